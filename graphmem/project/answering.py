@@ -109,10 +109,10 @@ def in_order(found: SearchAnswer, calls: Callable[[str, str], bool]) -> SearchAn
 
 
 def _by_calls(hits: list[SearchHit], calls: Callable[[str, str], bool]) -> list[SearchHit]:
-    """Return search hits best first, each followed by the hits it calls.
+    """Order search hits so that each is followed by the hits that it calls.
 
-    `hits` are best first. `calls` returns whether the symbol with the first id calls the symbol with the second id. No hit is returned
-    twice.
+    `hits` are given best first, and this order is kept where no call joins them. `calls` returns whether the symbol with the first id calls
+    the symbol with the second id. No hit is returned twice.
     """
     ordered: dict[str, SearchHit] = {}
 

@@ -139,16 +139,16 @@ class Branches:
         return [one for one in self.all() if one.key.person in ("", login)]
 
     def own(self, key: BranchKey) -> dict[str, str]:
-        """Map each path in which a branch differs from the main line to a digest.
+        """Return, by path, the digest of each file that differs on a branch.
 
-        The digest is a hash of the file's graph rows, or `GONE` for a file that the branch lacks.
+        Such a file differs from the main line. The digest is a hash of the file's graph rows, or `GONE` for a file that the branch lacks.
         """
         return dict(self._rows("SELECT path, digest FROM file WHERE name = ? AND person = ? ORDER BY path", *key))
 
     def changed(self, key: BranchKey) -> dict[str, str]:
-        """Map each path in which a branch differed when it was pushed to a digest.
+        """Return, by path, the digest of each file that differed at the push.
 
-        A path that differs only because the main line changed later is left out.
+        The result is that of `own`, without files that differ only because the main line changed after the push.
         """
         return dict(self._rows("SELECT path, digest FROM file WHERE name = ? AND person = ? AND changed", *key))
 

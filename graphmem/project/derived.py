@@ -169,7 +169,7 @@ class Semantics:
             return {one.path: one.recent for one in history.files(CHURN_HALF_LIFE_S)} if any(history.from_git) else None
 
     def _together(self) -> dict[tuple[str, str], float]:
-        """Map pairs of paths to how strongly the two files change together.
+        """Map pairs of paths to a number: how strongly the files change together.
 
         See `together` for the strength, a number from 0 to 1.
         """

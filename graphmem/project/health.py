@@ -159,7 +159,7 @@ class Doctor:
 def _known_calls(view: GraphView) -> list[dict[str, Any]]:
     """Return the share of calls that graphmem finds, for each language.
 
-    There is one dict for each language of the project. The shares were measured on benchmarks, not on the project. The key `sentence` has
-    the share in words.
+    There is one dict for each language of the project. The shares were measured on benchmarks, not on the project. The value of `sentence`
+    says the share in words.
     """
     return [{**row._asdict(), "sentence": row.sentence} for row in known_calls(view.arrays.paths.language.unique().to_pylist())]

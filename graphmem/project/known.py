@@ -95,8 +95,8 @@ class KnownCode:
     def of_nodes(self, view: GraphView, ids: Sequence[str], limit: int = SHOWN) -> dict[str, NearbyMemories]:
         """Map each id of a symbol or file to the memories about its code.
 
-        Memories about members of a symbol, definitions that contain it, and its file are included. There are at most `limit` memories for
-        each id. Unknown ids are left out.
+        Memories about members of a symbol, about definitions that contain the symbol, and about its file are included. There are at most
+        `limit` memories for each id. Unknown ids are left out.
         """
         return {
             one: self._found(view, lambda places, node=node: self._targets(view, places, [node]), limit)  # type: ignore[misc]

@@ -114,8 +114,8 @@ class LanguageQuestions:
     def paragraphs(self, wait_s: float = 0.0) -> ParagraphState:
         """Have the language model describe modules and flows; report progress.
 
-        Only missing paragraphs are written. The operations `modules`, `module` and `flows` include the paragraphs that exist. Those
-        operations also start writing missing paragraphs, but do not wait for them.
+        Only missing paragraphs are written. The operations `modules`, `module` and `flows` show the existing paragraphs, and also start the
+        writing of missing ones. But they do not wait for missing paragraphs.
 
         Args:
             wait_s: seconds to wait for the paragraphs, 0 to 600.

@@ -138,7 +138,7 @@ class MapNotes:
     def _placed(self, entries: list[MapEntry]) -> list[MapEntry]:
         """Return map entries with the current module names, sorted by name.
 
-        Entries of modules that no longer exist come last.
+        Each entry gets the name that its module has now. Entries of modules that no longer exist come last.
         """
         placed = [replace(one, module=name) for one, name in zip(entries, self._names(entries), strict=True)]
         return sorted(placed, key=lambda one: (not one.module, one.module))

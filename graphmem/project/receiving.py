@@ -64,7 +64,7 @@ class Receiving:
     overlays: Overlays
 
     def held(self, branch: str = "", who: Pusher = Pusher()) -> dict[str, Any]:  # noqa: B008 - immutable
-        """Return the server's state of a project, so that a push sends the rest.
+        """Return the server's state of a project; a push sends what differs.
 
         The result has the project's name, the generation of the graph, and a hash of the commits. It also has a digest (hash of the rows)
         for each file. If anything but a push has changed the graph, the digests are missing, and the client must send all files.
@@ -121,7 +121,10 @@ class Receiving:
             self.overlays.drop(key)
 
     def commits(self) -> dict[str, Any]:
-        """Return the Git hashes of the server's commits, as the value of `keys`."""
+        """Return the Git hashes of the commits that the server has.
+
+        The result is a dict with one key, `keys`.
+        """
         return {"keys": self.runs.history.log().keys(GIT)}
 
     def take_commits(self, body: bytes) -> dict[str, Any]:

@@ -235,10 +235,10 @@ def _case_of(view: GraphView, node: int) -> int:
 
 
 def _by_name(view: GraphView, found: DiffImpact) -> Iterable[int]:
-    """Yield tests that may call a changed method, judged by its name alone.
+    """Yield tests that may call a changed method, judged by the method's name.
 
-    Such a test calls a method of that name on an object of unknown type. Methods that ran in a recorded test run are left out, because
-    their tests are known.
+    Such a test calls a method of the same name on an object of unknown type. A changed method is skipped if it ran in a recorded test run,
+    because its tests are known.
     """
     ran = {hit.target for hit in found.impact.tests if ran_target(hit)}
     names = {
@@ -255,9 +255,9 @@ def _by_name(view: GraphView, found: DiffImpact) -> Iterable[int]:
 
 
 def _places(view: GraphView, node: int) -> Iterable[Place]:
-    """Yield where a test runner finds a test: file, qualified name and line.
+    """Yield each place of a test for its runner: file, qualified name, line.
 
-    A test method has one such place for each class that inherits and runs it; see `classes_of`.
+    Most tests have one place. A method that several classes inherit has one for each class that runs the method; see `classes_of`.
     """
     info = view.info(node)
     classes = classes_of(view, node)

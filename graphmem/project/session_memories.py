@@ -41,8 +41,8 @@ class SessionMemories:
     def tell_shown(self, session: str, ids: Sequence[str], phase: str) -> None:
         """Record memories that a running session was shown.
 
-        `phase` is the phase of work in which they were shown; "" for the session's present phase. Nothing is recorded for a session that is
-        not running.
+        `ids` are the memories. `phase` is the phase of work in which they were shown; "" for the session's present phase. Nothing is
+        recorded for a session that is not running.
         """
         self._tell_memories(session, "injected", ids, {"during": phase} if phase else {})
 

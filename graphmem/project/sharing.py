@@ -172,7 +172,8 @@ class Sharing:
     def _beside(self) -> Path | None:
         """Return the directory that contains `.graphmem`, or None.
 
-        Before the first index run, this directory counts as the project's root.
+        Before the first index run, the directory counts as the project's root. None if the index directory has another name than
+        `.graphmem`.
         """
         return self.data_dir.parent if self.data_dir.name == ".graphmem" else None
 

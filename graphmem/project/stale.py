@@ -1,6 +1,6 @@
 """Files known to have changed since they were indexed.
 
-Answers list these files, so that outdated facts are recognized. The list is kept in memory. It comes from the watcher, which first compares
+Answers list these files, so that readers notice outdated facts. The list is only in memory. The watcher of files fills it, after comparing
 every file with the index (docs/decisions/0007-stale-at-once.md).
 """
 

@@ -105,7 +105,10 @@ class Upkeep:
         return CompactAnswer(before, file.stat().st_size, round(perf_counter() - begun, 3))
 
     def compact_when_wasteful(self) -> CompactAnswer | None:
-        """Compact the database file if that frees at least half of it, and 24 MB."""
+        """Compact the database file if this frees at least 24 MB and half of it.
+
+        Returns None if the file was not compacted.
+        """
         local = self.store.local
         if local is None:
             return None
