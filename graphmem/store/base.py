@@ -395,11 +395,11 @@ class LocalFile(Protocol):
     def checkpoint(self) -> None:
         """Merge the write-ahead log into the database file.
 
-        The owner calls this when idle and before close.
+        The process that has the database open calls this when idle and before it closes the database.
         """
 
     def held_changes(self) -> int:
-        """Return the number of code changes held in RAM until the next checkpoint."""
+        """Return the number of code changes in RAM, which a checkpoint frees."""
 
     def rest(self, unused_s: float) -> bool:
         """Close the database file if nothing used it for `unused_s` seconds.

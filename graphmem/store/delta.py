@@ -125,7 +125,8 @@ def _replace_nodes(transaction: Transaction, label: NodeTable, added: Sequence[A
 def _move_chunks(transaction: Transaction, delta: GraphDelta) -> list[ChunkRow | PackedChunkRow]:
     """Update the lines of chunks that only moved; return the other chunks.
 
-    The returned chunks of `delta` are new or changed and still need to be written.
+    A chunk that only moved has the same text on other lines. The returned chunks of `delta` are new or changed and still have to be
+    written.
     """
     moved = [row for row in delta.chunks if delta.only_moved(row)]
     numbers = [{"id": row.id, "start_line": row.start_line, "end_line": row.end_line} for row in moved]
@@ -170,7 +171,8 @@ def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Col
 def _edges_left(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> list[list[Any]]:
     """Return the edges that nodes still have, one row for each edge and node.
 
-    A row is (kind, label of src, label of dst, id of the node, outward). `outward` is true if the edge begins at the node.
+    `ids` are the nodes. A row is (kind of edge, label of the source, label of the destination, id of the node, outward). `outward` is true
+    if the edge begins at the node.
     """
     if len(ids) <= FEW:
         return [row for one in ids for row in transaction.run("edges_left_one", label=label, id=one).rows]

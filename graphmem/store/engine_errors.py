@@ -89,7 +89,10 @@ def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int,
 
 
 def _outgrown(path: Path, max_db_bytes: int) -> LimitError:
-    """Return the error for a database file larger than its address space."""
+    """Return the error for a database file larger than its address space.
+
+    `max_db_bytes` is the address space that is reserved for the file.
+    """
     has = f"{path} would become larger than the {max_db_bytes >> 20:,} MiB of address space reserved for the database"
     allowed = soft_limit("AS")
     if allowed is not None:

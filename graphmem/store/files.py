@@ -48,7 +48,10 @@ class Header(NamedTuple):
 
 
 def beside(path: Path, suffix: str) -> Path:
-    """Return the path of a side file: `graph` and ".wal" give `graph.wal`."""
+    """Return the path of a file beside the database: `path` + `suffix`.
+
+    For example, `graph` and ".wal" give `graph.wal`.
+    """
     return path.with_name(path.name + suffix)
 
 

@@ -46,7 +46,7 @@ def delta_bytes(delta: KnowledgeDelta) -> int:
 def pieces(delta: KnowledgeDelta) -> Iterator[KnowledgeDelta]:
     """Split a change of memories into smaller ones, to apply in this order.
 
-    Together they have the effect of `delta`. Sessions and memories come before the links between memories.
+    Applying all pieces has the effect of applying `delta`. Sessions and memories come before the links between memories.
     """
     yield KnowledgeDelta(removed_memories=delta.removed_memories, removed_sessions=delta.removed_sessions, sessions=delta.sessions)
     anchored = set(delta.anchored)

@@ -212,7 +212,7 @@ class LiveFile:
             )
 
     def held_changes(self) -> int:
-        """Return the number of code changes held in RAM until the next checkpoint."""
+        """Return the number of code changes in RAM, which a checkpoint frees."""
         return self._held
 
     def rest(self, unused_s: float) -> bool:

@@ -351,7 +351,7 @@ def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *
 def _most_memory(copy: Path, buffer_pool_bytes: int) -> int:
     """Return the memory limit of a process that opens a file to test it.
 
-    Opening an intact file never reaches it. A torn page can contain a length of many gigabytes.
+    An intact file never needs so much memory. A damaged page can contain a wrong length, for which the engine would request many gigabytes.
     """
     size = sum(files.size_of(one) for one in (copy, *files.side_files(copy)))
     return buffer_pool_bytes + 4 * size + PROBE_SPARE

@@ -83,7 +83,7 @@ class Judging(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """The state of a branch, as far as it differs from the base.
+    """The state of a branch, as far as it differs from the main line (base).
 
     Attributes:
         own: maps the path of each file that differs to its digest; "" for a file that the branch lacks.
@@ -334,7 +334,7 @@ class OverlayStore:
         raise _only_pushes()
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
-        """Keep the derived modules until the branch is closed."""
+        """Keep the modules in memory until the branch is closed."""
         path_of = {row["id"]: row["path"] for row in self.tables().files.select(["id", "path"]).to_pylist()}
         rows = [StoredModule(one.id, one.name, one.path, sorted(path_of[file] for file in one.files if file in path_of)) for one in modules]
         self._modules = generation, sorted(rows)
@@ -374,7 +374,10 @@ class OverlayStore:
         return self._read(sorted(filter(None, own.values())))
 
     def _judged(self, found: Knowledge) -> list[AboutRow]:
-        """Return links of memories to code, as they are on the branch."""
+        """Return links of memories to code, as they are on the branch.
+
+        `found` has the links of the base.
+        """
         judging = self._judging
         links: dict[tuple[str, str, str], AboutRow] = {}
         for row in found.about:

@@ -217,8 +217,8 @@ class StoreReads(LiveFile):
     def _snapshot(self, *, of_code: bool = True) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
         """Yield a function that runs queries in one snapshot, and the meta values.
 
-        The meta values are those of the snapshot. Checkpoints wait while the snapshot is open. A snapshot of the code (`of_code`) waits for
-        an announced change.
+        The meta values are those of the snapshot. Checkpoints wait while the snapshot is open. If `of_code` is true, the snapshot begins
+        only after an announced change is committed; see `LocalFile.announced`.
         """
         if of_code:
             self._await_announced()

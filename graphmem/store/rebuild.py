@@ -218,7 +218,10 @@ class Content:
         return links.rename_columns(["src", "dst"])
 
     def _live_ids(self, label: NodeTable) -> set[str]:
-        """Return the ids of a label's nodes in the new file, without stale ones."""
+        """Return the ids of a label's nodes in the new file, except stale nodes.
+
+        A stale node is removed code that is kept because a memory links to it.
+        """
         if label not in self._live:
             self._live[label] = set(self._fresh[label].to_pylist())
         return self._live[label]

@@ -69,7 +69,7 @@ def recorded_facts(path: Path, engine: Engine, previous: Record | None) -> Known
 def _form(engine: Engine) -> str:
     """Return a hash of the engine's version and the schema's migrations.
 
-    A closed file for which the same hash is recorded needs no migration.
+    If the lock file of a closed database has the same hash, the database needs no migration.
     """
     parts = [engine.name, engine.version, *(migration.sha256 for migration in load_migrations())]
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()

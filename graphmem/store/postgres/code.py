@@ -164,7 +164,10 @@ def _edges(rows: Sequence[EdgeRow], known: dict[NodeTable, set[str]]) -> Iterato
 
 
 def _follow(queries: Queries, delta: GraphDelta) -> bool:
-    """Update links of memories to moved code; return whether any changed."""
+    """Update links of memories after a change of code.
+
+    Links to moved code lead to the new node, and anchors are set. Returns whether any link changed.
+    """
     if not queries.column("has_knowledge")[0]:
         return False
     now = states(delta)

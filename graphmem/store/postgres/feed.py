@@ -36,8 +36,8 @@ OnKnowledge = Callable[[int], object]
 def put(queries: Queries, generation: int, delta: GraphDelta, *, first: bool) -> None:
     """Store a change of the code in the feed, for servers that follow.
 
-    Two kinds of changes are not stored: the first content of a graph (`first`) and a very large change. Followers then read the whole graph
-    again.
+    Two kinds of changes are not stored: the first content of a graph (`first` is true), and a very large change. Servers that follow then
+    read the whole graph again.
     """
     rows, text = weight(delta)
     if not first and rows <= MOST_ROWS and text <= MOST_TEXT:
