@@ -165,7 +165,8 @@ class Interpreter:
     def take(self, event: Event) -> list[Act]:
         """Process an event, such as a tool's result; return the acts it completes.
 
-        The acts are in the order of their events. A call whose result has not arrived yet completes no act, so the list is empty.
+        The acts are in the order of their events. A tool call completes no act until its result arrives. If too many calls wait, or a step
+        or the session ends, calls are completed without a result.
         """
         kind = event.kind
         if kind == "tool_call":
@@ -194,7 +195,7 @@ class Interpreter:
     def flush(self) -> list[Act]:
         """Return one act for each tool call that still waits for its result.
 
-        Each act is without a result. Afterwards no call waits.
+        These acts have no result. A result that arrives later completes its act, instead of counting as a second act.
         """
         left, self._pending = self._pending, []
         acts = [self._tool(one.event, one.call, None) for one in left]
@@ -242,8 +243,8 @@ class Interpreter:
     def _waiting(self, result: Event) -> _Pending | None:
         """Remove and return the waiting tool call to which `result` belongs.
 
-        The call with the same id is returned. If ids are missing, the oldest call with the same tool and arguments is returned. If there is
-        none, it is the oldest call of the same tool. The result is None if no call matches.
+        The call with the same id is returned. If the result or the calls have no id, the oldest call with the same tool and arguments is
+        returned. Without such a call, it is the oldest call of the same tool. The result is None if no call matches.
         """
         one_id = _call_id(result)
         best: int | None = None
@@ -309,7 +310,7 @@ class Interpreter:
     def _browser_fields(self, event: Event, call: Call, text: str, ok: bool | None) -> Mapping[str, Any]:
         """Return the fields of an `Act` about the browser: element, page, outcome.
 
-        A call of a browser tool has these fields, and a failed test in a browser. For any other call the mapping is empty.
+        The mapping is filled for a call of a browser tool, and for a failed run of browser tests. It is empty for any other call.
         """
         if browser.is_browser(event.tool):
             self._page = browser.page_of(event.args, text) or self._page
@@ -349,10 +350,10 @@ class Interpreter:
         return Act(n, step, at, names[kind], ok=event.ok, text=clean(event.text), tokens=event.tokens or 0, info=_info(args))
 
     def _message_act(self, event: Event, n: int) -> Act:
-        """Convert a message event to an act.
+        """Convert a message event to the act with number `n`.
 
-        A person's message is searched for requests to remember and for corrections. The message of a role other than person or agent counts
-        as external text.
+        A message of a person is searched for requests to remember and for corrections. A message counts as external text if its role is
+        neither that of a person nor that of the agent.
         """
         role = event.args.get("role")
         text = redact(spoken(event.text))[0] if event.text else ""
@@ -389,8 +390,8 @@ def _about(act: Act) -> tuple[object, ...]:
 def _ending(call: Call, event: Event, result: Event | None, text: str) -> tuple[bool | None, int | None]:
     """Return (whether a tool call succeeded, its exit code).
 
-    Both come from the fields of the events. If no field has an exit code, the output `text` of a command is searched too. A failure in
-    `text` then overrides a reported success. Each value is None if unknown.
+    Both come from the fields of `event`, the call, and of `result`. If no field has an exit code, the output `text` of a command is
+    searched too. A failure in `text` then overrides a reported success. Each value is None if unknown.
     """
     code: int | None = None
     for source in (result, event):
@@ -439,9 +440,9 @@ def _info(args: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _lines(changes: Sequence[Change]) -> tuple[int, int]:
-    """Return (added lines, removed lines) of replacements of text.
+    """Count the lines that the replacements in `changes` add and remove.
 
-    A line that is in both the old and the new text of a replacement does not count.
+    The result is (added, removed). A line that is in both the old and the new text of one replacement counts as neither.
     """
     added = removed = 0
     for change in changes:

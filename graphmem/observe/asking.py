@@ -244,7 +244,7 @@ _CAN_YOU: Final = r"(?:(?:can|could|will|would) you (?:please |kindly )?|kannst 
 
 @cache
 def polite() -> re.Pattern[str]:
-    """Return the pattern of a sentence of polite words only: "Thanks!"."""
+    """Return the pattern of a sentence that has only polite words: "Thanks!"."""
     return re.compile(rf"{_HEAD}[\s.!,]*", re.IGNORECASE)
 
 
@@ -262,7 +262,10 @@ def begins() -> re.Pattern[str]:
 
 @cache
 def rules() -> re.Pattern[str]:
-    """Return the pattern of a sentence that states a rule."""
+    """Return the pattern of a sentence whose first words state a rule.
+
+    The rule is the group `what` of a match.
+    """
     return re.compile(rf"{_HEAD}(?P<what>(?:{'|'.join(one.rules for one in LANGUAGES if one.rules)}).*)$", re.IGNORECASE | re.DOTALL)
 
 

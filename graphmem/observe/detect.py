@@ -60,9 +60,9 @@ class Detectors:
             one.see(act, pad)
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield what all detectors found in the session so far.
+        """Yield the findings of all detectors, one detector after the other.
 
-        Findings are left out if the value of their signal (`observe.signals`) is below DROPPED_BELOW. The order is that of the detectors.
+        A finding is left out if the value of its signal (kind of pattern; see `observe.signals`) is below DROPPED_BELOW.
         """
         for one in self.all:
             if row_of(one.signal).value >= DROPPED_BELOW:

@@ -37,9 +37,9 @@ class BrowserSeen(Detector):
         self.edited: tuple[str, ...] = ()
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Record what a browser tool showed, and which calls ended a failure.
+        """Record what a browser tool showed, and which calls repaired a failure.
 
-        The successful calls between a failed action and the next success of the same action count as its repair. Recently edited files are
+        A repair is the successful browser calls between a failed action and the next success of the same action. Recently edited files are
         kept as context.
         """
         if act.action == "edit":
@@ -105,7 +105,7 @@ class Stated(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Collect decisions and conventions from a message.
 
-        Pasted text and requests to remember are left out.
+        Requests to remember, corrections and messages with pasted text are ignored.
         """
         if act.kind not in ("say", "user"):
             if act.paths:

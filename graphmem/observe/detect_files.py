@@ -57,7 +57,10 @@ class FileAccess(Detector):
                 self.first.setdefault(path, (act.n, act.step))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield a finding per file opened early, if the session edited files."""
+        """Yield one finding for each of the files that the session opened first.
+
+        A session yields none if it edited no file or used too few files.
+        """
         module = pad.module()
         used = sum(1 for use in pad.files.values() if use.first_n)
         if not module or used < FEWEST_FILES or not pad.edited_files:
@@ -83,10 +86,10 @@ class CoAccessed(Detector):
         self.recent: deque[tuple[str, float, bool, int, int]] = deque(maxlen=WINDOW_FILES)
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Pair each file that an act uses with the files used just before it.
+        """Pair each file that an act uses with the files used just before.
 
-        A second use of a recent file adds no pairs. But if it is the file's first edit, its pairs with recently edited files also count as
-        edited together.
+        If the file itself was used just before, no pair is counted again. One exception: the first edit of the file marks its pairs with
+        recently edited files as edited together.
         """
         if act.ok is False or len(act.paths) > BULK:
             return
@@ -133,8 +136,8 @@ class CoAccessed(Detector):
     def co_accesses(self) -> Iterator[CoAccess]:
         """Yield the pairs of files that were used together, sorted by path.
 
-        If there are more than MOST_CO_ACCESSES pairs, only the strongest are kept. These are pairs edited together, or used together more
-        than once.
+        If there are more than MOST_CO_ACCESSES pairs, at most this many are yielded: those most often edited or used together. Pairs that
+        were used together only once, and not edited together, are then left out.
         """
         kept: Iterable[tuple[str, str]] = self.pairs
         if len(self.pairs) > MOST_CO_ACCESSES:
@@ -200,7 +203,7 @@ class GlobIgnore(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Count each folder of which a listing shows several files.
 
-        A listing is the list of file names that a tool returned. A listing of a single folder is ignored.
+        A listing is the list of file names that a tool returned. It is ignored if all its files are in one folder.
         """
         if len(act.listed) < LISTED_FILES or act.later_page:
             return
@@ -253,8 +256,8 @@ class ImportChase(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Extend the chain of imports by a file that was read, or end the chain.
 
-        A read file that the previous file does not import begins a new chain. An edit or a message of the agent ends the chain. The chain
-        is kept if it has at least CHAIN files and, for an edit, if its last file was edited.
+        A file extends the chain if the previous file imports it; otherwise it begins a new chain. An edit or a message of the agent ends
+        the chain. A chain of at least CHAIN files is kept if a message ended it, or an edit of its last file.
         """
         if act.action == "read" and act.kind == "tool":
             if act.ok is False or len(act.paths) != 1:

@@ -232,10 +232,10 @@ class TimeAnomaly(Detector):
 
 
 def with_others(findings: Sequence[Finding]) -> list[Finding]:
-    """Keep a finding of a slow command only if another finding is near it.
+    """Drop each finding of a slow command that has no other finding near it.
 
-    Near means that both name the same file, or that their steps are at most NEAR_STEPS apart. A kept finding gets the other finding's key
-    as the fact `with`. At most one is kept for a command. Findings of all other signals are returned unchanged.
+    Two findings are near if they name the same file, or if their steps are at most NEAR_STEPS apart. A kept finding stores the key of the
+    near finding in `facts["with"]`. Each command keeps at most one finding. Findings of all other signals are returned unchanged.
     """
     kept: list[Finding] = []
     others = [one for one in findings if one.signal != TimeAnomaly.signal]
@@ -270,7 +270,7 @@ class TestOrder(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Collect the tests of the current round; an edit ends the round.
 
-        A round is the time between two series of edits. For each round, the order of its tests is counted.
+        A round is the time between two series of edits. When a round ends, one more occurrence of its order of tests is counted.
         """
         if act.action == "test":
             name = act.command or act.label
@@ -322,7 +322,7 @@ class StepOverrun(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield one finding that sums up all tasks that took too many steps.
 
-        The finding names the session's main module, because overruns are compared by module.
+        The finding names the main module of the session (the folder with most edited files).
         """
         over = [
             (unit.steps, unit.planned, (0, unit.last_step)) for unit in pad.units if unit.planned and _overran(unit.steps, unit.planned)
@@ -365,7 +365,7 @@ def _recipe_label(act: Act) -> str:
 def _turned(key: tuple[str, ...]) -> tuple[str, ...]:
     """Return the rotation of a sequence of tools that sorts first.
 
-    All rotations of one sequence, such as (edit, test) and (test, edit), give the same result.
+    `key` is the sequence. All its rotations, such as (edit, test) and (test, edit), give the same result.
     """
     turns = [key[i:] + key[:i] for i in range(len(key))]
     return min(turns)
@@ -376,7 +376,7 @@ def _inside(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
 
 
 def _contrary(order: Sequence[str], other: Sequence[str]) -> bool:
-    """Return whether two orders of tests put any two shared tests differently.
+    """Return whether two orders of tests disagree about any two tests.
 
     For example, the result is True for `a, b` and `b, a`. It is False for `a, b` and `a, c, b`.
     """

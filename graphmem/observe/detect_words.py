@@ -135,16 +135,16 @@ class Asked(Detector):
 def wish_key(statement: str) -> str:
     """Return a short hash of a person's statement, to recognise a repetition.
 
-    The statement is a request to remember or a correction. The same words give the same hash.
+    The statement is a request to remember or a correction. Statements with the same words have the same hash; case and spacing are ignored.
     """
     return hashlib.blake2b(fingerprint(statement).encode(), digest_size=6).hexdigest()
 
 
 def wish_type(statement: str, *, corrects: bool) -> str:
-    """Return the type of the memory to make from a request to remember.
+    """Return the type of the memory that a request to remember becomes.
 
-    If the request corrects the agent (`corrects`), the type is "correction". Otherwise the words of `statement` decide; the default is
-    "fact".
+    The type is "correction" if `corrects`, which tells that the request corrects the agent. Otherwise the words of `statement` decide; the
+    default is "fact".
     """
     said = classify(statement)
     return "correction" if corrects else "fact" if said == UNTYPED else said
@@ -161,7 +161,10 @@ class ExternalReference(Detector):
         self.found = pad.table(self.signal, 500, lambda marks: float(len(marks)))  # (module, url) -> marks
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Pair each external document that is read with the next edited module."""
+        """Pair each external document that was read with the next edited module.
+
+        A module is a folder. A document that was read too long before the edit is dropped.
+        """
         if act.urls and act.ok is not False:
             for url in act.urls[:5]:
                 self.open.append((url.partition("?")[0].rstrip("/"), (act.n, act.step)))
@@ -262,7 +265,7 @@ class DeadEnds(Detector):
     def _fail(self, pad: Scratchpad) -> None:
         """Mark the acts of the last abandoned approach as failed.
 
-        If no edit of the approach was undone, nothing is marked.
+        This is done only if at least one edit of the approach was undone.
         """
         if self.open is None:
             return

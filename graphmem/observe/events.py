@@ -250,7 +250,10 @@ def _step(value: Any) -> int:
 
 
 def _moment(value: Any) -> datetime | None:
-    """Parse a time: ISO 8601, or seconds or milliseconds since 1970."""
+    """Parse a time: ISO 8601, or seconds or milliseconds since 1970.
+
+    The result is None if `value` is None or "". A time without a time zone is UTC. An invalid value raises TypeError or ValueError.
+    """
     if value is None or value == "":
         return None
     if isinstance(value, bool):

@@ -103,7 +103,7 @@ def tasks(record: SessionRecord, ledger: Ledger, book: MemoryRepository) -> list
     """Return the parts of a session that were not sent to the model yet.
 
     A part is an approved plan, fixed errors, finished work or a created scaffold (initial files made by a command). The list is empty if
-    the project already has enough memories from a model.
+    the memory repository `book` already has enough memories from a model. `ledger` records which parts were sent.
     """
     index = book.index()
     if sum(row.status in LIVE_STATUSES and TAG in row.tags for row in index.all_rows()) >= UNPRUNED:
@@ -180,9 +180,9 @@ def fits(template: str, better: str) -> bool:
 
 
 def grounded(text: str, ground: str) -> bool:
-    """Return whether `ground` has each name and number of a model's sentence.
+    """Return whether a model's sentence `text` agrees with the text `ground`.
 
-    `text` is the sentence. Its paths and addresses must be in `ground` too. The result is False if it contains an instruction.
+    It agrees if all names, numbers, paths and addresses in `text` occur in `ground`. A sentence with an instruction never agrees.
     """
     if _INSTRUCTION.search(text):
         return False
@@ -191,9 +191,10 @@ def grounded(text: str, ground: str) -> bool:
 
 
 def stands(fact: str, ground: str) -> bool:
-    """Return whether `ground`, text of the session, supports a model's fact.
+    """Return whether the text `ground` supports a model's fact.
 
-    All names and numbers of the fact, and most of its words, must occur in `ground`.
+    All names and numbers of the fact, and most of its words, must occur in `ground`. The fact must have a suitable length and no
+    instruction.
     """
     if not 15 <= len(fact) <= LONGEST or not grounded(fact, ground):
         return False

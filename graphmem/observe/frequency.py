@@ -27,9 +27,10 @@ LIFT: Final = 1.5  # for one-way pairs: how much likelier than in other sessions
 
 
 class Rate(NamedTuple):
-    """The sessions to compare a signal's findings with, and the least share.
+    """The minimum share of sessions that a signal's findings need.
 
-    At least this share of the sessions must have made the finding.
+    A signal is a kind of finding. The field `of` names the sessions to count, for example all that edited the file. The field `least` is
+    the share of these sessions that must have made the finding.
     """
 
     of: str
@@ -67,7 +68,8 @@ class Share(NamedTuple):
     def is_enough(self) -> bool:
         """Whether the pattern occurs in a large enough share of the sessions.
 
-        The lower end of the share's confidence interval must reach `least`. At least `fewest` sessions must have the pattern.
+        The lower end of the share's confidence interval must reach `least`, and at least `fewest` sessions must have the pattern. The
+        result is also True if no session could have it.
         """
         return self.of == 0 or (self.found >= self.fewest and lower(self.found, self.of) >= self.least - 1e-9)
 
@@ -84,7 +86,7 @@ class Share(NamedTuple):
 def lower(found: int, of: int) -> float:
     """Return the lower end of Wilson's score interval of the share found / of.
 
-    The interval is one-sided, with a confidence of 90 %. Source: Wilson 1927.
+    `found` of `of` sessions have a pattern. The interval is one-sided, with a confidence of 90 %. Source: Wilson 1927.
     """
     return _wilson(found, of, -Z)
 
@@ -92,7 +94,7 @@ def lower(found: int, of: int) -> float:
 def upper(found: int, of: int) -> float:
     """Return the upper end of Wilson's score interval of the share found / of.
 
-    The interval is one-sided, with a confidence of 90 %.
+    `found` of `of` sessions have a pattern. The interval is one-sided, with a confidence of 90 %.
     """
     return _wilson(found, of, Z)
 
@@ -105,8 +107,8 @@ def _wilson(found: int, of: int, z: float) -> float:
 def share(one: Finding, ledger: Ledger) -> Share | None:
     """Return the share of sessions in which a finding was made, or None.
 
-    `RATES` says which sessions could have made the finding. The result is None if no share is required. That is so if the signal has no row
-    in `RATES`, or if two agents made the finding independently.
+    `RATES` says which sessions are compared. The result is None if the finding needs no minimum share. Either its signal has no row in
+    `RATES`, or two agents made the finding independently.
     """
     rate = RATES.get(one.signal)
     if rate is None or one.quorum:
@@ -126,8 +128,9 @@ def share(one: Finding, ledger: Ledger) -> Share | None:
 def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
     """Return the share of sessions that used both files of a pair.
 
-    Normally, the share is among the sessions that used the more frequent file. If it is too small, the sessions that used the rarer file
-    are tried. Their share must reach `least`, and LIFT times the more frequent file's share in all sessions of the same modules.
+    The share is first taken of the sessions that used the more frequent file. If it is too small, the share of the sessions that used the
+    rarer file is tried. The second share must reach `least`. It must also reach LIFT times the share of all sessions in the same modules
+    that used the more frequent file. If it does not, the first share is returned.
     """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"
@@ -147,8 +150,8 @@ def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
 def leads(one: Finding, ledger: Ledger) -> str:
     """Return the file of a pair whose use usually implies use of the other.
 
-    For example, the result is `a` if most sessions with `a` also use `b`, but not the reverse. The result is "" if the implication holds in
-    both directions or in neither.
+    The pair is that of the finding `one`. For example, the result is `a` if most sessions with `a` also use `b`, but not the reverse. The
+    result is "" if the implication holds in both directions or in neither.
     """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"

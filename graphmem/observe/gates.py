@@ -114,7 +114,8 @@ PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
 def points(one: Finding, sessions: int, importance: float) -> dict[str, int]:
     """Return the points of a finding by criterion, such as {"remember": 5}.
 
-    Criteria that the finding does not meet are left out; see POINTS.
+    POINTS has the criteria. Those that the finding does not meet are left out. `sessions` is the number of sessions with the finding, and
+    `importance` the result of `score`.
     """
     row = SIGNALS.get(one.signal)
     often = one.quorum or sessions >= (row.min_sessions if row is not None else one.min_sessions)
@@ -148,8 +149,9 @@ def score(value: float, sessions: int, min_sessions: int, trust: float) -> float
 def confidence(value: float, sessions: int, *, contaminated: bool) -> float:
     """Compute the confidence of a memory made from a finding.
 
-    The formula is 0.4 + 0.3 × value + 0.05 × (sessions - 1), where at most four further sessions count. The result is at most 0.9. It is
-    multiplied by 0.7 if the finding is `contaminated` (may come from external text).
+    `value` is the value of the finding's signal, and `sessions` the number of sessions with the finding. The formula is 0.4 + 0.3 × value +
+    0.05 × (sessions - 1), where at most four further sessions count. The result is at most 0.9. It is multiplied by 0.7 if the finding is
+    `contaminated` (may come from external text).
     """
     sure = min(0.9, 0.4 + 0.3 * min(1.0, value) + 0.05 * min(4, max(0, sessions - 1)))
     return round(sure * (CONTAMINATED if contaminated else 1.0), 4)
@@ -175,9 +177,10 @@ OUTCOMES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def counted(outcomes: Collection[str]) -> dict[str, int]:
-    """Count how often each outcome occurs, such as {"learnt": 3}.
+    """Count the findings with each outcome, such as {"learnt": 3}.
 
-    The keys are in the order of OUTCOMES. Outcomes that do not occur are left out.
+    `outcomes` has the outcome of each finding. The keys of the result are in the order of OUTCOMES. Outcomes that do not occur are left
+    out.
     """
     listed = list(outcomes)
     return {name: listed.count(name) for name in OUTCOMES if name in listed}

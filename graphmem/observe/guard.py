@@ -50,10 +50,10 @@ def stripped(text: str) -> str:
 
 
 def _drop_item(lines: list[str], drop: list[bool], number: int) -> None:
-    """Mark in `drop` the lines of a list item that quotes a memory.
+    """Set `drop` to True for the lines of a list item that quotes a memory.
 
-    `number` is the line with the memory's mark. The item begins at its bullet, in this line or before it. It ends at this line, or after
-    the code fence or the lines with bars that follow.
+    Line `number` has the memory's mark. The item begins at the nearest bullet, in this line or above. It ends with this line, or with the
+    code fence or table rows (lines that begin with `|`) directly below.
     """
     if not _ITEM.match(lines[number]):
         for back in range(number - 1, max(-1, number - _LINES), -1):
@@ -121,8 +121,8 @@ class Guard:
     def echoes_any(self, facts: Mapping[str, Any], names: Iterable[str]) -> str:
         """Return the id of a memory that already says one of a finding's facts.
 
-        The result is "" if no memory does. `facts` has the finding's facts by name. `names` are the facts to check, which quote a person or
-        an agent.
+        The result is "" if no memory does. `facts` maps names to values. Only the facts in `names` are compared; they quote a person or an
+        agent.
         """
         for name in names:
             value = facts.get(name)

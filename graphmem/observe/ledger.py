@@ -102,7 +102,7 @@ class Ledger(LedgerCounts):
     def twin(self, session: str, digest: str) -> str:
         """Return the id of another session with the same `digest`, or "".
 
-        The digest is a hash of the session's record without its ids. So a copy of a session under another id has the same digest.
+        `digest` is a hash of a session's record without ids. So it finds a copy of the session `session` under another id.
         """
         row = self._first("SELECT id FROM session WHERE digest = ? AND id <> ? ORDER BY at, id LIMIT 1", digest, session)
         return str(row[0]) if row else ""
@@ -110,7 +110,7 @@ class Ledger(LedgerCounts):
     def _lineage(self, db: sqlite3.Connection, session: str, parent: str) -> str:
         """Return the id under which a session is counted.
 
-        A fork is a session that began as a copy of `parent`. It is counted under the first session in the chain of parents. A session
+        A fork is a session that began as a copy of `parent`. A fork is counted under the first session in the chain of parents. A session
         without a parent is counted under its own id.
         """
         if not parent:
@@ -172,8 +172,8 @@ class Ledger(LedgerCounts):
     def file_share_where(self, path: str, *, beside: str, edited: bool) -> float:
         """Return the share of sessions near the file `beside` that used `path`.
 
-        A session is near if it worked in a module in which any session used `beside`. With `edited`, only sessions that edited `path` count
-        as using it. The result is 0 if no session is near.
+        A session is near `beside` if it worked in the same module (folder) as a session that used `beside`. With `edited`, only sessions
+        that edited `path` count as using it. The result is 0 if no session is near.
         """
         query = (
             "WITH around AS (SELECT DISTINCT m.session FROM module m WHERE m.module IN "

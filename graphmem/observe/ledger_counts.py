@@ -59,7 +59,7 @@ class LedgerCounts(LedgerFile):
     def module(self, module: str) -> ModuleStat:
         """Count the sessions that worked in one module, with tokens and steps.
 
-        The result has the average number of tokens of a session. For each session with a plan, it has (actual steps, planned steps).
+        The result also has the average number of tokens of a session. For each session with a plan, it has (actual steps, planned steps).
         """
         rows = self._all(
             "SELECT max(s.tokens), max(s.steps), max(s.planned) FROM module m JOIN session s ON s.id = m.session WHERE m.module = ? "
@@ -110,8 +110,8 @@ class LedgerCounts(LedgerFile):
     def measures(self) -> dict[str, dict[str, Any]]:
         """Return the counts that `observe.measures` made of each session, by id.
 
-        The oldest session comes first. Two fields are added. `again` counts abandoned approaches (dead ends) that also occurred in an
-        earlier session. `at` is the end of the session, in seconds since 1970.
+        The oldest session comes first. Each session gets two more fields. `again` is the number of abandoned approaches (dead ends) that
+        also occurred in an earlier session. `at` is the end of the session, in seconds since 1970.
         """
         rows = self._all("SELECT s.id, s.lineage, s.at, m.body FROM measure m JOIN session s ON s.id = m.session ORDER BY s.at, s.id")
         first: dict[str, str] = {}  # dead end -> the session that met it first

@@ -59,7 +59,8 @@ class Cost(NamedTuple):
 def cost(controlled: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]]) -> Cost:
     """Compute how many tokens memories cost and saved, from session counts.
 
-    Saved are the tokens that sessions without memories read more on average, less the tokens of the shown memories.
+    The saved tokens of an average session have three parts. They are the tokens of files read without memories, minus those read with
+    memories, minus the tokens of the shown memories.
 
     Args:
         controlled: counts of the sessions that were shown no memories.
@@ -84,9 +85,10 @@ class Week(NamedTuple):
 
 
 def by_week(controlled: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]]) -> list[Week]:
-    """Compute the cost of the last WEEKS weeks with sessions, oldest first.
+    """Compute the cost of each of the last WEEKS weeks with sessions.
 
-    The arguments are those of `cost`. Each week is compared with the sessions without memories of all weeks.
+    The weeks are sorted, oldest first. The arguments are those of `cost`. All sessions in `controlled`, of any week, are compared with the
+    sessions in `others` that ended in the week.
     """
     control = [one for one in controlled if "injected_tokens" in one]
     weeks: dict[date, list[Mapping[str, Any]]] = {}

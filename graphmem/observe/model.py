@@ -167,7 +167,7 @@ class DeadEnd(NamedTuple):
 class CoAccess(NamedTuple):
     """Two files that a session used close together; `a` < `b`.
 
-    Each count is a number of windows. A window is a stretch of a few minutes and files in which both files were used.
+    A window is a few minutes of work, with a few files, in which both files were used. Each count is a number of windows.
     """
 
     a: str

@@ -107,7 +107,7 @@ class Novelty:
     def repeats(self, place: int, earlier: Sequence[int]) -> int | None:
         """Return the first index in `earlier` whose text says the same, or None.
 
-        The texts are compared with the text of index `place`.
+        All numbers are indices of planned texts. The texts in `earlier` are compared with the text `place`.
         """
         mine, vector = self._texts[place], self.vectors[place]
         words = words_of(mine.content)
@@ -125,7 +125,7 @@ class Novelty:
     def _expired(self, row: MemoryRow) -> bool:
         """Whether a memory was removed from search because of its age.
 
-        A memory that expired may be learnt again. A memory that a person removed may not.
+        Such a memory may be learnt again. A memory that a person removed may not.
         """
         gone = row.deprecated_at or self._now
         idle = lifecycle.days(lifecycle.last_use(row), gone)
@@ -144,5 +144,5 @@ def one_line(text: str) -> str:
 
 
 def expected(at: datetime) -> str:
-    """Format a time as ISO 8601 with seconds, as receipts show it."""
+    """Format a time as ISO 8601 with seconds: `2026-03-01T12:00:00+00:00`."""
     return at.isoformat(timespec="seconds")

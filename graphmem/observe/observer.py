@@ -258,8 +258,8 @@ class Observer:
     def finish_quiet(self, quiet: timedelta = QUIET) -> list[SessionRecord]:
         """End each session that had no event for the duration `quiet`.
 
-        The result has only those records of these sessions that are ready to be learnt from. A session that is only on disk is first
-        restored from its checkpoint log.
+        Only the records that are now ready to be learnt from are returned. A session that is only on disk is first restored from its
+        checkpoint log.
         """
         with self._lock:
             before = self.clock.now() - quiet
@@ -308,8 +308,8 @@ class Observer:
     def _inherit(self, running: Running, one: str) -> None:
         """Mark a session as contaminated if it continues a contaminated one.
 
-        A contaminated session has read external text. `one` is the agent's id of `running`. An act is added to `running` that names the
-        earlier session as the source.
+        A contaminated session has read external text. `one` is the id that the agent gave to the session `running`. The mark is an act in
+        `running` that names the earlier session as the source of external text.
         """
         earlier = self._continued_session(running.info.id, one) if running.info.id != one else ""
         before = self._files.record(earlier) if earlier else None
@@ -388,8 +388,8 @@ class Observer:
     def unlearnt(self) -> list[SessionRecord]:
         """Return records of sessions that were not learnt from yet.
 
-        A group is a set of sessions whose agents work side by side on one task. Its records are merged into one. The group is left out
-        while one of its sessions runs.
+        A group is a set of sessions whose agents work side by side on one task. The records of a group are merged into one. The group is
+        left out while one of its sessions runs.
         """
         with self._lock:
             running = {info.group for info, _, _ in self.open_sessions() if info.group}
@@ -463,7 +463,7 @@ class Observer:
         """End a session; return the records that are now ready to be learnt from.
 
         A group is a set of sessions that work on one task. A session without a group gives its own record. The last running session of a
-        group gives one merged record of the group. Otherwise the list is empty.
+        group gives one merged record of the group. Otherwise, or if the record cannot be written, the list is empty.
         """
         record, _ = running.finish(outcome if outcome in OUTCOMES else "", ending)
         group = record.info.group
@@ -500,7 +500,10 @@ class Observer:
     # ---- loading and evicting
 
     def _get(self, named: str) -> Running | None:
-        """Return an open session, restored from its checkpoint log if necessary."""
+        """Return the open session `named`, restored from its log if necessary.
+
+        The log is the checkpoint log of the session. The result is None if no such session is open.
+        """
         running = self._running.get(named)
         if running is not None:
             self._running.move_to_end(named)

@@ -120,7 +120,8 @@ class _Promotion:
     def run(self, digest: str, before: Sequence[Receipt]) -> Receipt:
         """Filter the findings, write the memories and return the receipt.
 
-        The receipt lists each finding with its outcome. `before` are the session's earlier receipts.
+        The receipt lists each finding with its outcome. `digest` is a hash of the session's record, stored with the receipt. `before` are
+        the session's earlier receipts.
         """
         ledger, record = self.means.ledger, self.record
         found = [*record.findings, *dead_ends(record), *outcomes(record)]
@@ -161,8 +162,8 @@ class _Promotion:
     def _is_echo(self, one: Finding) -> bool:
         """Whether a finding repeats a memory, or comes from following one.
 
-        Such a finding is not independent evidence: its outcome is recorded and it is dropped. The result is False if graphmem learnt the
-        memory from this session.
+        The outcome of such a finding is recorded here, and the caller must drop it: it is not independent evidence. The result is False if
+        graphmem learnt the memory from the same session.
         """
         memory = self.guard.echoes_any(one.facts, SAID.get(one.signal, ()))
         if not memory and (known := self.means.ledger.memory_of(one.key)) and self.guard.was_shown(known):
@@ -182,7 +183,8 @@ class _Promotion:
     def _filtered(self, one: Finding, seen: Seen) -> _Case | None:
         """Check a finding and its frequency, then make the memory's sentence.
 
-        The result is None if a check rejects the finding or the sentence cannot be made.
+        `seen` has the numbers of sessions and agents that made the finding. The result is None if a check rejects the finding, or if the
+        sentence cannot be made.
         """
         stopped = self._stopped(one, seen)
         if stopped is None:
@@ -197,7 +199,7 @@ class _Promotion:
     def _unproven(self, one: Finding) -> MemoryRow | None:
         """Return the memory learnt from a finding, if nothing confirmed it yet.
 
-        The result is None if the finding has no memory, or if the memory was used, confirmed or verified.
+        The result is None if no memory was learnt from the finding `one`. It is also None if the memory was used, confirmed or verified.
         """
         row = self.book.index().row(self.means.ledger.memory_of(one.key))
         is_free = row is not None and row.status == "candidate" and not (row.used_count or row.confirmed_count or row.user_verified)
@@ -215,8 +217,8 @@ class _Promotion:
     def _stopped(self, one: Finding, seen: Seen) -> tuple[str, str, str] | None:
         """Return why a finding is rejected, or None if it is accepted.
 
-        The result is (outcome, reason, id of the memory concerned or ""). A person's request to remember is rejected only if a memory was
-        already made from it.
+        The result is (outcome, reason, id of the memory concerned or ""). `seen` has the numbers of sessions and agents that made the
+        finding. A person's request to remember is rejected only if a memory was already made from it.
         """
         ledger = self.means.ledger
         is_dead_end = one.memory_type == gates.DEAD_END
@@ -282,7 +284,7 @@ class _Promotion:
         return kept
 
     def _is_ours(self, row: MemoryRow) -> bool:
-        """Return whether a memory was learnt by observing this very session."""
+        """Return whether a memory was learnt by observing the current session."""
         is_observed = row.source in (SOURCE, *SOURCE_OF.values()) or set(WISH_TAGS) <= set(row.tags)
         return is_observed and any(one.session_id == self.record.info.id for one in self.book.index().learnt(row.id))
 
@@ -331,7 +333,11 @@ class _Promotion:
     def _write(
         self, kept: Sequence[int], facts: Sequence[extraction.Fact], cases: Sequence[_Case], novelty: Novelty, summary: Mapping[str, Any]
     ) -> None:
-        """Write memories, links and the session with its summary atomically."""
+        """Write memories, links and the session with its summary atomically.
+
+        `kept` has the indices of the accepted findings in `cases`. `facts` come from the language model. `novelty` has the vectors of the
+        texts, and `summary` describes the session.
+        """
         info = self.record.info
         learnt: list[tuple[Finding, _Case | None, dict[str, Any]]] = [
             (cases[place].finding, cases[place], self._item(cases[place], self.rewritten.get(place, ""), novelty, place)) for place in kept
@@ -419,7 +425,11 @@ class _Promotion:
         return SessionRow(info.id, info.agent, "agent", title_of(info), started, ended, info.commit_sha, summary, None)
 
     def _item(self, case: _Case, better: str, novelty: Novelty, place: int) -> dict[str, Any]:
-        """Build the arguments of `remember` for one accepted finding."""
+        """Build the arguments of `remember` for one accepted finding.
+
+        `better` is the language model's wording of the memory; "" for the wording of the template. `place` is the index of the finding in
+        `novelty`, which has the vectors of the templates' texts.
+        """
         one, info = case.finding, self.record.info
         score = self._score(case)
         item: dict[str, Any] = {

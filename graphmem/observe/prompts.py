@@ -321,7 +321,7 @@ _NOT_AT_HEAD: Final = frozenset({"a comment of code", "data", "a fence", "markup
 def _asks(text: str) -> str:
     """Return a description if a message has a request to remember, else "".
 
-    The request may be anywhere in the message. It may be part of pasted text, so its author is unclear.
+    The description is "a request after its beginning". The request may be part of pasted text, so its author is unclear.
     """
     return next(
         (

@@ -47,8 +47,8 @@ class Rivals:
     def edited(self, running: Running, path: str, act: Act, others: Mapping[str, Running]) -> Iterator[Meeting]:
         """Record an edit of a file; yield conflicts with other running sessions.
 
-        Each conflict is yielded twice, once for each of the two sessions, and stored in both scratchpads. The same conflict is not yielded
-        again.
+        Each conflict is yielded twice, once for each of the two sessions, and stored in both scratchpads. A conflict that is already stored
+        is not yielded again.
 
         Args:
             running: the session that made the edit.

@@ -320,7 +320,7 @@ def _end_of(pad: Scratchpad) -> Act:
 def started_info(session_id: str, now: datetime, reported: Mapping[str, Any]) -> SessionInfo:
     """Return a session's information at its start, from reported fields.
 
-    Unknown words, such as an unknown kind, are replaced by the default.
+    `reported` has the fields that the agent reports. An unknown value, such as an unknown kind, is replaced by the default.
     """
     reported = {name: clean(value, 200) if isinstance(value, str) and name not in _IDS else value for name, value in reported.items()}
     texts: dict[str, Any] = {name: " ".join(str(reported[name]).split())[:200] for name in _TEXTS if reported.get(name)}
@@ -340,5 +340,8 @@ def started_info(session_id: str, now: datetime, reported: Mapping[str, Any]) ->
 
 
 def _unit(way: Methodology, reported: Mapping[str, Any]) -> str:
-    """Return the label of the task that a session reports, or ""."""
+    """Return the label of the task that a session reports, or "".
+
+    The methodology `way` makes the label from the fields in `reported`.
+    """
     return way.unit(reported).label if any(reported.get(name) for name in UNIT_KEYS) else ""

@@ -137,7 +137,7 @@ class Scratchpad:
     def taint(self, n: int, sources: Iterable[str]) -> None:
         """Record that the session read external text at act number `n`.
 
-        Everything after this act may be influenced by that text.
+        `sources` name the text, such as the address of a page. Everything after this act may be influenced by the text.
         """
         self.web_n = self.web_n or n
         for source in sources:
@@ -147,7 +147,7 @@ class Scratchpad:
     def _memories(self, info: Mapping[str, Any]) -> None:
         """Record memories that the session was shown or that it used.
 
-        For a shown memory, the phase of work when it was first shown is stored too.
+        `info` has their ids in the lists "injected" (shown) and "used". The phase of work in which a memory was first shown is stored too.
         """
         during = info.get("during")
         phase = during if during in PHASES else self.info.phase
@@ -252,7 +252,7 @@ class Scratchpad:
             self._most = own
 
     def _undoing(self, act: Act, path: str) -> None:
-        """Detect an edit that restores text which an earlier edit replaced."""
+        """Detect an edit of `path` that restores text replaced by an earlier edit."""
         if not act.before or not act.after:
             return
         for mark in reversed(self.recent_edits):
@@ -339,7 +339,11 @@ class Scratchpad:
             self.end_unit(str(info["outcome"]), act)
 
     def begin_unit(self, label: str, phase: str, planned: int | None, act: Act) -> None:
-        """Begin another unit of work: the next task of the session."""
+        """Begin another unit of work: the next task of the session.
+
+        A task with another label ends first. An empty `label` or `phase`, and None for `planned` (the planned number of steps), keep the
+        current value.
+        """
         if label != self.info.work_unit and self.info.work_unit:
             self.end_unit("", act)
         self.info = self.info._replace(work_unit=label or self.info.work_unit, phase=phase or self.info.phase)
@@ -349,7 +353,7 @@ class Scratchpad:
     def end_unit(self, outcome: str, act: Act) -> None:
         """End the current unit of work (task), or one attempt at it.
 
-        Nothing is recorded for a task without a step.
+        The task is recorded with `outcome`. Nothing is recorded if the task has no step, or if it has neither a label nor an outcome.
         """
         steps = self.steps - self._unit_from
         if steps <= 0 or len(self.units) >= MAX_LIST or not (self.info.work_unit or outcome):
@@ -379,9 +383,9 @@ class Scratchpad:
     def keep_bounds(self, most: int = MAX_BYTES) -> None:
         """Remove entries until the scratchpad has at most about `most` bytes.
 
-        Tables are halved one after the other until the size is small enough; each keeps at least one entry. The evidence of the least
-        valuable kinds of findings comes first. The tables of listings, words, searches, modules, commands, errors and files follow, in this
-        order.
+        Tables are halved one after the other until the size is small enough; each keeps at least one entry. Tables of evidence are halved
+        first, beginning with the least valuable kinds of findings. The tables of listings, words, searches, modules, commands, errors and
+        files follow, in this order.
         """
         if self.cost() <= most:
             return
@@ -422,8 +426,8 @@ class Scratchpad:
     ) -> Finding:
         """Make a finding: a pattern found in the session, with its evidence.
 
-        `marks` are the evidence: (number of the act, step) of each act. From them follow the finding's steps, whether external text may
-        have influenced it, and whether its approach failed. `facts` are the values for the sentence of a memory.
+        `facts` are the values for the sentence of a memory. `marks` are the evidence: (number of the act, step) of each act. They determine
+        three fields of the finding: its steps, whether external text may have influenced it, and whether its approach failed.
         """
         row = row_of(signal)
         places = sorted(set(marks))

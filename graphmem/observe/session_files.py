@@ -35,7 +35,7 @@ class SessionFiles:
     # ---- checkpoint logs
 
     def trail(self, named: str) -> Path:
-        """Return the path of a session's checkpoint log."""
+        """Return the path of the checkpoint log of the session with id `named`."""
         return self.folder / (file_name(named) + TRAIL)
 
     def left(self) -> list[tuple[Path, SessionInfo]]:
@@ -87,7 +87,7 @@ class SessionFiles:
     # ---- records
 
     def has_ended(self, named: str) -> bool:
-        """Whether a session has ended: its record exists."""
+        """Whether the session with id `named` has ended: its record exists."""
         return (self.folder / (file_name(named) + RECORD)).exists()
 
     def end(self, named: str, record: SessionRecord) -> bool:
@@ -106,7 +106,7 @@ class SessionFiles:
         return True
 
     def record(self, named: str) -> SessionRecord | None:
-        """Return the record of an ended session; None if there is none."""
+        """Return the record of the ended session with id `named`, or None."""
         return read_record(self.folder / (file_name(named) + RECORD))
 
     def records(self) -> list[SessionRecord]:

@@ -1,7 +1,7 @@
 """Classify a command line: does it read, search, edit, test or run?
 
-Other classes are list and read from the web. Files that git reverts are noted. A part that is not recognised counts as `run`. The line is
-split at its operators outside quotes. Each part is classified by its first words, with one table.
+The other classes are: list files, and read from the web. A command that is not recognised has the class `run`. The line is split at its
+operators outside quotes. Each part is classified by its first words, with one table. Files that git reverts are noted.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def urls_of(text: str) -> tuple[str, ...]:
 def command_of(line: str) -> Command:
     """Classify a command line by its words.
 
-    Secrets are redacted before the line is split, because their context is needed to recognise them.
+    Secrets are redacted before the line is split, because a secret is recognised by the words around it.
     """
     line = redact(line)[0]
     patched = tuple(one.strip() for one in _PATCHED.findall(line)) if "*** " in line else ()
@@ -199,7 +199,10 @@ def _part(text: str) -> Command:
 
 
 def _removed(program: str, files: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the files that `rm` or `mv` takes away from their places."""
+    """Return the files that `rm` deletes or `mv` moves, from `files`.
+
+    `files` are all file arguments of `program`. For any other program the result is empty.
+    """
     return files if program == "rm" else files[:-1] if program == "mv" and len(files) > 1 else ()
 
 
@@ -271,10 +274,8 @@ def own_command(words: Sequence[str]) -> bool:
 def _searched(words: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[str, ...], bool, tuple[str, ...]]:
     """Return the pattern and the folders of a search command.
 
-    `words` are the words after the program.
-
-    Returns:
-        The fields `pattern` to `folders` of a `Command`. Only the first and the last are filled.
+    `words` are the words after the program. The result is (pattern, (), (), False, folders): the fields `pattern` to `folders` of a
+    `Command`.
     """
     takes_value = {"-A", "-B", "-C", "-m", "-g", "-t", "--glob", "--type", "--include", "--exclude", "--exclude-dir", "-f", "--max-count"}
     pattern, folders, skip = "", [], False

@@ -88,8 +88,8 @@ _PUNCTUATION: Final = ";()<>|&\n"
 class Looked(NamedTuple):
     """Files that a command line reads and writes, and its external source.
 
-    The external source `stranger` is a program or an input that is not local. It is "" if everything is local. The result does not depend
-    on the working directory.
+    The field `stranger` names the external source, a program or an input that is not local. It is "" if everything is local. The result
+    does not depend on the working directory.
     """
 
     stranger: str = ""  # the part that is not local
@@ -173,9 +173,9 @@ class Judge:
         return "" if plain in self._roots() else self.of_path(plain)
 
     def of_path(self, path: str, *, is_moved: bool = False) -> str:
-        """Return the given path if the files there are external, or "".
+        """Return the name of a file or address if it is external, else "".
 
-        External are files outside the project and files of external packages, such as in `node_modules`. System files and files that the
+        Files outside the project and files of external packages, such as in `node_modules`, are external. System files and files that the
         session wrote itself are local.
 
         Args:
@@ -341,7 +341,7 @@ def _part(words: list[str], bodies: str, depth: int) -> Looked:
 def _open_quotes(match: re.Match[str]) -> str:
     """Return a quoted string, or a space if it cannot contain a command.
 
-    Double-quoted strings are kept, because they may contain a command such as `$(date)`. Other quoted strings never do.
+    A string in double quotes is returned, because it may contain a command such as `$(date)`. A string in single quotes never does.
     """
     return match.group() if match.group().startswith('"') else " "
 
@@ -349,7 +349,8 @@ def _open_quotes(match: re.Match[str]) -> str:
 def _run_by(runner: str, words: list[str], bodies: str, depth: int) -> Looked:
     """Judge a program that a package manager runs, such as `npx eslint`.
 
-    A known program is local. Any other program counts as external, because it could be downloaded first.
+    A known program is local. Any other program counts as external, because it could be downloaded first. `words` begin with the package
+    manager, `runner`. `bodies` and `depth` are as in `_part`.
     """
     if runner == "uv" and words[1] == "pip":
         return _program("pip", words[1:], bodies, depth)
@@ -418,7 +419,8 @@ def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, str
     """Judge the code that an interpreter such as `python` runs.
 
     The code is a module, inline code, a file or standard input. A file is local. Inline code and standard input are external if they use
-    the network. `stranger` is the value to return if the code is external.
+    the network. `rest` are the words after the program, `bodies` the here-documents of the line. `stranger` is returned for a subcommand of
+    `python -m pip` that is external.
     """
     if "-m" in rest[:-1] and program.startswith(("py", "python")):
         at = list(rest).index("-m")
@@ -440,7 +442,7 @@ def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, str
 def _operands(program: str, rest: Sequence[str]) -> Iterator[str]:
     """Yield the file arguments of a program that prints files, such as `grep`.
 
-    Options and search patterns are left out.
+    `rest` are the words after the program. Options and search patterns are left out.
     """
     skip = False
     is_pattern = program in _PATTERN_FIRST and not any(word in ("-e", "-f", "--regexp", "--file", "--expression") for word in rest)
@@ -458,7 +460,8 @@ def _operands(program: str, rest: Sequence[str]) -> Iterator[str]:
 def _carried(program: str, rest: Sequence[str]) -> Looked:
     """Return the files that `cp`, `mv` or an archiver reads and writes.
 
-    Creating an archive counts as reading and writing nothing, because the output shows no text.
+    `rest` are the words after the program. The command that creates an archive counts as reading and writing nothing, because its output
+    shows no text.
     """
     options = [word for word in rest if word.startswith("-") and word != "-"]
     flags = "".join(word for word in (*options, *(rest[:1] if program == "tar" else ())) if not word.startswith("--"))

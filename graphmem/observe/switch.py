@@ -100,7 +100,7 @@ class LearningSwitch:
 def _read(file: Path) -> Learning:
     """Read the file of the switch; without a file, learning is on.
 
-    A damaged file pauses learning, because a person may have switched learning off.
+    A damaged file gives the state "paused", because a person may have switched learning off.
 
     Raises:
         ResourceError: out of memory or descriptors.

@@ -242,7 +242,8 @@ def _item(one: Synthesis, content: str) -> dict[str, Any]:
 def _differs(details: str | None, one: Synthesis) -> bool:
     """Whether new counts of a module's sessions change a stored memory.
 
-    `details` are the stored typed fields as JSON, and `one` has the new fields. A difference only in numbers of sessions does not count.
+    `details` are the typed fields of the stored memory, as JSON. `one` has the new fields. A difference only in numbers of sessions does
+    not count as a change.
     """
     import json
 

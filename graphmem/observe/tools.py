@@ -170,7 +170,10 @@ def _changes(args: Mapping[str, Any]) -> Iterator[Change]:
 
 
 def _of_patch(patch: str, default: str = "") -> Iterator[Change]:
-    """Yield the changes in a patch, in Codex's form or as a unified diff."""
+    """Yield the changes in a patch, in Codex's form or as a unified diff.
+
+    If the patch names no file, the changes are for the file `default`.
+    """
     starts = list(_PATCH_FILE.finditer(patch))
     if not starts and default:
         yield Change(default, *_lines_of(patch))

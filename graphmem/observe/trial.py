@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def settle(book: MemoryRepository, ledger: Ledger) -> int:
     """End the trial of memories that were learnt at least a day ago.
 
-    A memory that was used or confirmed during its trial is confirmed, unless its evidence contains external text. If it was not used, its
-    importance is reduced.
+    A memory that was used, or that other sessions confirmed, gets the status "confirmed". It keeps its status if its evidence contains
+    external text. The importance of a memory without use or confirmation is reduced.
 
     Returns:
         Number of memories whose trial ended.

@@ -405,7 +405,10 @@ def _step(step: str) -> str:
 
 
 def _rounded(value: Any) -> str:
-    """Format a number with two significant digits."""
+    """Format a number as an integer: `1234` gives "1,200".
+
+    A number of three or more digits keeps only its first two significant digits.
+    """
     number = float(value)
     digits = len(str(int(number)))
     return f"{round(number, 2 - digits) if digits > 2 else round(number):,.0f}"
