@@ -170,8 +170,8 @@ class _CodeCutter:
     def _nesting(self) -> list[list[int]]:
         """Return, for each definition, the indices of definitions directly inside.
 
-        *Inside* means inside the span of source, not inside the class: in JavaScript, a method of a prototype is written outside its class.
-        A variable with fewer than `self.small` bytes is left out, because no chunk begins at a small variable.
+        A definition is inside another if its source text is. This can differ from membership: in JavaScript, a method of a prototype is
+        written outside its class. A variable with fewer than `self.small` bytes is left out, because no chunk begins at a small variable.
         """
         definitions = self.facts.definitions
         inside: list[list[int]] = [[] for _ in definitions]
@@ -246,8 +246,8 @@ class _CodeCutter:
     def _group(self, container: int, group: list[_Unit]) -> None:
         """Write one chunk for several small neighbouring definitions.
 
-        In a module, the title lists the names of all definitions in the group. In a class, the title is the name of the class. One
-        exception: if the group has only one definition, and begins with it, the title is the name of this definition.
+        In a module, the title lists the names of all definitions in the group. In a class, the title is the name of the class. It is the
+        name of a definition if the group begins with this definition and has no other.
 
         Args:
             container: index of the definition that contains the group: the module (0) or a class.

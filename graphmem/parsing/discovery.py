@@ -106,7 +106,7 @@ def discover_some(root: Path, paths: Collection[str], options: DiscoveryOptions 
 
     Args:
         root: the folder given to `discover`.
-        paths: paths of the files, from the root with '/'. Missing and skipped files are left out of the answer.
+        paths: paths of the files, from the root with '/'. Missing files and files to skip are not returned as found.
         options: the options given to `discover`.
         by_git: whether `discover` got its list of files from git.
 

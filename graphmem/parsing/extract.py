@@ -92,7 +92,7 @@ def extract(path: str, source: bytes, language: str, content_hash: str) -> FileF
 def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None, content_hash: str) -> FileFacts:
     """Extract the facts of a file from its syntax tree.
 
-    `tree` is None if parsing took too long. The facts then contain only the module.
+    `tree` is None if parsing took too long. The facts then contain only the module. `content_hash` is stored in the facts.
     """
     collecting = gc.isenabled()
     gc.disable()  # thousands of short-lived matches would start it a hundred times per file, to find no cycle
@@ -203,7 +203,10 @@ class _Extraction(Definitions):
                     yield pattern, captures
 
     def on_import(self, kind: str, node: Node, captures: Captures) -> None:
-        """Add a name that an import statement binds."""
+        """Add the names that an import statement binds.
+
+        `kind` is the kind of the statement, such as "from". `captures` has the syntax nodes of the module, the names and the alias.
+        """
         text = self.builder.text
         module_node = captures["import.module"][0] if "import.module" in captures else None
         module = self.grammar.helper.module(text(module_node)) if module_node is not None else ""
@@ -229,7 +232,10 @@ class _Extraction(Definitions):
             self.imports.extend(self.grammar.helper.imports(found))
 
     def on_reference(self, kind: str, node: Node, captures: Captures) -> None:
-        """Add a reference: a place in the file that uses a name."""
+        """Add a reference: a place in the file that uses a name.
+
+        `kind` is the kind of use, such as "call". `node` is the syntax node of the expression.
+        """
         builder = self.builder
         if kind == "call":
             term = builder.term(node)
@@ -259,8 +265,8 @@ class _Extraction(Definitions):
     def on_operation(self, sign: str, node: Node) -> None:
         """Add an operation that the source writes without an operator sign.
 
-        An example is the truth test in `if x`. Others are formatting, `repr`, `del x[k]` and spreading (`*x`). They matter because a class
-        can define methods for them. `sign` is the name of the operation, and `node` the operand.
+        An example is the truth test in `if x`. Others are formatting, `repr`, `del x[k]` and spreading (`*x`). Such an operation is
+        recorded because a class can define a method for it. `sign` is the name of the operation, and `node` the operand.
         """
         builder = self.builder
         operand = builder.term(node)
@@ -275,7 +281,10 @@ class _Extraction(Definitions):
             self.add_reference("implicit", term, node)
 
     def useful_references(self) -> list[Reference]:
-        """Return all references (uses of names) except reads of local variables."""
+        """Return all references (uses of names) except reads of local variables.
+
+        Local variables are those of the function that contains the use, and of the functions around it.
+        """
         terms = self.builder.terms
         local: dict[int, set[str]] = {}
         for definition in self.definitions:

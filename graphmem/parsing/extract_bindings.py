@@ -104,7 +104,8 @@ class Bindings(Extraction):
         """Add the bindings of an assignment's target.
 
         For a target of several names, such as `a, b`, each name gets a binding with its part of `value`. `op` is the kind of binding, such
-        as "assign" or "for". `lines` is the range of lines to store in each binding; see `add_binding`.
+        as "assign" or "for". `statement` is the syntax node of the assignment. `lines` is the range of lines to store in each binding; see
+        `add_binding`.
         """
         builder = self.builder
         shape = self.pattern_kinds.get(target.kind_id)
@@ -149,7 +150,7 @@ class Bindings(Extraction):
     def items_of(self, value: OptionalTerm, count: int) -> tuple[TermIndex, ...] | None:
         """Return the items of a tuple or list expression with `count` items.
 
-        The result is None for other expressions, and for a different number of items.
+        `value` and the items are indices of expressions. The result is None for any other expression, and for another number of items.
         """
         if value < 0:
             return None
@@ -178,7 +179,10 @@ class Bindings(Extraction):
         return False
 
     def define_variable(self, target: Node, statement: Node) -> None:
-        """Add a definition at the first binding of a name in a module or class."""
+        """Define a variable at the first binding of a name in a module or class.
+
+        `target` is the syntax node of the name, and `statement` the statement that binds it. Later bindings of the name add nothing.
+        """
         name = self.builder.text(target)
         if (self.scope, name) in self.named:
             return
@@ -209,7 +213,10 @@ class Bindings(Extraction):
                 self.bindings.append(Binding(self.scope, builder.unknown, demand.op, builder.add((TUPLE, terms)), NO_TERM, *lines))
 
     def on_scope(self, kind: str, node: Node, captures: Captures) -> None:
-        """Record the names that `global` and `nonlocal` statements declare."""
+        """Record a name that a `global` or `nonlocal` statement declares.
+
+        `kind` is "global" or "nonlocal", and `node` the syntax node of the name.
+        """
         self.elsewhere[self.scope, self.builder.text(node)] = kind
 
     def apply_scope_statements(self) -> None:
@@ -234,7 +241,8 @@ class Bindings(Extraction):
     def binds(self, scope: int, target: TermIndex) -> bool:
         """Whether the function `scope` itself binds the name `target`.
 
-        A function binds the names of its parameters, and of the targets in its own statements.
+        A function binds the names of its parameters and the names to which its own statements assign. `scope` is the index of the function
+        among the definitions. `target` is the index of the expression that has the name.
         """
         definition = self.definitions[scope]
         if definition.kind not in FUNCTION_LIKE:

@@ -38,7 +38,8 @@ class Definitions(Bindings):
     def on_definition(self, kind: str, node: Node, captures: Captures) -> None:
         """Begin a named definition; a definition with a body becomes a scope.
 
-        If several query patterns match one syntax node, the first pattern is used.
+        `kind` is the kind of definition, such as "class". `captures` has the syntax nodes of its parts, such as the name and the body. If
+        several query patterns match the same `node`, the first pattern is used.
         """
         if node.id in self.opened:
             return
@@ -111,8 +112,8 @@ class Definitions(Bindings):
     def on_base(self, kind: str, node: Node, captures: Captures) -> None:
         """Add a base class that is named inside the body of its class.
 
-        In Ruby, `include Name` in a class adds the base `Name`. In `def self.included(other); other.extend Name`, a method names the base.
-        Then `Name` is added to the class around the method as well.
+        In Ruby, `include Name` in a class adds the base `Name`. If a method of the class names the base, the base is added to the class as
+        well. An example is `def self.included(other); other.extend Name`. A base of the kind "mixed" comes before the other bases.
         """
         found = self.stack[-1]
         while found.kind in FUNCTION_LIKE and found.parent:
@@ -122,7 +123,10 @@ class Definitions(Bindings):
             found.bases.insert(0, found.bases.pop())
 
     def add_base(self, found: OpenDefinition, base: Node) -> None:
-        """Add a base class or a keyword, such as `metaclass=M`, of a class header."""
+        """Add a base class or a keyword, such as `metaclass=M`, of a class header.
+
+        `base` is the syntax node of the base class or keyword, and `found` the class.
+        """
         keyword = base.child_by_field_name("name") if base.type == "keyword_argument" else None
         value = base.child_by_field_name("value") if keyword is not None else base
         if value is None:
@@ -136,7 +140,7 @@ class Definitions(Bindings):
     def hash_body(self, node: Node, name_node: Node) -> str:
         """Return a hash of a definition's text without its name and indentation.
 
-        A definition that was moved or renamed therefore has the same hash.
+        A definition that was moved or renamed therefore has the same hash. `name_node` is the syntax node of the name.
         """
         indent = node.start_byte - self.line_starts[self.line(node.start_byte) - 1]
         text = self.source[node.start_byte : name_node.start_byte] + self.source[name_node.end_byte : node.end_byte]
@@ -145,7 +149,7 @@ class Definitions(Bindings):
     def dotted(self, term: TermIndex) -> str:
         """Return the dotted name of an expression: `a.b` for `a.b` and `a.b(c)`.
 
-        The result is "" for other expressions.
+        `term` is the index of the expression. The result is "" for any other form of expression.
         """
         parts: list[str] = []
         terms = self.builder.terms
@@ -163,7 +167,10 @@ class Definitions(Bindings):
         return ".".join([name, *reversed(parts)])
 
     def on_decorator(self, kind: str, node: Node, captures: Captures) -> None:
-        """Keep a decorator until the definition below it begins."""
+        """Keep a decorator until the definition below it begins.
+
+        In some grammars the decorator is inside the definition, which has then begun. The decorator is added to this definition at once.
+        """
         if node.is_extra:  # a comment between decorators
             return
         self.builder.consumed.add(node.id)
@@ -178,7 +185,7 @@ class Definitions(Bindings):
     def on_wrapper(self, kind: str, node: Node, captures: Captures) -> None:
         """Record the syntax node around a definition, with its modifiers.
 
-        An example is an `export` statement. The span of this node becomes the definition's span.
+        An example of such a `node` is an `export` statement. The definition gets the span of this node, and the modifiers captured in it.
         """
         wrapped = captures["wrapped"][0].id
         self.wrappers.setdefault(wrapped, node)
@@ -187,7 +194,7 @@ class Definitions(Bindings):
                 self.modifiers.setdefault(wrapped, set()).add(modifier[9:])
 
     def on_modifier(self, kind: str, node: Node, captures: Captures) -> None:
-        """Add a modifier that is written inside a definition, such as `static`."""
+        """Add the modifier `kind`, such as "static", to the current definition."""
         self.stack[-1].modifiers.add(kind)
 
     def on_doc(self, kind: str, node: Node, captures: Captures) -> None:
@@ -243,18 +250,25 @@ class Definitions(Bindings):
                 self.add_binding(self.builder.add((NAME, name)), "assign", term, NO_TERM, (line, line))
 
     def on_branch(self, kind: str, node: Node, captures: Captures) -> None:
-        """Count one more path through the definition, for its complexity.
+        """Count one more branch, such as an `if`, in the current definition.
 
-        An example is an `if`.
+        The number of branches gives the complexity of the definition.
         """
         self.definitions[self.scope].branches += 1
 
     def on_block(self, kind: str, node: Node, captures: Captures) -> None:
-        """Record where a block of statements ends, for the bindings inside it."""
+        """Record where a block of statements ends, for the bindings inside it.
+
+        `node` is the syntax node of the block.
+        """
         self.blocks.append((node.end_byte, self.line(max(node.start_byte, node.end_byte - 1))))
 
     def on_parameter(self, kind: str, node: Node, captures: Captures) -> None:
-        """Add a parameter to the function whose header is being read."""
+        """Add a parameter to the function whose header is being read.
+
+        `kind` is, for example, "normal" or "rest". The kinds "after_positional" and "before_keyword" are the marks `/` and `*` between
+        parameters, as in Python.
+        """
         owner = self.stack[-1]
         if owner.index == 0 or owner.kind == "type" or owner.body_start <= node.start_byte or not self.grammar.helper.is_parameter(node):
             return

@@ -191,7 +191,11 @@ class Extraction:
         self.blocks.append((len(self.source) + 1, module.end_line))
 
     def open_definition(self, kind: str, name: str, node: Node, name_node: Node, owner: str = "") -> OpenDefinition:
-        """Add a definition to the current scope, or to the class `owner` in it."""
+        """Add a definition to the current scope, or to the class `owner`.
+
+        A class `owner` is given for a method that is written outside its class. `node` is the syntax node of the definition, and
+        `name_node` that of its name.
+        """
         parent = self.definitions[self.scope]
         if owner and not (parent.index and parent.name == owner):
             apart = self.grammar.spec.methods_apart
@@ -237,9 +241,9 @@ class Extraction:
         return found
 
     def join_owners(self) -> None:
-        """Attach methods to classes that are defined further down in the file.
+        """Attach methods and classes to classes defined further down in the file.
 
-        These are the methods that `open_apart` began outside their class. A class with a repeated name, such as `RDoc::RDoc`, is never
+        `open_apart` began these methods and classes outside their class. A class with a repeated name, such as `RDoc::RDoc`, is never
         attached to itself.
         """
         for method, owner in self.apart:
@@ -254,7 +258,11 @@ class Extraction:
         return inner is outer
 
     def registered(self, kind: str, name: str, qualname: str, parent: OpenDefinition, node: Node, name_node: Node) -> OpenDefinition:
-        """Add a new definition with its position in the file; return it."""
+        """Add a new definition with its position in the file; return it.
+
+        `parent` is the definition that contains the new one. `node` is the syntax node of the new definition, and `name_node` that of its
+        name.
+        """
         found = OpenDefinition(len(self.definitions), kind, name, qualname, parent.index)
         found.ordinal = self.twins.get((kind, qualname), 0)
         self.twins[kind, qualname] = found.ordinal + 1
@@ -276,15 +284,15 @@ class Extraction:
     def add_binding(self, target: TermIndex, op: str, value: OptionalTerm, annotation: OptionalTerm, lines: tuple[int, int]) -> None:
         """Add a binding, such as `x = f()`, to the current scope.
 
-        `lines` is (first line of the binding, last line of its value). If the binding is valid only in some lines, such as a branch, it is
-        (first, last) of these lines.
+        `target` and `value` are indices of the expressions `x` and `f()`, and `op` is the kind of binding. `lines` is (first line of the
+        binding, last line of its value). If the binding is valid only in some lines, such as a branch, it is (first, last) of these lines.
         """
         self.bindings.append(Binding(self.scope, target, op, value, annotation, *lines, self.blocks[-1][1]))
 
     def has_operands(self, term: TermIndex) -> bool:
         """Whether the class of an operand may define the operation `term`.
 
-        True for `a + b`; False for `1 + 2`, because both operands are literals.
+        `term` is the index of an expression. The result is True for `a + b`. It is False for `1 + 2`, because both operands are literals.
         """
         terms = self.builder.terms
         found = terms[term]
@@ -304,7 +312,10 @@ class Extraction:
         return any(operand >= 0 and terms[operand][0] not in (STRING, LITERAL) for operand in operands)
 
     def add_reference(self, kind: str, term: TermIndex, node: Node) -> None:
-        """Add a reference, which is a use of a name, to the current scope."""
+        """Add a reference, which is a use of a name, to the current scope.
+
+        `kind` is the kind of use, such as "call". `term` is the index of the expression, and `node` its syntax node.
+        """
         start, end = node.start_byte, node.end_byte
         starts = self.line_starts
         line = bisect_right(starts, start)
@@ -351,7 +362,10 @@ class Extraction:
         self.builder.declared.clear()
 
     def spot(self, node: Node | None) -> Spot:
-        """Return (line, column, length) of a syntax node that is on one line."""
+        """Return (line, column, length) of a syntax node that is on one line.
+
+        The result is `NOWHERE` if `node` is None.
+        """
         if node is None:
             return NOWHERE
         line = self.line(node.start_byte)

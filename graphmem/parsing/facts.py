@@ -285,7 +285,7 @@ class FileFacts(NamedTuple):
 
 
 def written_name(terms: Sequence[Term], index: int) -> str:
-    """Return the last name in an expression; "" if there is none.
+    """Return the last name in the expression `terms[index]`, or "".
 
     For `a.b.c`, `a.b.c(…)` and `a.b.c[…]`, the name is `c`.
     """

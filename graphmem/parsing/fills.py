@@ -20,7 +20,8 @@ def fills(
 ) -> Iterator[Binding]:
     """Yield a binding for each statement that puts a value into a container.
 
-    Examples are `x.append(y)` and `x[k] = y`. `methods` maps each method's name to the value that it puts in:
+    Examples are `x.append(y)` and `x[k] = y`. Only a value that may be a function or the creation of an object counts.
+    `methods` maps the name of a method, such as "append", to the value that the method puts in:
 
     - "first": the first argument, as in `append(y)`
     - "second" or "pair": the second argument, as in `insert(0, y)` or `setdefault(k, y)`
@@ -65,8 +66,8 @@ def _is_callable(terms: Sequence[Term], item: TermIndex) -> bool:
 def _fill(builder: TermBuilder, container: TermIndex, value: TermIndex, scope: int, line: int) -> Iterator[Binding]:
     """Yield the binding for a list `value` of items put into `container`.
 
-    The target of the binding must be a name or an attribute. For `x[k].append(y)`, the target is `x`, and the value becomes a list in a
-    list, `[[y]]`. If no such target is found, nothing is yielded.
+    Both are indices of expressions. The target of the binding must be a name or an attribute. For `x[k].append(y)`, the target is `x`, and
+    the value becomes a list in a list, `[[y]]`. If no such target is found, nothing is yielded.
     """
     while True:
         term = builder.terms[container]

@@ -102,7 +102,7 @@ class EntryPointRule:
     def matches(self, *, decorators: Sequence[Written], name: str, path: str, modifiers: tuple[str, ...], within: str = "") -> bool:
         """Whether a definition with these properties is an entry point.
 
-        `within` is the name of the class that contains the definition, or "".
+        `decorators` and `modifiers` are those of the definition. `within` is the name of the class that contains it, or "".
         """
         return (
             (not self.decorator or any(map(self._is_of, decorators)))

@@ -51,7 +51,10 @@ class Listing:
         self.virtual_environments: set[str] = set()
 
     def note(self, path: str, severity: str, code: str, message: str) -> None:
-        """Add a diagnostic about a path, such as the path of a skipped file."""
+        """Add a diagnostic about a path, such as the path of a skipped file.
+
+        `severity` is, for example, "note" or "error", and `code` the reason in one word.
+        """
         printable = path.encode("utf-8", "backslashreplace").decode("utf-8")
         self.diagnostics.append(Diagnostic(printable, severity, code, message, 0))
 

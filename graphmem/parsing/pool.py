@@ -83,7 +83,7 @@ def parse_files(
         files: discovered files.
         project: part of the chunks' ids.
         workers: processes to start; None uses `default_workers()`.
-        on_progress: called after every file, stage "parse".
+        on_progress: called after every file, with the stage "parse" and the number of parsed files.
         cancelled: called before every file and ten times a second.
         time_limit_s: seconds of processor time that one file may take in a worker.
         niceness: increases the niceness of the workers, 0 to 19, so that this process can answer requests meanwhile.
@@ -115,10 +115,10 @@ def parse_files(
 def _parse_in_process(
     files: Sequence[FoundFile], project: str, time_limit_s: float, niceness: int, ask: Callable[[], bool], marker: Path | None
 ) -> Iterator[ParsedFile]:
-    """Yield the files that are parsed in this process, without workers.
+    """Parse files in this process and yield the results.
 
-    Two kinds of files are sent to a worker instead: files that have crashed a process, and files that exceed a short time limit. The latter
-    could exhaust memory.
+    Two kinds of files are parsed last, in a worker. These are files that have crashed a process, and files that exceed a short time limit,
+    which could exhaust memory.
     """
     left: list[FoundFile] = []
     with marking(marker) as said:

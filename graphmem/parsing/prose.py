@@ -56,7 +56,7 @@ def is_prose(name: str) -> bool:
 def plain_passages(source: bytes, start: int, end: int, limit: int, max_lines: int, heading: str = "") -> list[Passage]:
     """Cut a span into passages of at most `limit` bytes and `max_lines` lines.
 
-    Cuts are at blank lines where possible. Each passage gets the same `heading`.
+    The span is from byte `start` up to `end`. Cuts are at blank lines where possible. Each passage gets the same `heading`.
     """
     passages = []
     for a, b in line_pieces(source, start, end, limit):

@@ -33,7 +33,10 @@ _ABOVE: Final = (b"//", b"/*", b"*", b"#", b"@", b"--", b"[")
 
 
 class Part(NamedTuple):
-    """The syntax tree of a file or a piece of it, and byte ranges to ignore."""
+    """The syntax tree of a file, or of a piece of a file.
+
+    `without` has the byte ranges of the tree that are ignored, because they were parsed again.
+    """
 
     tree: Tree  # kept, so that ids of its nodes stay valid
     without: tuple[tuple[int, int], ...]
@@ -51,8 +54,8 @@ class Reading(NamedTuple):
 def parsed(grammar: Grammar, source: bytes, *, hasty: bool = False) -> Tree | None:
     """Return the syntax tree of a file; None if parsing takes too long.
 
-    If the tree has errors, the source is rewritten by the language's helper and parsed again. The tree with fewer lines in errors is
-    returned. `hasty` selects a shorter time limit.
+    If the tree has errors, the language's helper rewrites the source, and the result is parsed too. Of the two trees, the one with fewer
+    lines in errors is returned. `hasty` selects a shorter time limit.
     """
     tree = grammar.parse(grammar.helper.prepared(source), hasty=hasty)
     if tree is None or not tree.root_node.has_error:
@@ -65,9 +68,9 @@ def parsed(grammar: Grammar, source: bytes, *, hasty: bool = False) -> Tree | No
 def read(grammar: Grammar, source: bytes, tree: Tree) -> Reading:
     """Return the syntax tree of a file and, if it has errors, of its pieces.
 
-    Each region with errors is parsed again in pieces. The pieces are used only if they contain more definitions than the region. All pieces
-    together have the time limit of one file (`PARSE_TIMEOUT_MICROS`). The limit is processor time, so the result does not depend on the
-    load of the machine.
+    Each region with errors is parsed again in pieces. The pieces are used only if they contain more definitions than `tree` has in the
+    region. All pieces together have the time limit of one file (`PARSE_TIMEOUT_MICROS`). The limit is processor time, so the result does
+    not depend on the load of the machine.
     """
     if not tree.root_node.has_error:
         return Reading([Part(tree, ())], 0, 0, 0)
@@ -112,7 +115,8 @@ def _starts(source: bytes) -> list[int]:
 def _regions(root: Node, source: bytes, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield (first byte, end) of each region with errors at the top level.
 
-    Each region begins where a statement begins. It ends where another statement begins, or with the file.
+    `starts` are the offsets where statements begin. A region begins where a statement begins. It ends where another statement without
+    errors begins, or with the file.
     """
     end = 0
     for position, child in enumerate(root.children):
@@ -132,8 +136,8 @@ def _regions(root: Node, source: bytes, starts: Sequence[int]) -> Iterator[tuple
 def _pieces(grammar: Grammar, source: bytes, borders: Sequence[int], deadline: float) -> Iterator[Tree]:
     """Yield the syntax trees of the pieces between neighbouring `borders`.
 
-    The borders are byte offsets. If a piece has errors alone, but not together with the following pieces, they give one tree. Parsing ends
-    when the processor time reaches `deadline`.
+    The borders are byte offsets. A piece with errors is joined with following pieces if they have no errors together. Otherwise its tree is
+    yielded with the errors. Parsing ends when the processor time reaches `deadline`.
     """
     at = 0
     while at < len(borders) - 1 and time.thread_time() < deadline:
@@ -192,11 +196,11 @@ def _lost(root: Node) -> set[int]:
 
 
 def _errors(root: Node, without: Sequence[tuple[int, int]]) -> Iterator[int]:
-    """Yield the row of each syntax error; -1 if unknown.
+    """Yield the row (line counted from 0) of each syntax error; -1 if unknown.
 
-    Syntax errors are ERROR and MISSING nodes. A third kind is a node that is marked as erroneous while none of its children is. There the
-    parser inserted a token that the tree does not show, such as a line end. Errors that begin in one of the byte ranges `without` are left
-    out.
+    Errors are nodes of the types ERROR and MISSING. A node that is marked as erroneous, although none of its children is, also counts. The
+    parser has inserted a token there that the tree does not show, such as a line end. Errors that begin in one of the byte ranges `without`
+    are left out.
     """
     pending = [root]
     while pending:

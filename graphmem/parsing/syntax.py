@@ -57,7 +57,8 @@ class Syntax:
     def kind_ids(self, node_type: str) -> list[int]:
         """All ids of a node type in the grammar, such as `call`.
 
-        A type may have several ids, because of aliases. In quotes, the type is that of a token: `"this"`.
+        A type may have several ids, because of aliases. `node_type` in double quotes, such as `"this"`, is a token of the source and not a
+        named type.
         """
         count: int = self.language.node_kind_count
         is_named, plain = not node_type.startswith('"'), node_type.strip('"')

@@ -93,7 +93,7 @@ def _pick(syntax: Syntax, where: Place) -> Pick:
 
 
 def _nothing(node: Node) -> None:
-    """Return None. Used for a child that a row of the table does not give."""
+    """Return None. Stands for a child that the row of the table omits."""
 
 
 def _name(syntax: Syntax, entry: TermEntry) -> Build:

@@ -137,8 +137,9 @@ class Annotations:
     def _class_prefix(self, definition: Definition, row: Row) -> tuple[str, str, str]:
         """Return (path prefix, role, service words) of the class of a method.
 
-        All three come from the annotations of the class. The role is "asks" for a class of client methods (an interface that calls a
-        service), else "offers". The service words are the strings in the client's annotation, which name the service; "" for other classes.
+        All three come from the annotations of the class that contains `definition`. `row` names these annotations. The role is "asks" for a
+        class of client methods (an interface that calls a service), else "offers". The service words are the strings in the client's
+        annotation, which name the service; "" for other classes.
         """
         prefix, role, said = "", OFFERS, ""
         if definition.parent <= 0:

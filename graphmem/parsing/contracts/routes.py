@@ -72,7 +72,10 @@ class Routes:
         return paths.joined(self.prefixes.get(site.receiver, ""), self._enclosing_prefix(site.start), chained)
 
     def route(self, site: Site, row: Row) -> Iterator[End]:
-        """Yield the routes that a call registers: an `End` for each HTTP verb."""
+        """Yield an `End` for each route that a call registers.
+
+        For `app.get("/users", list)`, the contract is `GET /users`. A call that names several HTTP verbs gives one `End` for each verb.
+        """
         if row.object:
             written = self.source.of_object(site, row.object)
             verb = verb_in(", ".join(site.given))

@@ -56,9 +56,9 @@ class Source:
         self._given: dict[str, list[int]] | None = None
 
     def site(self, reference: Reference, name: str) -> Site | None:
-        """Return the call of `name` at a reference, with its argument texts.
+        """Return the call of `name` at a parsed use, with its argument texts.
 
-        The result is None if the text has no such call there.
+        `reference` has the position of the use. The result is None if the text has no call of `name` there.
         """
         line, column = (reference.name_line, reference.name_column) if reference.name_line else (reference.line, reference.column)
         start = self.starts[line - 1] + column
@@ -89,7 +89,8 @@ class Source:
     def text_of(self, site: Site, which: Sequence[int | str]) -> str:
         """Return the source text of the first argument in `which` that a call has.
 
-        `which` lists positions and keywords, which are tried in this order. The result is "" if the call has none of these arguments.
+        `which` lists positions and keywords, such as 0 and "url", which are tried in this order. The result is "" if the call `site` has
+        none of these arguments.
         """
         for one in which:
             if isinstance(one, str):
@@ -232,7 +233,7 @@ class Source:
 def callee_of(terms: Sequence[Term], index: int) -> Term:
     """Return the callee of a call: `a.b` for `a.b(x)`.
 
-    An expression that is not a call is returned unchanged.
+    The call is `terms[index]`, an item in the list of expressions of a file. An expression that is not a call is returned unchanged.
     """
     term = terms[index]
     return terms[term[1]] if term[0] == CALL or term[0] == NEW else term

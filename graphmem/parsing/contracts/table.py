@@ -57,7 +57,7 @@ class Row:
         return not self.on or _any_of(self.on).match(receiver.lower()) is not None
 
     def fits(self, name: str) -> bool:
-        """Whether this row lists an annotation, given by name without arguments."""
+        """Whether this row lists the annotation `name`, given without arguments."""
         return _any_of(self.names).match(name) is not None
 
 

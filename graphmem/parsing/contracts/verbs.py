@@ -18,8 +18,8 @@ _LIST_OFVERBS: Final = re.compile(r"\bmethods?\s*=\s*(.*)$", re.DOTALL)
 def verb_at(source: Source, site: Site, row: Row, rest: Sequence[str]) -> str:
     """Return the HTTP verbs of a route or request, such as "GET,POST".
 
-    `row.method` tells where to find the verb, for example in the name of the call or in a keyword argument. `rest` has the arguments after
-    the path. The result "" means that every verb is accepted.
+    `row.method` tells where in the call `site` the verb is, for example in its name or in a keyword argument. `rest` has the arguments
+    after the path. The result "" means that every verb is accepted.
     """
     how = row.method
     everything = ", ".join(site.given)

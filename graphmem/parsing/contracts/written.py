@@ -215,7 +215,7 @@ def _word(text: str, match: re.Match[str], names: list[str], look_up: Lookup, de
     """Return the position after a name or call, and the pattern of its value.
 
     `match` is the position of the name in `text`. Names that occur in the value are added to `names`. In a pattern, `{}` stands for a part
-    that is known only at run time.
+    that is known only at run time. `look_up` and `depth` are as in `evaluate`.
     """
     word, at = match.group(), match.end()
     if re.match(r"[\"'`]", text[at : at + 1]) and len(word) <= 2:  # the prefix of a string
@@ -271,7 +271,7 @@ def _interpolated(body: str, quote: str, prefix: str, names: list[str], look_up:
     """Return the pattern of a string: `/users/{}` for `"/users/${id}"`.
 
     `body` is the text between the quotes; `quote` and `prefix` select the syntax of interpolation, as `f` does in Python. `{}` stands for a
-    part that is known only at run time. Names in interpolated expressions are added to `names`.
+    part that is known only at run time. Names in interpolated expressions are added to `names`. `look_up` and `depth` are as in `evaluate`.
     """
 
     def filled(inner: str) -> str:

@@ -106,7 +106,7 @@ class Helper:
     def imports(self, found: Import) -> tuple[Import, ...]:
         """Return the imports that one import statement stands for.
 
-        By default, the statement is a single import.
+        `found` is the statement as the query captured it. By default, it is the only import.
         """
         return (found,)
 
@@ -115,7 +115,10 @@ class Helper:
         return "".join(text.split())
 
     def name(self, text: str) -> str:
-        """Return the name of a definition in the form that qualified names use."""
+        """Return the name of a definition as qualified names have it.
+
+        `text` is the name in the source. By default, the result is `text`.
+        """
         return text
 
     def owner(self, text: str) -> str:
@@ -156,8 +159,8 @@ class Helper:
     def parameter(self, node: Node, kind: str) -> tuple[str, Node | None]:
         """Return the kind and the default value of a parameter.
 
-        `kind` is the kind that the query captured. Override this method if the grammar puts the kind or the default beside the parameter's
-        node, not inside it.
+        `kind` is the kind that the query captured, such as "normal" or "rest". Override this method if the grammar puts the kind or the
+        default beside the syntax node of the parameter, not inside it.
         """
         return kind, None
 

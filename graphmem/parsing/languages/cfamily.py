@@ -88,9 +88,9 @@ MAX_MACRO: Final = 4000
 
 
 def _without_strings(parameters: str, text: str) -> str:
-    """Return one string: parameters and text of a macro, with strings as `""`.
+    """Join the parameters and the text of a macro, with each string as `""`.
 
-    Tokens are separated by single blanks, and comments are removed.
+    In the result, single blanks separate the tokens, and comments are removed.
     """
     tokens = (match[1] for match in _TOKEN.finditer(f"{parameters or '()'} {text}"[: 2 * MAX_MACRO]) if match[1])
     return " ".join('""' if token[0] in "\"'" else token for token in tokens)[:MAX_MACRO]
@@ -115,7 +115,10 @@ def _bare(match: re.Match[bytes]) -> bytes:
 
 
 def _value(match: re.Match[bytes]) -> bytes:
-    """Leave the last name of a type, or `int` for a type of keywords only."""
+    """Replace a type argument by the last name in it, padded with blanks.
+
+    For `va_arg(list, struct name *)`, `name` stays. If the type has only keywords, as `unsigned long`, it becomes `int`.
+    """
     first = match.start("type") - match.start()
     names = [name for name in re.finditer(rb"\w+", match["type"]) if name[0] not in _TYPE_WORDS]
     name, at = (names[-1][0], names[-1].start()) if names else (b"int", 0)
@@ -169,7 +172,8 @@ class CFamilyHelper(Helper):
     def annotated(self, builder: TermBuilder, annotation: OptionalTerm, target: Node) -> OptionalTerm:
         """Return the type of a declared variable, such as `*<T>` for `T *name`.
 
-        An array, `T name[n]`, has the type `*<T>`, too. It is not `T`, because the operators that T defines do not apply to a pointer.
+        `annotation` is the type `T`, and `target` the syntax node of the declared variable. An array, `T name[n]`, has the type `*<T>`,
+        too. Its type is not `T`, because the operators that T defines do not apply to a pointer.
         """
         around = target.parent
         while around is not None and around.type in ("reference_declarator", "parenthesized_declarator"):
@@ -181,8 +185,8 @@ class CFamilyHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert `#define name other`, `*p` and `&x` to expressions.
 
-        `*p` is converted to an item of `p`, and `&x` to `x`. The text of a macro that may contain calls is kept, with strings replaced by
-        `""`.
+        `what` is "macro" or "pointer". `*p` is converted to an item of `p`, and `&x` to `x`. The text of a macro that may contain calls is
+        kept, with strings replaced by `""`.
         """
         if what == "macro":
             text = builder.text(node).strip()

@@ -34,7 +34,10 @@ def whole(source: bytes) -> bytes:
 
 
 def _conditions(source: bytes) -> Iterator[list[re.Match[bytes]]]:
-    """Yield the directives of each `#if`, from `#if` to its `#endif`."""
+    """Yield, for each `#if`, the list of the directives that belong to it.
+
+    The first item is the `#if`, and the last one its `#endif`. An inner `#if` is yielded before the outer one.
+    """
     open_: list[list[re.Match[bytes]]] = []
     for match in _DIRECTIVE.finditer(source):
         if match["word"] == b"if":
@@ -48,7 +51,8 @@ def _conditions(source: bytes) -> Iterator[list[re.Match[bytes]]]:
 def _is_whole(source: bytes, directives: list[re.Match[bytes]]) -> bool:
     """Whether an `#if` separates whole statements or whole declarations.
 
-    False if a branch begins or ends inside a statement or a header.
+    `directives` are the `#if`, its `#endif` and the directives between them. The result is False if a branch begins or ends inside a
+    statement or a header.
     """
     before = COMMENT.sub(b"", source[max(0, directives[0].start() - 2000) : directives[0].start()]).rstrip()
     if before and before[-1:] not in b";{}]":

@@ -276,10 +276,9 @@ def _parameter_index(node: Node, target: Node) -> int:
 
 
 def _returned_type(node: Node, around: Node) -> Node | None:
-    """Return the result type that the function around `node` declares.
+    """Return the result type of the function that returns the function `node`.
 
-    `node` is a function, and `around` its parent node. The result is None if the outer function does not return `node`, or declares no
-    result.
+    `around` is the parent node of `node`. The result is None if no function returns `node`, or if it does not declare a result type.
     """
     owner: Node | None = around
     while owner is not None and owner.type == "parenthesized_expression":
@@ -456,8 +455,8 @@ def _call(builder: TermBuilder, node: Node) -> TermIndex:
 def _result(builder: TermBuilder, node: Node) -> TermIndex:
     """Return the value that the anonymous function `node` returns, or -1.
 
-    The value is the index of an expression: the body of `x => x.a`, or else one of the values after `return`. `return` statements of nested
-    functions do not count.
+    The value is the index of an expression. For `x => x.a`, it is the expression `x.a`. For a body in braces, it stands for any of the
+    values after `return`. `return` statements of nested functions do not count.
     """
     body = node.child_by_field_name("body")
     if body is None:
@@ -480,8 +479,9 @@ def _result(builder: TermBuilder, node: Node) -> TermIndex:
 def _has_receiver(node: Node) -> bool:
     """Whether the object that `this` refers to is known at a syntax node.
 
-    It is unknown inside a function expression that is passed to another function, as in `f(function () { … })`. There are two exceptions:
-    the call has `this` as an argument, or its result is assigned to a name.
+    The object is unknown inside a function expression, unless the function is assigned to a name or exported. There are two more exceptions
+    if the function is passed to a call, as in `f(function () { … })`. The object is known if `this` is another argument, or if the result
+    of the call is assigned to a name.
     """
     around = node.parent
     while around is not None and around.type not in _OWN_THIS:
@@ -539,7 +539,7 @@ def _tests(node: Node, truth: bool) -> Iterator[tuple[Node, Node]]:
 
     Args:
         node: the condition.
-        truth: whether the condition is true or false.
+        truth: whether the condition is true or false. For `!(x instanceof C)` and False, the test is (`x`, `C`).
     """
     if node.type == "parenthesized_expression" and node.named_children:
         yield from _tests(node.named_children[0], truth)

@@ -3,8 +3,8 @@
 All code keeps its position.
 
 - In TypeScript, a line end may separate two members of an interface or an object type. But the grammar needs a semicolon if the next member
-  begins with `(`, `<` or `[`, or is named `in`. Without a semicolon, it takes the line for a part of the type above. It then often fails
-  for the rest of the file.
+  begins with `(`, `<` or `[`, or is named `in`. Without a semicolon, the grammar takes the line for a part of the type above. The
+  parser then often fails for the rest of the file.
 - `export type * from`, a re-export of types, is not supported.
 """
 
@@ -72,7 +72,7 @@ class _Members:
         self.ends = False  # whether a member can end with it
 
     def blanks(self) -> list[int]:
-        """Return the offsets where a blank must become a semicolon, ascending."""
+        """Return the offsets of blanks that must become semicolons, in order."""
         found: list[int] = []
         is_first = True  # on its line
         for match in _TOKEN.finditer(self.source):

@@ -106,7 +106,10 @@ class JavaHelper(Helper):
 
 
 def _array_type(builder: TermBuilder, node: Node, element: str) -> TermIndex:
-    """Convert the type `Type[][]`, an array of arrays, to an expression."""
+    """Convert the type `Type[][]`, an array of arrays, to an expression.
+
+    `element` is the name of the field of `node` that has the type `Type`.
+    """
     found = builder.annotation(node.child_by_field_name(element))
     for child in node.children_by_field_name("dimensions"):
         for _ in range(builder.text(child).count("[") if child.type == "dimensions" else 1):

@@ -47,8 +47,8 @@ class KotlinHelper(Helper):
     def prepared(self, source: bytes) -> bytes:
         """Replace `by delegate` and some `constructor` in class headers by blanks.
 
-        The grammar would misread both. It reads the class body after `by delegate` as the last argument of the delegate. If `constructor`
-        is on a line below the name, it ends the class at the name.
+        The grammar would misread both. It reads the class body after `by delegate` as an argument of the delegate. If `constructor` is on a
+        line below the name of the class, the grammar ends the class at its name.
         """
         found = bytearray(source)
         for match in _APART.finditer(source) if b"constructor" in source else ():
@@ -154,7 +154,10 @@ class KotlinHelper(Helper):
         return term if name in _GIVES_ITSELF else builder.add((ITER, term))
 
     def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
-        """Return the implicit `it` or `this` of a Kotlin lambda, with its value."""
+        """Return the implicit `it` or `this` of a Kotlin lambda, with its value.
+
+        For `x.let { … }`, the result is (`it`, `x`); for `x.apply { … }`, it is (`this`, `x`).
+        """
         receiver, name = _called(builder, node)
         if name == "with" and receiver is None:
             given = next((child for child in node.named_children[-1].named_children if child.type == "value_arguments"), None)
@@ -188,9 +191,10 @@ def _tests(node: Node, *, is_true: bool) -> Iterator[Node]:
 
 
 def _entry_tests(entry: Node) -> Iterator[Narrowing]:
-    """Yield the variables whose class is known in a `when` entry.
+    """Yield the variables whose class is known in an entry of a `when`.
 
-    The class is known from `is C` if the subject is `x`, and from `x is C` without a subject. Each result has the lines of the entry.
+    In `when (x) { is C -> … }`, the class of `x` is known from `is C`. In `when { x is C -> … }`, it is known from `x is C`. Each result
+    has the lines of the entry.
     """
     first, last = entry.start_point.row + 1, entry.end_point.row + 1
     subject = (

@@ -171,7 +171,7 @@ def _tests(node: Node, wanted: bool) -> Iterator[tuple[Node, Node]]:
 
     Args:
         node: the condition.
-        wanted: whether the condition is true or false.
+        wanted: whether the condition is true or false. For `not isinstance(x, A)` and False, the test is (`x`, `A`).
     """
     if node.type == "parenthesized_expression":
         for child in node.named_children:

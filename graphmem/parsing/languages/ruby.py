@@ -164,7 +164,8 @@ def _names_method(builder: TermBuilder, node: Node) -> bool:
 def _new_class(builder: TermBuilder, node: Node, arguments: Sequence[TermIndex]) -> TermIndex:
     """Return the class that `X = Class.new(Base) { … }` creates: `X`.
 
-    Without a block, or without a variable on the left, the result is the base class.
+    Without a block, or without a variable on the left, the result is the base class, `arguments[0]`. The result and `arguments` are indices
+    of expressions.
     """
     around = node.parent
     target = around.child_by_field_name("left") if around is not None and around.type == "assignment" else None

@@ -42,8 +42,8 @@ class RustHelper(Helper):
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
         """Mark definitions that only builds of tests or of checking tools contain.
 
-        Each result is (start, end, "overload"), with byte offsets. With the modifier `overload`, a use of the name refers to the definition
-        of this name in normal builds.
+        Each result is (start, end, "overload"), with byte offsets. A definition there gets the modifier `overload`. A use of its name then
+        refers to the definition of the same name in normal builds.
         """
         return [(match.end(), match.end() + 1, "overload") for match in _OTHER_BUILD.finditer(source)]
 
@@ -276,7 +276,7 @@ def _placed(builder: TermBuilder, text: str, groups: Sequence[Sequence[Node]]) -
 def _macro_expression(builder: TermBuilder, group: Sequence[Node]) -> TermIndex | None:
     """Convert tokens of a macro, which may begin with `&`, to an expression.
 
-    The result is None if the tokens are not a name, a path or a call.
+    `group` has the tokens of one argument. The result is None if they are not a name, a path or a call.
     """
     inner = [token for token in group if token.type not in ("&", "mutable_specifier")]
     known = all(token.type in ("identifier", "self", "crate", "super", ".", "::", "token_tree") for token in inner)

@@ -36,7 +36,8 @@ class ScalaHelper(Helper):
 def _taken(found: Import, module: str, part: str) -> Import:
     """Return the import of the name `part` from the package `module`.
 
-    `part` may be renamed, as in `C => D`. The wildcards `_` and `*` stand for all names of the package.
+    `found` is the whole import statement. `part` may be renamed, as in `C => D`. The wildcards `_` and `*` stand for all names of the
+    package.
     """
     if part in ("_", "*"):
         return found._replace(module=module, name="*", alias="")
