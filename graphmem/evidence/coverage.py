@@ -153,8 +153,8 @@ class _Reading:
     def _lines(self, context: int) -> Iterator[tuple[int, set[int]]]:
         """Yield (number of a source file, its lines that ran) for a context.
 
-        A context, given by its number, is usually one test. If the file contains jumps between lines (branch data), both lines of each jump
-        count as run.
+        A context is usually one test, and is given by its number. A file may be yielded several times. If the data file contains jumps
+        between lines (branch data), both lines of each jump count as run.
         """
         for file, bits in self._data.execute("SELECT file_id, numbits FROM line_bits WHERE context_id = ?", (context,)):
             yield file, {8 * byte + bit for byte, value in enumerate(bits) for bit in range(8) if value >> bit & 1}

@@ -48,7 +48,7 @@ class Inbox:
     def take_in(self, sidecar: Sidecar, resolver: Resolver, root: Path) -> list[Diagnostic]:
         """Store the edges that the waiting files report, oldest file first.
 
-        They are stored in the sidecar, the SQLite file of observed edges. The result has diagnostics about files that could not be read,
+        The edges are stored in `sidecar`, the SQLite file of observed edges. The result has diagnostics about files that could not be read,
         and about contents that were skipped.
         """
         notes: list[Diagnostic] = []

@@ -58,9 +58,9 @@ class Outside:
 
     @property
     def mark(self) -> str:
-        """Version of the stored observations; after `update`, the graph has them.
+        """Version of the stored observations, to save in the graph after `update`.
 
-        The graph stores this version. The next run passes it to `update` and `is_due`.
+        The next run passes the saved version to `update` and `is_due`, which find changes since then.
         """
         return self._sidecar.mark()
 
@@ -138,7 +138,7 @@ class Outside:
     def _load(self) -> None:
         """Load the definitions in stored observations, unless they are loaded.
 
-        They are loaded again if the version of the observations has changed.
+        The definitions are loaded again if the version of the observations has changed.
         """
         mark = self._sidecar.mark()
         if mark != self._loaded:
@@ -148,7 +148,7 @@ class Outside:
     def _state(self, number: int, body: str | None) -> tuple[bool, bool]:
         """Return (whether a definition exists, whether its body is unchanged).
 
-        *Unchanged* is meant since the definition was observed.
+        The body is compared with that at the time of the observation.
 
         Args:
             number: number of the definition in the stored observations.
@@ -229,9 +229,9 @@ class Outside:
 def _raised(known: EdgeRow | None, key: tuple[str, str, str], rule: str, lines: set[int], *, is_first: bool) -> EdgeRow:
     """Return an edge with the rule and confidence of an outside observation.
 
-    `known` is the edge so far, or None. `lines` are the lines of the observation. Lines of a SCIP index are added to the edge's lines.
-    Lines of a test run are used only if the edge has no lines. If `is_first` is False, another tool takes precedence, and only the lines
-    change.
+    `key` is (kind, source id, target id) of the edge, `known` the edge so far, or None. `lines` are the lines of the observation. Lines of
+    a SCIP index are added to those of the edge. Lines of a test run are used only if the edge has no lines. If `is_first` is False, another
+    tool takes precedence, and only the lines change.
     """
     before = {int(line) for line in known.lines.split(",") if line} if known is not None else set()
     every = before | lines if rule == "scip" or not before else before

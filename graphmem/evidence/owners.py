@@ -16,9 +16,9 @@ FUNCTIONS: Final = ("function", "method")
 def owners_of_lines(path: str, lines: int, definitions: Sequence[Definition]) -> list[End | None]:
     """Return, for each line of a file, the innermost function around the line.
 
-    Item n of the list is for line n; item 0 is unused. A line outside of functions has None. The body of a function is all lines after the
-    line with its name. The line with the name, and decorators, belong to the enclosing scope: they run when the function is defined. If a
-    whole function is on one line, the line belongs to the function.
+    Item n of the list is for line n; item 0 is unused. An item is None if the line is outside of functions. The body of a function is all
+    lines after the line with its name. The line with the name, and decorators, belong to the enclosing scope: they run when the function is
+    defined. If a whole function is on one line, the line belongs to the function.
     """
     owners: list[End | None] = [None] * (lines + 2)
     ends: list[End | None] = []

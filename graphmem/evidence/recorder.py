@@ -75,9 +75,9 @@ class Recorder:
         self._is_on = False
 
     def into(self, bucket: set[int]) -> set[int]:
-        """From now on, collect the functions that run in the set `bucket`.
+        """Make `bucket` the set that collects functions; return the previous set.
 
-        For each function, the `id` of its code object is added to the set. The previous set is returned.
+        From now on, the `id` of the code object of each function that runs is added to `bucket`.
         """
         before, self._bucket = self._bucket, bucket
         self._turn(bucket)
@@ -116,8 +116,8 @@ class Recorder:
     def _callers_of(self, code: CodeType) -> dict[int, int] | None:
         """Register a code object that ran; return the map of its callers so far.
 
-        The map has the keys and values described at `Recorder.callers`. It is empty for a new code object. The result is None if the code
-        is outside the project.
+        The map is the entry of the code object in `Recorder.callers`. It is empty for a new code object. The result is None if the code is
+        outside the project.
         """
         self.codes[id(code)] = code
         if code.co_flags & inspect.CO_OPTIMIZED and self.is_inside(code):
@@ -125,9 +125,9 @@ class Recorder:
         return None
 
     def _line_in(self, frame: FrameType) -> int:
-        """Return the line of `frame` that is running, which is the call.
+        """Return the line of the call that `frame` is making.
 
-        The line is counted from the first line of the frame's code. For a frame outside the project the result is -1.
+        The line is counted from the first line of the code. For a frame outside the project the result is -1.
         """
         code = frame.f_code
         self.codes[id(code)] = code

@@ -48,8 +48,8 @@ def tests_of(data: bytes) -> list[Test]:
 def _lcov(data: bytes) -> list[Test]:
     """Return the tests of an LCOV report; `TN:` lines name them.
 
-    The first line of a function also runs when the function is only defined. So this line counts only if an `FNDA:` line says that the
-    function was called.
+    The first line of a function also runs when the function is only defined. So this line does not count if an `FNDA:` line says that the
+    function was never called.
     """
     found: dict[str, list[Ran]] = {}
     name, path, lines, starts, idle = "", "", set[int](), dict[str, int](), set[str]()
@@ -102,7 +102,7 @@ def _go(data: bytes) -> list[Test]:
 def _jacoco(data: bytes) -> list[Test]:
     """Return the single test of a JaCoCo XML report.
 
-    Its name is the id of the session. It is "" if the report has several sessions, or none.
+    The name of the test is the id of the session (a recorded run) in the report. It is "" if the report has several sessions, or none.
     """
     if b"<!ENTITY" in data:
         raise ValueError("it declares entities")

@@ -263,10 +263,10 @@ class _Reading:
         return False
 
     def _indexed_path(self, given: str) -> str:
-        """Return the indexed path for a path in a coverage report.
+        """Return the path in the index for the path `given` in a coverage report.
 
         Tools write absolute paths or paths from some directory. Go puts the package before a path, and Java leaves out the source folder.
-        So two paths match if one of them ends with the other. The result is "" if no indexed path matches, or several do.
+        So two paths match if one of them ends with the other. The result is "" if no indexed path matches, or if several do.
         """
         if given not in self._places:
             plain = given.replace("\\", "/")

@@ -182,8 +182,8 @@ class _Describing:
     def _file(self, name: str, met: tuple[int, int] | None) -> _File | None:
         """Return the definitions of the Python file `name`.
 
-        `met` is the modification time and size of the file when it ran. The result is None if the file differs from `met`, is unreadable,
-        or is outside the project.
+        `met` is (modification time, size) of the file when its code ran. The result is None if the file has changed since then, is
+        unreadable, or is outside the project.
         """
         absolute = os.path.realpath(name)
         if not absolute.startswith(self._root) or language_of_path(absolute) != "python":
@@ -220,7 +220,8 @@ class _File:
     def definition(self, code: Code) -> End | None:
         """Return the definition of a code object, or an enclosing definition.
 
-        For a lambda or comprehension, the result is the enclosing function. The result is None if the file has no definition that matches.
+        For a lambda or comprehension, the result is the enclosing function. A function without a definition of its name gets the only
+        definition that begins on its line. The result is None if no definition matches.
         """
         for name, is_own in _names(code.qualname):
             twins = self._named.get(name, [])
@@ -244,9 +245,10 @@ def _is_nameless(code: Code) -> bool:
 
 
 def _names(qualname: str) -> Iterator[tuple[str, bool]]:
-    """Yield (qualified name, whether it is the code's own name in the graph).
+    """Yield (qualified name in the graph, whether it is the name of the code).
 
-    For a lambda or comprehension, the name is that of the enclosing function, and the second value is False.
+    For the function `A.f`, the result is (`A.f`, True). For a lambda in this function, `A.f.<locals>.<lambda>`, it is (`A.f`, False): the
+    graph has only the enclosing function.
     """
     parts = [part for part in qualname.split(".") if part != "<locals>"]
     is_own = True

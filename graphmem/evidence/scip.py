@@ -87,9 +87,9 @@ class _Index:
     def _folder_elsewhere(self) -> str:
         """Return the project directory to which the paths in a SCIP index relate.
 
-        It is for an index from another machine, which may cover only a part of the project. The directory is found by comparing paths:
-        `src/a.py` of the index is the project's file `web/src/a.py` if the directory is `web/`. The result ends with "/", or is "" for the
-        root or if unclear.
+        This is for an index from another machine, which may cover only a part of the project. The directory is found by comparing paths. If
+        the index has `src/a.py`, and the project has `web/src/a.py`, the directory is `web/`. The result ends with "/". It is "" for the
+        root, and if several directories fit equally well.
         """
         read = self._file.documents([one for one in self._file.frames[:SAMPLED] if one.length <= MAX_DOCUMENT_BYTES])
         names = {posixpath.normpath(raw.relative_path) for _, raw in read if raw is not None}
@@ -111,7 +111,7 @@ class _Index:
     def _each(self, frames: list[Frame], work: Callable[[Frame, Document], None]) -> None:
         """Call `work` for each SCIP document whose file has not changed.
 
-        `frames` are the positions of the documents in the index.
+        A document is the part of the index about one source file. `frames` are the positions of the documents in the index.
         """
         for frame, raw in self._file.documents(frames):
             if raw is None:

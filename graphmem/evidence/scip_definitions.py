@@ -28,7 +28,7 @@ class Meant(NamedTuple):
 class Definitions:
     """Maps symbols of a SCIP index to definitions that the parser also found.
 
-    Local symbols are unique only in their document, so the path of the document is put before them.
+    Local symbols are unique only in their document (the part of the index for one file). So the path of the file is put before them.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,8 @@ class Definitions:
     def find(self, symbol: str) -> list[Meant]:
         """Return the definition of a SCIP symbol, in a list; empty if unknown.
 
-        If a function is overloaded or redefined, the result is the last definition with a body, because this one runs.
+        If a function is overloaded or redefined, the result is the last definition with a body, because this one runs. A definition found
+        under another package version counts only if no other file has one.
         """
         found = self._exact.get(symbol)
         if found is not None:
@@ -75,8 +76,8 @@ class Definitions:
 def _keys(symbol: str, module: str | None = None) -> list[tuple[str, ...]]:
     """Return keys of a symbol that do not depend on the package's version.
 
-    To find a definition, call without `module` and try the keys in order. To add a definition, give `module`: the name under which files
-    import it, or "". The result is empty for a local symbol.
+    A key is a tuple of parts of the symbol. To find a definition, call without `module` and try the keys in order. To add a definition,
+    give `module`: the name under which files import the module, or "". The result is empty for a local symbol.
     """
     parts = split(symbol)
     if parts is None:
@@ -96,8 +97,8 @@ def _put(twins: list[Meant], definition: Meant) -> None:
 def _chosen(twins: Iterable[Meant]) -> list[Meant]:
     """Return the one definition of `twins` that runs, in a list.
 
-    `twins` are definitions with the same symbol, for example of an overloaded or redefined function. Of functions, the last one with a body
-    is returned. Functions in the file of the first twin are preferred. Of classes and variables, the first one is returned.
+    `twins` are definitions with the same symbol, for example of an overloaded or redefined function. A function with a body is preferred,
+    then one in the file of the first twin, then the last one. Of classes and variables, the first one is returned.
     """
     found = list(twins)
     if len(found) < 2:

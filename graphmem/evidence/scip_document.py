@@ -67,8 +67,8 @@ class Document:
     def observations(self, definitions: Definitions) -> list[Observation]:
         """Return the edges in this SCIP document, from uses and relationships.
 
-        An example of a relationship is that a method implements another one. Each observation has the edges of one kind from one
-        definition.
+        A relationship is, for example, that a method implements another one. Each observation has all edges of one kind that begin in the
+        same definition.
         """
         found: dict[tuple[str, int], set[Seen]] = {}
         aliases = {one.alias for one in self._facts.imports if one.alias}
@@ -90,9 +90,9 @@ class Document:
         return observations + self._related(definitions)
 
     def _related(self, definitions: Definitions) -> list[Observation]:
-        """Return edges to the definitions that are implemented or overridden.
+        """Return edges to implemented or overridden definitions, such as methods.
 
-        In the SCIP index, they are relationships between symbols.
+        The SCIP index lists such edges as relationships between symbols.
         """
         found: dict[tuple[str, End], set[Seen]] = {}
         for information in self._raw.symbols:
@@ -144,10 +144,10 @@ def _definition_at(place: Place, known: Mapping[tuple[int, int, str], Definition
 
 
 def _enclosing_definition(place: Place, ending: Iterable[Definition]) -> Definition | None:
-    """Return the only definition that has a SCIP place's name and contains it.
+    """Return the only definition around a SCIP place that has its name.
 
-    `ending` has the definitions that end at the line where the SCIP index says that the definition ends. This look-up is used if the parser
-    has a different position for the name. The result is None if no definition fits, or if several do.
+    The parser can have another position for the name, so the definition is searched by its lines. `ending` has the definitions that end at
+    the line where the definition ends in the SCIP index. The result is None if no definition fits, or if several do.
     """
     named = [one for one in ending if one.name == place.text or spells(place.symbol, one.name)]
     named = [one for one in named if one.start_line <= place.line <= one.end_line]
@@ -157,7 +157,8 @@ def _enclosing_definition(place: Place, ending: Iterable[Definition]) -> Definit
 def _definitions_named(place: Place, definitions: Definitions, aliases: set[str]) -> list[Meant]:
     """Return the definitions to which the name at a place refers.
 
-    The SCIP index tells the definitions. One is returned only if the source has its name, or an alias of it, at this place.
+    The SCIP index tells which definitions these are. A definition is left out if the source has another name at the place. A name in
+    `aliases`, which imports give to definitions, also fits.
     """
     found = definitions.find(place.key)
     if not place.symbol.is_constructor:
@@ -175,7 +176,10 @@ def _names(place: Place, name: str, aliases: set[str]) -> bool:
 
 
 def _kind(reference: Reference, place: Place, target: Definition) -> EdgeKind:
-    """Return the edge's kind, such as CALLS, for a parsed use and its target."""
+    """Return the kind of the edge, such as CALLS, from a use to its target.
+
+    `reference` is the parsed use, and `target` the definition that it refers to. `place` is the position of the use in the SCIP index.
+    """
     kind = _KINDS[reference.kind]
     if reference.kind == "jsx" and target.kind == "variable" and place.text[:1].islower():
         return EdgeKind.REFERENCES  # `<html>` is an element from type declarations

@@ -72,7 +72,7 @@ class Sidecar:
     def mark(self) -> str:
         """Return the version of the stored observations; "" without a file.
 
-        Each stored reading of an outside tool's file gives a new version.
+        Each file of an outside tool that is stored gives a new version.
         """
         if not self.exists:
             self.close()
@@ -159,7 +159,7 @@ class Sidecar:
     def origins(self) -> dict[str, dict[str, str]]:
         """Return the origin of the observations of each rule, such as `scip`.
 
-        An origin is a dict for people, with the tool, its version and counts.
+        The result maps the rule to a dict for people. The dict has the tool, its version and counts.
         """
         found: dict[str, dict[str, str]] = {}
         if self.exists:
@@ -171,7 +171,7 @@ class Sidecar:
         """Store the observations of one outside tool's file in a transaction.
 
         `reading` has these observations; `rule` names the kind of tool. Earlier observations of a definition with the same rule are merged
-        with the new ones, except in three cases. In these they are replaced:
+        with the new ones. In three cases they are replaced instead:
 
         - the body of the definition has changed
         - `reading.scope` is set: it lists files, and all earlier observations of these files are replaced

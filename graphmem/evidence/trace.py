@@ -25,7 +25,10 @@ _KINDS: Final = (EdgeKind.CALLS, EdgeKind.TESTS)
 
 
 def write(path: Path, observations: list[Observation], origin: Mapping[str, str]) -> None:
-    """Write the observations of a test run to a file, atomically."""
+    """Write the observations of a test run to a file, atomically.
+
+    `origin` describes the run for people, for example the tool and its version.
+    """
     numbers: dict[End, int] = {}
     rows = []
     for one in observations:

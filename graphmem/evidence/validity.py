@@ -21,6 +21,9 @@ class Held(NamedTuple):
 def held(sidecar: Sidecar, project: str, body_hash: Callable[[str], str | None]) -> Held:
     """Find the observed edges and tests that are valid for the current graph.
 
+    An edge of a test run is valid if the body where it begins is unchanged and its other end exists. For an edge of a SCIP index, the
+    bodies of both ends must be unchanged.
+
     Args:
         sidecar: the stored observations.
         project: name of the project, part of every id.
