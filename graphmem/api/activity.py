@@ -39,7 +39,7 @@ class Activity:
 class NoteActivity:
     """ASGI middleware that counts open requests.
 
-    Paths in `unless`, such as those of health checks, are not counted. So such requests do not keep the server running.
+    Requests to the paths in `unless`, such as health checks, are not counted. So these requests do not keep an idle server running.
     """
 
     def __init__(self, app: ASGIApp, activity: Activity, unless: tuple[str, ...]) -> None:

@@ -89,8 +89,8 @@ class ServerOptions:
     def socket_origins(self) -> tuple[str, ...]:
         """Origins whose pages may open a WebSocket, for the WebSocket library.
 
-        An origin is the scheme, host and port of a site. The library's check does not support `scheme://*`, so a list with such an entry
-        becomes `*`. That is safe, because `OriginCheck` has already checked the origin.
+        An origin is the scheme, host and port of a site. The library does not support entries such as `https://*`. If there is one, the
+        result is `*` (all origins). That is safe, because `OriginCheck` has already checked the origin.
         """
         return ("*",) if any(one.endswith("://*") for one in self.allowed_origins) else self.allowed_origins
 
@@ -187,9 +187,9 @@ def body_limits(options: ServerOptions) -> dict[str, int]:
 
 
 def is_page(path: str) -> bool:
-    """Whether the path of a request is a page for browsers.
+    """Whether `path` is the address of a page that browsers show.
 
-    Such a page is the same for everybody and contains no data of the project.
+    A page is the same for everybody and contains no data of the project.
     """
     path = path.rstrip("/")
     inside = path.startswith(explorer.EXPLORER_PATH + "/") and not path.startswith(explorer.ASSETS_PATH)

@@ -1,9 +1,8 @@
 """Compute the maximum number of objects in an answer before running it.
 
-An answer is the result of a GraphQL document. An object counts 1 and a leaf counts 0. A list multiplies its contents by its size. The size
-is the slicing argument (`first`, `limit`, `k`; for `ids` its length) from the document or the variables. Without this argument, the size is
-the argument's default, or else the size assumed in the schema. The schema declares sizes with the `@listSize` directive of the GraphQL cost
-directives specification.
+An object counts 1, and a scalar value counts 0. A list counts its length times the count of one item. The length is the value of a slicing
+argument (`first`, `limit`, `k`), or the number of values in `ids`. If the request omits the argument, its default is used, or else the
+size that the schema assumes. The schema declares sizes with the directive `@listSize` of the GraphQL cost directives specification.
 
 Source:
     IBM, GraphQL Cost Directives specification, section 3 (list size), weights of objects 1 and leaves 0.
@@ -54,18 +53,18 @@ class ListSize:
 
 
 def sized_by(argument: str, *fields: str) -> ListSize:
-    """Declare the argument, such as `first`, that limits the length of lists.
+    """Declare that the GraphQL argument `argument` limits the length of lists.
 
-    The lists are `fields`, which are paths below the declared field such as `impact.hits`. Without `fields`, the declared field is the
-    list.
+    For example, `sized_by("first", "hits")` on a field limits the list `hits` in its result. `fields` are the paths of the lists below
+    the field. Without `fields`, the field itself is the list.
     """
     return ListSize(slicing_arguments=[argument], sized_fields=list(fields) or strawberry.UNSET)
 
 
 def assumed(size: int) -> ListSize:
-    """Declare that the list of a field has about `size` objects.
+    """Declare that a GraphQL field returns a list of about `size` objects.
 
-    The size does not depend on arguments.
+    The length does not depend on the field's arguments.
     """
     return ListSize(assumed_size=size)
 
@@ -89,7 +88,7 @@ class _Inherited(NamedTuple):
     fields: frozenset[FieldPath]
 
     def below(self, name: str) -> _Inherited:
-        """Return the list size as it applies below the field `name`.
+        """Return the same list size, with paths relative to the field `name`.
 
         For example, the path `impact.hits` becomes `hits` below `impact`. Paths that do not begin with `name` are dropped.
         """
@@ -101,7 +100,7 @@ _NONE = _Inherited(1, frozenset())
 
 
 def sizes_of(variables: Mapping[str, Any] | None) -> tuple[tuple[str, int], ...]:
-    """Return (name, size) of the variables that can change an answer's size.
+    """Return (name, size) of each GraphQL variable that can size a list.
 
     The size of an integer is its value, and the size of a list is its length. Variables of other types are left out.
     """

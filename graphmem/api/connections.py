@@ -95,9 +95,9 @@ def rows(found: list[T], total: int, at: Page) -> Rows:
 
 @cache
 def connection_of(answer: type) -> type:
-    """Return the GraphQL type for a page of a list of answers.
+    """Return the GraphQL connection type for pages of `answer` objects.
 
-    For `Memory` it is `MemoryConnection` with entries of type `MemoryListEdge`.
+    For the class `Memory`, it is `MemoryConnection` with entries of type `MemoryListEdge`.
     """
     node = object_type(answer)
     name = getattr(answer, "__shape__").name  # noqa: B009 - only classes made by `answer` have it

@@ -62,9 +62,9 @@ class ServerState:
 
 @dataclass(slots=True)
 class Connection:
-    """State of an HTTP request or a WebSocket: its access and parameters.
+    """State of one HTTP request or WebSocket, such as the caller's access.
 
-    A WebSocket may carry many operations.
+    All operations that a WebSocket carries share this state.
     """
 
     server: ServerState
@@ -109,9 +109,9 @@ class Heard(Generic[T]):
 
 
 class Operation:
-    """State of one GraphQL operation: deadline, loaders and access.
+    """State of one GraphQL operation: deadline, loaders and permissions.
 
-    It refuses calls that the client's access does not permit.
+    Calls that the client has no permission for are refused.
 
     Args:
         connection: state of the request or WebSocket.

@@ -100,7 +100,7 @@ _known: dict[tuple[str, str], Any] = {}  # by module and text
 
 
 def _evaluate(declared: Any) -> None:
-    """Replace annotations that are strings by the types that they name.
+    """Replace annotations that are strings, such as "int", by their types.
 
     `declared` is the class or function with the annotations. Strawberry would parse each string several times, which takes a fifth of the
     time to make the schema. An annotation whose name is not defined yet remains a string, and strawberry evaluates it later.

@@ -1,9 +1,8 @@
 """Run the commonest queries without graphql-core's executor.
 
-Most requests are one query with one root field that was derived from an operation (see `roots`), and ask only for plain attributes of its
-answer. Such a request needs its arguments, one call and one rendering. The executor's steps between these take a tenth to a
-fifth of the time of a small answer. All other requests, and those with a mistake in them, go to the executor. The answers are the same
-bytes; a test compares them.
+Most requests are a query with a single root field that calls an operation (see `roots`). They ask only for plain attributes of the answer.
+For such a request this module converts the arguments, calls the operation and renders the answer. That saves a tenth to a fifth of the time
+of a small answer. All other requests, and requests with errors, go to the executor. Both ways give the same bytes; a test compares them.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class _Info(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """The direct way to run one operation of a document."""
+    """Runs one operation of a GraphQL document without the executor."""
 
     schema: Schema
     operation: OperationDefinitionNode
@@ -64,9 +63,10 @@ class Direct:
     kept: dict[frozenset[str], dict[str, Any]]  # by the variables of a request: arguments that do not depend on their values
 
     def arguments(self, variables: Mapping[str, Any] | None) -> dict[str, Any] | None:
-        """Return the resolver's arguments; None if they are wrong.
+        """Return the resolver's arguments; None if a variable is invalid.
 
-        The executor then reports the error. Arguments without a variable, and those with the default of their variable, are computed once.
+        If the result is None, the executor must run the request, to report the error. Arguments that do not depend on the values in
+        `variables` are computed once and then reused.
         """
         given = {name: value for name, value in (variables or {}).items() if name in self.variables}
         names = frozenset(given)
@@ -97,7 +97,7 @@ class Direct:
             return None
 
     def _converted(self, given: dict[str, Any], declared: list[StrawberryArgument]) -> dict[str, Any]:
-        """Convert values of graphql-core, by argument, to those of the resolver."""
+        """Convert argument values from graphql-core to Python values, by name."""
         return convert_arguments(given, declared, self.schema.schema_converter.scalar_registry, self.schema.config)
 
     def _declared(self, variable: str) -> list[StrawberryArgument]:
@@ -107,7 +107,7 @@ class Direct:
     async def run(self, context: Operation, arguments: dict[str, Any]) -> ExecutionResult | None:
         """Call the operation and render its answer.
 
-        The result is None if graphql-core must render the answer.
+        The result is None if graphql-core must run the request, because the answer is not plain.
         """
         try:
             found = await self.resolve(_Info(context), **arguments)
@@ -123,17 +123,19 @@ _DIRECTIVE: Final = "@"
 
 
 def direct(schema: Schema, text: str, document: Any, name: str | None, variables: Mapping[str, Any] | None) -> Direct | None:
-    """Return the direct way to run an operation; None if there is none.
+    """Return an object that runs an operation without the executor, or None.
+
+    The result is None if the executor must run the operation, such as a mutation. The result can be reused with other variables.
 
     Args:
         schema: the schema.
         text: text of the document.
         document: the parsed document, without errors.
         name: name of the operation as the client sent it.
-        variables: variables as the client sent them; the result does not depend on them, unless they are wrong.
+        variables: variables as the client sent them.
 
     Raises:
-        GraphQLError: the variables are wrong, so that the result is not known.
+        GraphQLError: a variable is invalid, so the document could not be examined.
     """
     if _DIRECTIVE in text:  # fields may depend on variables
         return None

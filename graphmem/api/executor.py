@@ -99,7 +99,7 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
     def plan(self, type_: GraphQLObjectType, details: FieldDetailsList) -> Render | None:
         """Return a function that renders objects; None if they are not plain.
 
-        `type_` is the type of the objects. `details` has the nodes of the document that select it.
+        `type_` is the GraphQL type of the objects. `details` has the nodes of the document that select the objects.
         """
         # Documents are cached, so the next operation has the same nodes.
         nodes = [one.node for one in details]
@@ -167,7 +167,7 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
     def _present(self, type_: GraphQLOutputType, details: FieldDetailsList) -> Render:
         """Return a function that renders values of the type `type_`.
 
-        The caller handles None: for None, the function raises an error.
+        The function does not accept None, so its caller must handle null values.
         """
         if isinstance(type_, GraphQLScalarType):
             return _scalar(type_)
@@ -266,9 +266,9 @@ def _compiled(text: str) -> CodeType:
 
 
 def _reader(definition: GraphQLField) -> str | Render:
-    """Return the name of the attribute that a field shows, or its resolver.
+    """Return the name of the attribute that a field shows.
 
-    A field that does not show an attribute has a plain resolver function, which is returned.
+    If the field computes its value instead, the result is the field's resolver function.
 
     Raises:
         _NotPlainError: graphql-core must resolve the field.

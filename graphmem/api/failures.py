@@ -62,10 +62,10 @@ def shortened(text: str) -> str:
 
 
 def facts_of(error: GraphMemError) -> dict[str, Any]:
-    """Return the attributes of an error that clients may see, with its code.
+    """Return the code and the attributes of an error that clients may see.
 
-    In GraphQL these attributes are the `extensions` of the error. Symbols among them, such as candidates for an ambiguous name, have the
-    fields of a GraphQL symbol.
+    GraphQL answers contain them as the error's `extensions`. An attribute may be a list of symbols, such as the symbols that match an
+    ambiguous name. Each symbol is a mapping with the fields of a GraphQL symbol.
     """
     known = PUBLIC_FACTS.get(error.code, ())
     return {
@@ -131,6 +131,6 @@ def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
 def payload(code: str, message: str, **facts: Any) -> dict[str, Any]:
     """Return the body of an error response, in the form of a GraphQL answer.
 
-    The function is for errors outside of an operation. `facts` are further attributes of the error for the client.
+    Use it for errors that occur before or outside an operation. `facts` are further attributes of the error for the client.
     """
     return {"errors": [{"message": message, "extensions": {"code": code, **facts}}]}

@@ -24,9 +24,9 @@ BRANCH: Final = "branch"
 
 
 def begun(connection: Connection, extensions: Mapping[str, Any] | None) -> Operation:
-    """Return the state of an operation that begins now.
+    """Return the state of a GraphQL operation that begins now.
 
-    `extensions` are those of the request.
+    `extensions` is the field of this name in the client's request; it may state the expected generation of the index.
     """
     expected = (extensions or {}).get(EXPECTED)
     return Operation(connection, expected if isinstance(expected, int) else None)
@@ -45,7 +45,8 @@ class Guard(SchemaExtension):
     async def on_operation(self) -> AsyncIterator[None]:
         """Create the deadline and the loaders of the operation.
 
-        Each operation has its own, because a WebSocket runs many operations. If the request names a branch, the operation runs on it.
+        They are made for each operation, because a WebSocket carries many operations. If the request's `extensions` name a branch, the
+        operation runs on that branch.
 
         Raises:
             BadInputError: the branch is unknown, or the server keeps no branches.

@@ -110,18 +110,18 @@ class Slot:
         self.size = 0  # bytes received, or waiting to be written, in this phase
 
     def note(self) -> None:
-        """Set the phase to the event that the connection waits for now.
+        """Update `phase`: the event that the connection waits for now.
 
-        The waiting time starts again if the phase changed.
+        If the phase changed, its time limit starts again.
         """
         phase = self.look()
         if phase is not self.phase:
             self.begin(phase)
 
     def wait_to_write(self, waiting: int) -> None:
-        """Record that the client has not read `waiting` of the sent bytes yet.
+        """Record that the client has not yet read `waiting` bytes of an answer.
 
-        When this number has dropped by `STEP_BYTES`, the waiting time starts again.
+        Each time this number has dropped by `STEP_BYTES`, the time limit for reading starts again.
         """
         if self.phase is Phase.WRITING and waiting <= self.size - STEP_BYTES:
             self.begin(Phase.WRITING)
@@ -132,7 +132,7 @@ class Slot:
     def begin(self, phase: Phase) -> None:
         """Record that the connection begins to wait for the event `phase`.
 
-        The waiting time starts again, also if the connection was already in this phase.
+        The time limit starts again, even if the connection was already in this phase.
         """
         self.phase, self.since, self.size = phase, time.monotonic(), 0
 
@@ -159,8 +159,9 @@ class Connections:
     def take(self, address: str, descriptor: int, let_go: Callable[[], object]) -> Slot | float:
         """Register a new connection; return its record, or seconds to wait.
 
-        If the server or `address` has too many connections, one that waits for its client is closed to make room. If none may be closed
-        yet, the result is the number of seconds until one may. The number is infinite if no connection waits for its client.
+        If the server or `address` has too many connections, one that waits for its client is closed. If none may be closed yet, the new
+        connection is not registered. Then the result is the number of seconds after which to try again. It is infinite if no connection
+        waits for its client.
 
         Args:
             address: address of the client.
@@ -196,8 +197,8 @@ class Connections:
             address: choose only among connections of this address; None for all.
 
         Returns:
-            0 if a connection was closed. Otherwise the number of seconds until the connection may be closed. The number is infinite if no
-                connection waits for its client.
+            0 if a connection was closed. If none may be closed yet, the seconds until one may; infinite if no connection waits for its
+                client.
         """
         waiting = [slot for slot in self._slots if slot.phase in LETTING_GO and address in (None, slot.address)]
         if not waiting:
@@ -279,10 +280,10 @@ class Acceptor:
                 return
 
     def _take(self, connection: socket.socket, address: str) -> bool:
-        """Register a new connection, or close it if the server stays full.
+        """Register a new connection; return whether to accept further ones now.
 
-        If an open connection may be closed soon, the result is False. The new connection is tried again then, and no others are accepted
-        meanwhile. In all other cases the result is True.
+        If the server is full and none of its connections can be closed, the new connection is closed. If one can be closed soon, the
+        result is False: the new connection waits until then, and no others are accepted.
         """
         slot = self._connections.take(address, connection.fileno(), connection.close)
         if isinstance(slot, Slot):

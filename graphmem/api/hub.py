@@ -112,13 +112,13 @@ class _Place(NamedTuple):
 
 
 class HubService:
-    """Operations on a server of several projects, not on one of the projects.
+    """Operations on a whole server of several projects, such as listing them.
 
     An operation that needs a single project raises an error, which lists the projects.
 
     Args:
         hosting: opens the projects.
-        rights: who may use them.
+        rights: the permissions of each caller in each project.
     """
 
     def __init__(self, hosting: Hosting, rights: Rights) -> None:
@@ -132,9 +132,9 @@ class HubService:
         self.subscribe_context = self._context.feed
 
     def __getattr__(self, name: str) -> Any:
-        """Return a function that always raises an error.
+        """Return a function that raises an error, for any unknown operation.
 
-        The error lists the projects of this server, because operations on code must be sent to one of them.
+        Operations on code must be sent to one project, so the error lists the projects of this server.
         """
         if name.startswith("_"):
             raise AttributeError(name)
@@ -154,7 +154,7 @@ class HubService:
 
     @property
     def in_place(self) -> bool:
-        """Whether the directory of the projects still has the same path."""
+        """Whether the directory of the projects was not moved since the start."""
         return index_id(self.hosting.folder) == self.index_id
 
     def projects(self) -> ServedProjects:
@@ -383,7 +383,7 @@ class HostedBranch(HostedProject):
 
 @dataclass(eq=False)
 class _Mount:
-    """An open project and its application."""
+    """An open project or branch, with the ASGI application that serves it."""
 
     app: Starlette
     service: GraphMem
@@ -469,8 +469,8 @@ class HubApp:
     def _may_enter(self, name: str, rest: str, headers: Headers, is_branch: bool) -> bool:
         """Whether a request may be passed to a project.
 
-        The project must exist, and the caller must have a right in it. A first push creates a missing project, if the caller has the right
-        to push.
+        The project must exist, and the caller must have a permission in it. If the project is missing, only a push of its main line may
+        pass, from a caller who may push; it creates the project.
 
         Args:
             name: name of the project.
@@ -519,9 +519,9 @@ class HubApp:
         return await self._mounted((name, key))
 
     def _on_branch(self, name: str) -> OnBranch:
-        """Return a function that opens the branch that a request names itself.
+        """Return a function that opens a branch of the project `name`.
 
-        The branch is in the body of a GraphQL request or in a tool's arguments, and not in the address. It stays open for a block.
+        The function is for requests whose body, and not the address, names the branch. The branch stays open for a block.
         """
 
         @contextlib.asynccontextmanager

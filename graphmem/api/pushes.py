@@ -85,7 +85,7 @@ def routes(receiving: Receiving) -> list[BaseRoute]:
 
 
 def pusher(access: Access) -> Pusher:
-    """Return a caller's login, and the right to change others' branches."""
+    """Return a caller's login, and whether the caller may change any branch."""
     return Pusher(login_of(access), access.person is None or access.may("curate"))
 
 

@@ -229,9 +229,9 @@ def _name_alone(argument: str, value: str) -> str:
 
 
 def _rows_of(operation: Operation) -> str | None:
-    """Return the name of the field that holds the rows of a page, or None.
+    """Return the name of the answer's field that holds the rows of a page.
 
-    The page is the operation's answer, which GraphQL shows as a connection. The result is None if the answer is not a page of a list.
+    The result is None if the operation's answer is not a page of a list.
     """
     shape = getattr(operation.answer, "__shape__", None)
     return shape.page or None if shape is not None else None

@@ -182,10 +182,10 @@ class Subscription:
 
 
 def _gist(report: answers.ImpactReport) -> object:
-    """Return the parts of an impact report that decide whether it is sent.
+    """Return the parts of an impact report that trigger a message if changed.
 
-    A subscriber gets a new report only if one of these parts changed. Notes that files changed since the index run are not among them. Nor
-    is the rank among the project's symbols, which any new symbol changes.
+    A subscriber gets the new report only if these parts differ from the last report. Two parts are left out because they change too
+    often: notes on files that changed since the index run, and the rank among the project's symbols.
     """
     risk = report.risk
     listed = [[(hit.symbol.id, hit.confidence, hit.depth) for hit in hits] for hits in (report.hits, report.tests)]
@@ -262,9 +262,9 @@ class Schema(strawberry.Schema):
         )
 
     def _direct(self, query: str, name: str | None, variables: dict[str, Any] | None) -> Direct | None:
-        """Return the direct way to run an operation; None if there is none.
+        """Return an object that runs a query without the executor, or None.
 
-        The operation must then be refused, or needs the executor.
+        None means that the executor must run or refuse the operation `name` of the document `query`.
         """
         try:
             prepared = self.documents.prepare(query)

@@ -116,7 +116,7 @@ class OriginCheck:
     Args:
         app: the application that receives accepted requests.
         allowed_origins: sites whose pages may use the server.
-        is_page: returns whether a path is a page; other sites may link to pages.
+        is_page: returns whether a path is the address of a page. Other sites may link to pages.
     """
 
     def __init__(self, app: ASGIApp, allowed_origins: Iterable[str] = (), is_page: Callable[[str], bool] = lambda path: False) -> None:
@@ -170,10 +170,10 @@ class Placed(Protocol):
 
 
 class IndexCheck:
-    """Refuses requests that name another index than the server's.
+    """Refuses requests that are meant for another index.
 
-    Each answer names the server's index in a header. A client may use an outdated address. After a server has ended, a server of another
-    index may get its address. The file that holds the address may also have been copied.
+    A client may use an outdated address: after a server ended, the server of another index may listen there. So a request can name its
+    index in a header. Each answer names the index of this server in the same header.
     """
 
     def __init__(self, app: ASGIApp, service: Placed) -> None:

@@ -140,7 +140,8 @@ class Server:
         In the main thread, SIGINT and SIGTERM stop the server; the signals are not raised again afterwards.
 
         Args:
-            on_ready: called with the plain-text address for processes of this machine when the server accepts requests.
+            on_ready: called once the server accepts requests. Its arguments are host and port for processes of this machine, which use
+                plain HTTP.
         """
         here = (self.host, self.port) if self._own is None else self._own.getsockname()[:2]
         self._server.on_started = None if on_ready is None else lambda: on_ready(*here)

@@ -244,7 +244,7 @@ class GraphQLView(GraphQL[Connection, None]):
     def create_response(self, response_data: GraphQLHTTPResponse | list[GraphQLHTTPResponse], sub_response: Response) -> Response:
         """Make the HTTP response for a GraphQL answer.
 
-        The status is 200. For clients that accept GraphQL's own media type it is 400 if no operation was run.
+        The status is 200. It is 400 if no operation was run and the client accepts the media type of GraphQL responses.
         """
         failed = sub_response.media_type == RESPONSE_TYPE and "data" not in response_data
         return Response(self.encode_json(response_data), 400 if failed else 200, media_type=sub_response.media_type)
@@ -267,7 +267,7 @@ class GraphQLView(GraphQL[Connection, None]):
         The check applies if the handshake had no token, as in browsers.
 
         Raises:
-            ConnectionRejectionError: the token is missing or wrong; the socket is closed with 4403.
+            ConnectionRejectionError: the token is missing or wrong; the socket is closed with the close code 4403.
         """
         if context.access is None:
             given = (context.connection_params or {}).get("authorization")
