@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 class Vectors(NamedTuple):
     """Vectors to store together with a write of memories.
 
-    `rows` maps the hash of a memory's text to a vector.
+    Each row of the table `rows` has the hash of a memory's text (`text_hash`) and a vector. `model` names the embedding model.
     """
 
     model: str
@@ -57,7 +57,8 @@ class Committer:
     def put(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
         """Queue a write of memories for the graph.
 
-        If the system cannot start a thread, the write runs at once in the caller's thread.
+        `delta` has the changes, and `meta` has values to store in the graph with them. If the system cannot start a thread, the write runs
+        at once in the caller's thread.
         """
         if self._thread is None:
             thread = threading.Thread(target=self._work, name="graphmem-memories", daemon=True)
@@ -74,7 +75,7 @@ class Committer:
         self._jobs.join()
 
     def resume(self) -> None:
-        """Continue writing after a failure.
+        """Continue writing to the graph after a write failed.
 
         Call this once graph and journal agree again.
         """

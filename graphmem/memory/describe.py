@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
 
 class BranchesOf(Protocol):
-    """Function that returns the names of other branches with a memory's code."""
+    """Function that returns the names of branches that have a memory's code."""
 
     def __call__(self, row: MemoryRow, *, gone: bool) -> list[str]:
-        """Return the names of branches other than the indexed one.
+        """Return the names of branches that have the code of a memory.
+
+        The indexed branch is left out.
 
         Args:
             row: the memory.
@@ -39,8 +41,8 @@ class Describer:
         index: the memories.
         view: the code graph; None when nothing is indexed.
         now: the time for which confidence is computed.
-        paths: returns the paths of files that memories name and the graph does not contain, by id. It is called only for such a file,
-            because it reads the database.
+        paths: returns a mapping from file id to path, for files that memories name and that the graph does not contain. It reads the
+            database, so it is called only when needed.
         branches: returns the branches, except the indexed one, that have the code of a memory; see `MemoryRepository.branches_of`.
     """
 

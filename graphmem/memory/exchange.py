@@ -286,7 +286,7 @@ def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
 def _short(row: MemoryRow, taken: Taken) -> str:
     """Return a short id, such as `a1b2`, for an imported memory.
 
-    The id in the document is kept. If it is invalid or already in `taken`, a new one is made.
+    The short id in the document is kept, unless it is invalid or already in `taken`. Then a new one is made.
     """
     digits = row.short_id
     if len(digits) >= SHORTEST_ID and set(digits) <= set("0123456789abcdef") and digits not in taken:
@@ -371,9 +371,9 @@ def _links_to_code(
 ) -> tuple[list[AboutRow], list[NamedFile], int]:
     """Find the code in this index to which an imported memory is linked.
 
-    A file is found by its path. If the index lacks the file, the link is kept; with `elsewhere` (a document of another project), it is
-    marked as orphaned. A symbol is found by its id, or else by its name. If the index lacks the symbol, the link is dropped. Returns the
-    links, the files that the index lacks, and the number of dropped links.
+    A file is found by its path, and a symbol by its id or else its name. A link to a missing symbol is dropped. A link to a missing file
+    is kept; if the document comes from another project (`elsewhere`), the link is marked as orphaned. Returns (links, missing files, number
+    of dropped links).
     """
     view, project = repository.view(), repository.project()
     found: dict[tuple[str, str], AboutRow] = {}

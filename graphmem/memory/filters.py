@@ -70,9 +70,9 @@ class MemoryQuery:
         return replace(query, types=tuple(type_of(one, "") for one in query.types))
 
     def accepts(self, row: MemoryRow) -> bool:
-        """Return whether a memory passes the filters that need only its row.
+        """Return whether a memory passes all filters that need only `row`.
 
-        The filters `files`, `symbols`, `session` and `as_of` need further data; the module `read` checks them.
+        The filters `files`, `symbols`, `session` and `as_of` need further data. They are ignored here; the module `read` checks them.
         """
         return (
             (not self.types or row.type in self.types)

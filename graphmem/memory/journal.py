@@ -43,7 +43,7 @@ _NAME: Final = re.compile(r"journal-(\d{10})\.jsonl(\.gz)?\Z")
 
 
 class Examined(NamedTuple):
-    """The damage and the gaps found by a check of the whole journal."""
+    """The damage and the gaps (missing entries) in the whole journal."""
 
     open: list[str]  # one sentence for each damaged line or stretch that nothing replaces
     settled: list[str]  # the same for damage whose known content a later entry restates
@@ -67,7 +67,7 @@ class Journal:
     def _begin(self, *, every: bool = False) -> None:
         """Set the initial state and read the files of the journal.
 
-        With `every` all files are read, otherwise only the files that are not compressed.
+        If `every` is true, all files are read; otherwise only the files that are not compressed.
         """
         self.notes: list[str] = []  # what was quarantined, one sentence each
         self.damaged = False  # entries of complete batches were lost
@@ -126,9 +126,9 @@ class Journal:
         return found, total
 
     def latest(self, wanted: Callable[[Line], bool]) -> Entry | None:
-        """Return the newest entry that passes a filter, or None.
+        """Return the newest entry for which `wanted` returns True, or None.
 
-        It reads only as many files as needed.
+        Files are read from the newest on, only until an entry is found.
         """
         for path in reversed(self._segments()):
             for entry in reversed(scanned(_read(path)).entries):
@@ -230,12 +230,12 @@ class Journal:
         return changed
 
     def adopt(self, new: Path) -> None:
-        """Replace this journal's files by those of `new`, in one step.
+        """Replace this journal's directory by the directory `new`, in one step.
 
         The old files are deleted.
 
         Args:
-            new: directory on the same disk that no process writes to.
+            new: directory with a complete journal, on the same disk. No process may write to it.
         """
         self.close()
         old = self._folder.with_name(self._folder.name + ".old")
@@ -251,7 +251,7 @@ class Journal:
         """Return a message about entries missing at the end of the journal.
 
         Args:
-            known: number of the last entry in the database. It is higher than that of the journal's last entry.
+            known: number of the last journal entry that the database contains. The journal ends before this entry.
         """
         if self.head.number:
             return (
@@ -262,9 +262,9 @@ class Journal:
         return f"the memories' journal {how}: its {known} entries, which were acknowledged, are missing"
 
     def mend(self) -> None:
-        """Check every file of the journal, and quarantine damage.
+        """Check every file of the journal, and quarantine damaged lines.
 
-        The attributes `notes` and `damaged` then report the damage. Opening a journal checks only its plain files.
+        The attributes `notes` and `damaged` then report the damage. Opening a journal checks only the files that are not compressed.
 
         Raises:
             JournalError: the system cannot read or write a file.

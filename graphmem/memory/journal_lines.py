@@ -58,8 +58,8 @@ class Scan(NamedTuple):
 def encoded(bodies: Iterable[Line], head: Head, vault: Vault | None = None) -> tuple[bytes, Head]:
     """Encode the entries of one write as lines of the journal.
 
-    Returns the bytes, and the number and hash of the last entry. A `vault` encrypts the entries, except their numbers and hashes. So damage
-    is found without the key.
+    `head` is the entry before them. Returns the lines as bytes, and the number and hash of the last entry. A `vault` encrypts the entries,
+    except their numbers and hashes. So damage is found without the key.
     """
     bodies = list(bodies)
     number, prev = head
@@ -76,9 +76,9 @@ def encoded(bodies: Iterable[Line], head: Head, vault: Vault | None = None) -> t
 
 
 def hash_of(start: bytes) -> str:
-    """Return the hash of a journal's line, from its bytes before `sum`.
+    """Return the hash of a line of the journal.
 
-    `sum` is the last field, which stores the hash.
+    `start` is the line up to its last field `sum`, which stores the hash.
     """
     return hashlib.blake2b(start, digest_size=_HASH_BYTES).hexdigest()
 

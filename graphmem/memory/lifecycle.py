@@ -36,9 +36,9 @@ def days(since: datetime, now: datetime) -> float:
 
 
 def half_life_of(row: MemoryRow) -> float | None:
-    """Return a memory's half-life in days; None if it never decays.
+    """Return the half-life of a memory's confidence in days, or None.
 
-    The result is the memory's own half-life, or else the half-life of its type.
+    None means that the confidence never decays. If the memory has no half-life of its own, the half-life of its type is returned.
     """
     return row.half_life_days if row.half_life_days is not None else TYPES[row.type].half_life_days
 
@@ -128,8 +128,8 @@ def confirmed(row: MemoryRow, now: datetime) -> MemoryRow:
 def confirmed_by_repetition(row: MemoryRow, now: datetime, *, independent: bool) -> MemoryRow:
     """Return the row of a memory after its text was stored again.
 
-    Its strength rises by one, and its confidence decays from now on again. `independent` means that a person or another session wrote the
-    text; then the memory is also confirmed once more.
+    `strength`, the number of times that the text was stored or confirmed, rises by one. The decay of the confidence starts again at `now`.
+    If `independent` is true (a person or another session wrote the text), `confirmed_count` rises by one, too.
     """
     return row._replace(strength=row.strength + 1, confirmed_count=row.confirmed_count + independent, last_accessed_at=now, updated_at=now)
 
@@ -143,9 +143,9 @@ def shown(row: MemoryRow) -> MemoryRow:
 
 
 def is_unreferenced(row: MemoryRow, now: datetime) -> bool:
-    """Return whether a memory was unused so long that it becomes stale.
+    """Return whether a memory is stale: not used for more than 30 days.
 
-    It becomes stale after 30 days without use. Pinned memories and memories without a half-life never do.
+    Pinned memories and memories without a half-life are never stale.
     """
     return half_life_of(row) is not None and row.status != "pinned" and days(last_use(row), now) > STALE_DAYS
 
@@ -169,9 +169,9 @@ class Policy(NamedTuple):
 def to_prune(rows: Sequence[MemoryRow], now: datetime, policy: Policy, active: Collection[str] = ()) -> list[Retired]:
     """Return the memories to remove or to exclude from search now.
 
-    Excluded are memories whose confidence has decayed, expired memories, and the least important ones above the limits. Removed are
-    memories that were excluded 30 days ago, if the policy permits removal. Memories above the limits come last, the least important first.
-    All others are ordered by id.
+    To exclude: memories whose confidence has decayed, expired memories, and the least important ones if there are more than the limits
+    allow. To remove, if the policy permits it: memories that were excluded at least 30 days ago. Memories beyond a limit come last in the
+    result, the least important first. All others come first, ordered by id.
 
     Args:
         rows: all memories.

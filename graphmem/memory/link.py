@@ -142,7 +142,7 @@ _HEADER: Final = re.compile(r"(?:diff --git(?: a/\S+)?|---|\+\+\+)\s+$")  # of a
 def _path_of(content: str, match: re.Match[str]) -> str:
     """Return the path that `match` found in `content`.
 
-    The prefix `a/` or `b/` of a path in a diff is removed.
+    The prefix `a/` or `b/` that diffs put before a path is removed.
     """
     path = match["path"]
     side, _, rest = path.partition("/")
@@ -153,9 +153,9 @@ def _path_of(content: str, match: re.Match[str]) -> str:
 
 
 def _is_of_tree(path: str) -> bool:
-    """Return whether a path that is not indexed looks relative to a project.
+    """Return whether a path that is not indexed could be a file of a project.
 
-    Such a path has a directory whose name is not a host name, and has no `..`.
+    For example, `src/app.py` could, but `app.py`, `../app.py` and `example.com/app.py` could not.
     """
     parts = path.split("/")
     return len(parts) > 1 and ".." not in parts and "." not in parts[0].lstrip(".")
@@ -213,7 +213,8 @@ def _names_owner(view: GraphView, node: int, content: str, paths: Container[str]
 def _names(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, float]]:
     """Return the distinct names of code in a memory's text, in order.
 
-    An item is (name, confidence of a link to the code of this name). `spans` are (start, end) of parts to skip, such as paths.
+    Each item is (name, confidence). The confidence is that of a link to the code with this name. `spans` has (start, end) of each part of
+    the text to skip, such as a path.
     """
     names: dict[str, float] = {}
     for match in _NAME.finditer(content):

@@ -1,9 +1,9 @@
-"""Rank memories about the code of an answer, without a store query.
+"""Rank memories about the code of an answer, without a database query.
 
 For example, if an answer lists the callers of a symbol, the best memories about these callers are added. Each symbol or file of the answer
 has a nearness: how closely it is related to the subject of the question. `nearby` ranks the memories by nearness × trust × current
 confidence. Current confidence decays with time, and is lower when the code has changed. A trap is a memory that warns of a mistake. Its
-score is multiplied by `TRAP`, and traps are listed first. An unconfirmed trap about a whole file, such as one from an old commit, is ranked
+score is multiplied by `TRAP`, and traps are listed first. An unconfirmed trap about a whole file, for example from an old commit, is ranked
 as a plain fact instead. An unconfirmed memory is left out if its file only changes together with the subject: changelogs and test files
 change with much code.
 """
@@ -79,7 +79,7 @@ class _Candidate(NamedTuple):
 def nearby(index: MemoryIndex, view: GraphView, now: datetime, places: Places, limit: int, branches: BranchesOf) -> NearbyMemories:
     """Return the best memories about the symbols and files of an answer.
 
-    A memory may be about several symbols and files of the answer; the nearest one counts.
+    If a memory is about several symbols or files of the answer, only the nearest of them counts.
 
     Args:
         index: index of all memories; it hides those that the caller may not see.

@@ -23,7 +23,7 @@ NAMED: Final = 3  # in a note
 def page_row(page: str, at: datetime) -> SessionRow:
     """Return a row that names a page, tool or file as a source of memories.
 
-    It has the form of a session's row. So `retract` can remove every memory that came from this source.
+    The source is stored like a session. So `retract` can remove every memory that came from it.
     """
     return SessionRow(page, "", PAGE, page, at, None, "", "", None)
 

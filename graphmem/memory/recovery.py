@@ -28,9 +28,9 @@ ALIASES: Final = "memory_aliases"  # store meta: aliases of search terms, JSON
 
 
 def mark_of(head: Head) -> str:
-    """Return a string for a journal entry, to store in the graph.
+    """Return a string that identifies a journal entry: `number:hash`.
 
-    If the graph stores the string under the key `META`, it contains all changes up to this entry.
+    The graph stores the string of the last entry whose changes it contains, under the key `META`.
     """
     return f"{head.number}:{head.sum}"
 
@@ -58,8 +58,8 @@ class Recovery:
     def level(self) -> list[str]:
         """Make graph and journal agree; return a sentence for each repair.
 
-        First the last entry that the graph contains is compared with the journal's last entry. If they are equal, the number of memories in
-        the graph is compared with that in the journal.
+        Entries that the graph lacks are replayed, and memories that the journal lost are appended to it. If the journal was rewritten, or
+        the two have different numbers of memories, all memories are rebuilt from the journal.
         """
         self._committer.flush()
         journal, notes = self._journal, list[str]()
@@ -167,13 +167,13 @@ class Recovery:
         return files
 
     def restate(self, number: int = 0) -> list[str]:
-        """Write memories that the journal has lost to the journal again.
+        """Append memories that the journal has lost to the journal again.
 
-        The memories come from the graph. What the graph lacks cannot be restored. Afterwards the journal alone has all memories. Returns a
-        list with one sentence about the repair; it is empty if nothing was lost.
+        The memories are read from the graph, so afterwards the journal has every memory that the graph has. Returns a list with one
+        sentence about the repair; the list is empty if nothing was lost.
 
         Args:
-            number: number of the last entry in the graph.
+            number: number of the last journal entry that the graph contains.
         """
         self._committer.flush()
         gaps = self._journal.examine().gaps
@@ -217,10 +217,10 @@ class Recovery:
         return int(self._store.meta().get(META, "").partition(":")[0] or 0)
 
     def _agrees(self, number: int) -> bool:
-        """Return whether graph and journal have the same entry with this number.
+        """Return whether graph and journal have the same entry `number`.
 
-        `number` is that of the last entry in the graph. The entries are the same if their hashes are equal. The result is also True if the
-        journal lacks the entry.
+        `number` is the last journal entry that the graph contains. The entries are the same if their hashes are equal. The result is also
+        True if `number` is 0 or the journal lacks the entry.
         """
         mark = self._store.meta().get(META, "").partition(":")[2]
         if number in (0, self._journal.head.number):
@@ -247,18 +247,18 @@ class Recovery:
 
 
 def _without_ends(line: Line, ids: set[str]) -> Line:
-    """Return the journal entry of a kept memory without links to removed ones.
+    """Return a journal entry without its relations to removed memories.
 
-    `ids` are the removed memories.
+    `line` is the entry of a memory that is kept, and `ids` has the ids of the removed memories.
     """
     return {**line, **{name: [link for link in line[name] if link[0] not in ids] for name in ("relates", "parted") if name in line}}
 
 
 def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
-    """Add the relations of lost memories to the entries `lines`.
+    """Add relations and sessions of the memories `lost` to their entries.
 
-    The entries are appended to the journal again. Each lost memory's first entry gets its relations and sessions. The first of all entries
-    gets the sessions themselves.
+    `lines` are the entries, which will restore the lost memories in the journal. Each memory's entry gets the memory's relations and the
+    ids of its sessions. The first entry also gets the rows of all sessions.
     """
     first = {line["memory"]: line for line in lines if "memory" in line}
     for link in known.relates:
@@ -271,10 +271,10 @@ def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
 
 
 def _with_vector(row: MemoryRow, stored: MemoryRow | None) -> MemoryRow:
-    """Return a memory with the name of the model of its stored vector.
+    """Return the memory `row` with the name of the model of its stored vector.
 
-    `row` is the memory from the journal, `stored` the same memory from the graph. If `stored` is None or has another text, the memory has
-    no vector.
+    `row` is the memory from the journal, `stored` the same memory from the graph. If `stored` is None or has another text, no vector is
+    stored, and the name is "".
     """
     same = stored is not None and stored.text_hash == row.text_hash
     return row._replace(embedding_model=stored.embedding_model if same and stored is not None else "")

@@ -168,7 +168,7 @@ def _under(key: Any, value: Any, kinds: list[str]) -> Any:
 
 @cache
 def _kinds() -> Mapping[str, str]:
-    """Return the kind of secret for each group of the combined pattern.
+    """Map each group of the combined pattern to the kind of secret it matches.
 
     The keys are the names of the groups: `s0`, `s1` and so on.
     """
@@ -179,8 +179,8 @@ def _kinds() -> Mapping[str, str]:
 def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
     """Return (word, index, pattern) for each word that hints at a secret.
 
-    `index` is the position in `shapes` of a kind of secrets. A string is searched for secrets of this kind only if it contains one of the
-    kind's words. `pattern` must match as well, from the word on; it is None if the word is enough.
+    `index` is the position in `shapes` of a kind of secrets. A string is searched for this kind only if it contains one of the kind's
+    words. If `pattern` is not None, it must also match at the position of the word.
     """
     return tuple((need, i, re.compile(shape.near) if shape.near else None) for i, shape in enumerate(shapes()) for need in shape.needs)
 
@@ -263,9 +263,9 @@ def _is_value(value: str, *, quoted: bool) -> bool:
 
 
 def _is_said(value: str, *, after: str) -> bool:
-    """Return whether a word that follows a secret's name looks like a secret.
+    """Return whether the word after a secret's name looks like a secret.
 
-    For example, the word after "password is". `after` is the name, such as "password". A long word looks like a secret if it mixes letters
+    For example, in "the password is WORD", `value` is "WORD" and `after` is "password". A long word looks like a secret if it mixes letters
     with digits or signs; a common word does not. A word with hyphens looks like a secret only if `after` means a password.
     """
     if _NO_PASSPHRASE.match(value):

@@ -76,9 +76,8 @@ class MemoryRepository:
         journal: directory of the journal; default: `memories` in the index directory. Worktrees of a repository share one.
         commit_at: returns the commit of a project's working tree, "" if unknown. Its argument is the root, which is "" before the first
             index.
-        branches_of: returns the local branches that contain a commit and are not checked out. Its arguments are the root and the commit.
-        elsewhere: returns the branches on this server that have a memory's code, if this index lacks the code. Its argument is the id of
-            the memory.
+        branches_of: called with the root and a commit; returns the local branches that contain the commit and are not checked out.
+        elsewhere: called with the id of a memory whose code this index lacks; returns the branches on this server that have the code.
     """
 
     def __init__(
@@ -247,9 +246,9 @@ class MemoryRepository:
         self._follow(delta, vectors, {})
 
     def _follow(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
-        """Show readers a change that the journal has; queue it for the graph.
+        """Update the readers' copy with a change; queue the change for the graph.
 
-        `meta` has values to store in the graph together with the change.
+        The change must be in the journal already. `meta` has values to store in the graph together with the change.
         """
         index = self.index()
         index.patch(delta, vectors.rows if vectors is not None and vectors.model == index.model_id else None)
@@ -330,7 +329,7 @@ class MemoryRepository:
     def _alone(self) -> Iterator[None]:
         """Lock out other worktrees of the repository while the block runs.
 
-        Memories that they wrote before are read first. Nothing is locked if no worktree shares the journal.
+        First, new memories of the other worktrees are read. If no other worktree shares the journal, nothing is locked.
         """
         if self._depth or not is_shared(self._data_dir, self._journal_at):
             yield
@@ -493,9 +492,9 @@ class MemoryRepository:
         return stopped
 
     def _reconsider(self, ids: Sequence[str]) -> None:
-        """Compare the memories `ids`, which now have vectors, with all others.
+        """Compare the memories `ids`, which just got vectors, with all others.
 
-        The vectors show which memories say the same in other words.
+        The vectors show which memories say the same in other words. Such memories are linked.
         """
         with self.writing():
             plan = Planner(self._surroundings()).reconsider(ids)
@@ -549,7 +548,7 @@ class MemoryRepository:
         }
 
     def close(self) -> None:
-        """Write what was acknowledged, and close the journal. Idempotent."""
+        """Finish all acknowledged writes, then close the journal. Idempotent."""
         self._vectors.close()
         self._committer.close()
         self.journal.close()

@@ -32,8 +32,8 @@ NOT_AGAIN: Final = timedelta(days=1)  # minimum time until a process that opens 
 def prune_when_due(repository: MemoryRepository) -> PruneAnswer | None:
     """Remove or exclude old memories if a check is due; else return None.
 
-    A check is due after every fifty uses. It is also due once after loading, if the last check was more than a day ago. It ignores the
-    maximum number of memories: only a person enforces that, after a dry run.
+    A check is due after every fifty uses of memories. When the memories were just loaded, it is also due if the last check is at least a
+    day old. The check ignores the limits on number and size; only `prune`, called by a person, enforces these.
     """
     due = repository.uses >= USES_TO_PRUNE
     if repository.just_loaded:
@@ -82,10 +82,10 @@ def prune(repository: MemoryRepository, *, dry_run: bool = False, actor: str = "
 
 
 def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
-    """Retract all memories that come from one source.
+    """Forget all memories that come from one source.
 
-    `origin` is the id of a session, the address of a page, or one of `ORIGINS`, such as `web`. Memories derived from a retracted one are
-    retracted as well. If a memory was also learnt independently in another session, a session or page as `origin` does not retract it.
+    `origin` is the id of a session, the address of a page, or one of `ORIGINS`, such as `web`. Memories derived from a forgotten memory
+    are forgotten, too. If `origin` is a session or page, a memory that another session learnt independently is kept.
     """
     name = text("origin", origin, 1_000, lines=False)
     with repository.writing():
@@ -129,9 +129,9 @@ def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dr
 
 
 def _is_version(child: MemoryRow | None, parent: MemoryRow | None) -> bool:
-    """Return whether `child` is a newer version of the text of `parent`.
+    """Return whether `child` is a newer version of the memory `parent`.
 
-    The words of a newer version come from another author. So `child` stays if the origin of `parent` is retracted.
+    The text of a newer version has its own author. So `child` stays when the memories from the source of `parent` are forgotten.
     """
     return child is not None and parent is not None and parent.status == "superseded" and not child.contaminated
 

@@ -92,9 +92,9 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the words shared by two texts, as a share of all their words.
+    """Return the Jaccard index of two sets of words, 0 to 1.
 
-    It is the Jaccard index, 0 to 1.
+    It is the number of words in both sets, divided by the number of words in either set.
     """
     both = len(one & other)
     return both / (len(one) + len(other) - both) if both else 0.0
@@ -234,9 +234,9 @@ def _claims(text: str) -> tuple[_Claim, ...]:
 def near_words(sets: Sequence[frozenset[str]], known: int) -> list[list[int]]:
     """For each new memory, find the earlier ones that share enough words.
 
-    Each memory is the set of its words. The sets from position `known` on are new. The result has a list for each new set: the ascending
-    positions of earlier sets whose overlap is above the threshold. Sets with enough overlap share one of their rarest words, so only such
-    pairs are compared.
+    `sets` has the words of each memory; the memories from position `known` on are new. The result has one list for each new memory: the
+    ascending positions of all earlier sets in `sets` whose overlap is above the threshold. Only sets that share a rare word are compared,
+    because sets with enough overlap always do.
 
     Source: Bayardo, Ma, Srikant 2007 (prefix filtering, size filtering).
     """
@@ -269,16 +269,16 @@ def _signature(bits: Iterable[int]) -> int:
 
 
 def near_rows(new: F32, known: F32, least: float, keep: int) -> list[list[tuple[int, float]]]:
-    """For each new vector, return its nearest earlier vectors with cosines.
+    """For each row of `new`, return the nearest earlier vectors with cosines.
 
-    A vector is a row of `known` or `new`. Earlier vectors are all rows of `known` and the rows of `new` above the vector. A result is (row
-    number, cosine). Numbers count the rows of `known` first, then those of `new`. The result is exact.
+    Earlier vectors are all rows of `known`, and the preceding rows of `new`. The result has one list for each row of `new`, with items (row
+    number, cosine). The numbers count the rows of `known` first, then the rows of `new`. The search is exact.
 
     Args:
         new: float32 (n, dim), unit length.
         known: float32 (m, dim), unit length.
-        least: smallest cosine.
-        keep: maximum number of results per row, nearest first, ties by number.
+        least: minimum cosine of a returned vector.
+        keep: maximum length of each list. The nearest vectors come first; equal cosines are ordered by row number.
     """
     everything = np.concatenate([known, new]) if len(known) else new
     found: list[list[tuple[int, float]]] = []

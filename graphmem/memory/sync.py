@@ -213,8 +213,8 @@ def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow], raw
 def _lines_of(found: list[Item], base: Mapping[str, str], shown: Mapping[str, MemoryRow]) -> dict[str, int]:
     """Return the line number of each memory in the file, by short id.
 
-    `base` has the texts of memories at the last sync, `shown` the current ones. If several lines have the same id, the first line whose
-    text is one of these two counts. Otherwise the first line with the id counts.
+    If several lines have the same id, the first line with a known text of the memory is chosen: the text at the last sync (`base`) or the
+    current text (`shown`). If no line has a known text, the first line with the id is chosen.
     """
     lines: dict[str, int] = {}
     exact: set[str] = set()
@@ -346,7 +346,7 @@ def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base
 def _untracked_items(plan: Plan, found: Sequence[Item], fates: Mapping[int, Line]) -> frozenset[str]:
     """Return hashes of list items that stay in the file without an id.
 
-    The hashes are stored. The next sync then does not import these items as new memories.
+    The state of the sync keeps the hashes. So the next sync does not import these items as new memories.
     """
     return frozenset(
         fingerprint(unfolded(item.text)) for item in found if not (fate := fates.get(item.line, Line())).id and not fate.is_gone

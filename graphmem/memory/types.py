@@ -234,8 +234,8 @@ def more_tainted(one: str, other: str) -> str:
 
 
 def way_back(status: str, short_id: str) -> str:
-    """Return a hint for the end of a message about an inactive memory.
+    """Return advice for a message about a memory that is not in use.
 
-    A forgotten memory can be restored; any other was replaced, and the hint says to use the new one.
+    For a forgotten memory, the advice is to restore it; for any other status, to use the memory that replaced it.
     """
     return f"restore it with `graphmem memory verify {short_id}`" if status == FORGOTTEN else "use the memory that replaced it"

@@ -142,17 +142,18 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
 def _shown_versions(index: MemoryIndex, row: MemoryRow) -> list[MemoryRow]:
     """Return the earlier versions of a memory that other people may see.
 
-    `supersedes` links lead to earlier versions, and to other memories that this one replaced. Only a version has the same creation time as
-    the memory.
+    `supersedes` links lead to earlier versions, and to other memories that `row` replaced. Only earlier versions have the same creation
+    time as `row`.
     """
     found = (index.row(link.dst) for link in index.relates(row.id) if link.src == row.id and link.kind == "supersedes")
     return [one for one in found if one is not None and one.created_at == row.created_at and one.visibility != PERSONAL]
 
 
 def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str, str, str]]:
-    """Return the contradictions that the new `content` of a memory ends.
+    """Return contradictions of a memory that its new text `content` resolves.
 
-    A contradiction is (source id, target id, kind). Contradictions that a person recorded do not end.
+    A contradiction is a relation (source id, target id, kind). Only relations that were found automatically are returned, not those that a
+    person recorded.
     """
     ends = [(link, index.row(link.dst if link.src == memory_id else link.src)) for link in index.relates(memory_id) if link.auto]
     return [
@@ -163,8 +164,8 @@ def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str
 
 
 def _is_untyped(row: MemoryRow) -> bool:
-    """Return whether a memory has its default type because none was chosen.
+    """Return whether a memory has the default type because none was chosen.
 
-    Such a memory has the half-life that goes with the default. Its half-life is chosen again when its type changes.
+    It then has the default type and the default half-life. When its type changes, it gets the half-life of the new type.
     """
     return row.type == UNTYPED and row.half_life_days == TAUGHT_HALF_LIFE_DAYS

@@ -4,8 +4,8 @@
   other stays as a superseded version (`derived_from`). A memory whose id its caller chose is that caller's own note. Such notes stay
   separate, linked by `validates`.
 * *other words*: probably the same, by the cosine. This is not certain enough to exclude one from search. Both stay, linked by `validates`.
-* *contradiction*: a person's statement wins, then the more trusted source, then the one with more evidence. If these are equal, both stay,
-  linked by `conflicts_with`.
+* *contradiction*: a person's statement wins, then the more trusted source. If both are equal, the new memory wins if the code of the old
+  one has changed. Otherwise both stay, linked by `conflicts_with`.
 * *outside text*: a memory that text from outside influenced (contaminated) confirms nothing and replaces nothing.
 """
 
@@ -63,12 +63,12 @@ class Judge:
         self._links_of = links_of
 
     def verdict(self, row: MemoryRow, met: Sequence[Met], targets: Collection[str], *, is_own: bool) -> Verdict:
-        """Decide about a memory that resembles others.
+        """Decide what happens to a new memory that resembles existing ones.
 
         Args:
-            row: row of the memory.
+            row: row of the new memory.
             met: existing memories that resemble `row`, nearest first.
-            targets: ids of the code that the memory is about.
+            targets: ids of the code that the new memory is about.
             is_own: whether a caller chose the id of the new memory. Such a memory is a note of that caller, and is never merged.
         """
         verdict = Verdict(row, row.id, "added", [], [], [], [])
@@ -104,18 +104,18 @@ class Judge:
     def _new_wins(self, row: MemoryRow, other: MemoryRow) -> bool:
         """Return whether the new memory `row` replaces the equivalent `other`.
 
-        The more trusted source wins; if both are equally trusted, the longer text wins. A pinned or verified memory is never replaced, and
-        a person's memory only by a person's.
+        The memory with the more trusted source wins. If both are equally trusted, the longer text wins; if the lengths are equal, `row`
+        wins. A pinned or verified memory is never replaced, and a person's memory only by a person's.
         """
         trust = SOURCES[row.source].trust - SOURCES[other.source].trust
         fixed = other.status == "pinned" or other.user_verified or (other.source == "user_taught" and row.source != "user_taught")
         return not fixed and (trust > 0 or (trust == 0 and len(row.content) >= len(other.content)))
 
     def _joins(self, row: MemoryRow, other: MemoryRow) -> bool:
-        """Return whether a new memory and a similar old one may become one.
+        """Return whether one of two similar memories may replace the other.
 
-        The memory that would be replaced must be a candidate by its source. Otherwise the other memory must have all its words. So text
-        that was stored on purpose does not lose content.
+        This is allowed if the replaced memory's source makes only candidates (unconfirmed memories). It is also allowed if the remaining
+        memory has all words of the replaced one. So text that was stored on purpose does not lose content.
         """
         winner, loser = (row, other) if self._new_wins(row, other) else (other, row)
         return SOURCES[loser.source].status == "candidate" or says_all_of(winner.content, loser.content)
@@ -196,9 +196,9 @@ class Judge:
         )
 
     def _winner(self, row: MemoryRow, other: MemoryRow) -> bool | None:
-        """Return whether the new memory `row` wins over `other`, or None.
+        """Return whether the new memory `row` wins over `other`, which it denies.
 
-        The two contradict each other. None means that neither wins, so both stay.
+        The result is None if neither wins. Then both memories stay.
         """
         said, known = row.source == "user_taught", other.source == "user_taught" or other.user_verified
         if said and (row.type == "correction" or not known):

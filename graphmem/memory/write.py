@@ -61,7 +61,7 @@ class Surroundings(NamedTuple):
 
 
 class Planner:
-    """Plans how drafts will be written; changes nothing itself.
+    """Plans the changes that a write of drafts will make; writes nothing.
 
     A draft is a validated memory that was not compared with others yet.
 
@@ -189,9 +189,10 @@ class Planner:
         return self._finish([])
 
     def _tainted(self, draft: Draft) -> Draft:
-        """Return a draft with the least trusted origin of it and its ancestors.
+        """Return the draft, marked as no more trusted than its sources.
 
-        Ancestors are the memories that the draft was derived from. The draft becomes contaminated if an ancestor is.
+        The sources are the memories that the draft was derived from. The draft gets the least trusted origin among its own and theirs. If
+        a source is contaminated (influenced by outside text), the draft is, too.
         """
         origin, contaminated = draft.origin, draft.contaminated
         for one in draft.derived_from:
@@ -222,7 +223,8 @@ class Planner:
     def _plan_duplicate(self, row: MemoryRow, draft: Draft, links: Links) -> Remembered:
         """Plan to store a draft whose text is known already; return the outcome.
 
-        `row` is the memory with the same text. Usually `row` counts as confirmed once more and gets the draft's links.
+        `row` is the memory with the same text. No new memory is made: `row` becomes stronger and gets the draft's links. Outside text and
+        files that are imported again do not make `row` stronger.
         """
         now = self._around.now
         note = "the same was already known"
@@ -266,8 +268,8 @@ class Planner:
     def _similar_memories(self, draft: Draft, near: dict[str, float | None] | None) -> list[Met]:
         """Return live memories that resemble a draft, nearest first.
 
-        `near` maps the ids of candidates to their cosines, or None where only words are similar. If `near` itself is None, the index is
-        searched.
+        `near` maps the id of each memory to compare to its cosine; a cosine of None means that only the words are similar. If `near` itself
+        is None, the index is searched for memories to compare.
         """
         words = words_of(draft.content)
         cosines: dict[str, float] = {}
@@ -296,10 +298,10 @@ class Planner:
     # ---- many drafts
 
     def _near_many(self, drafts: Sequence[Draft]) -> list[dict[str | int, float | None]]:
-        """For each draft, find stored memories and earlier drafts like it.
+        """For each draft, find similar stored memories and earlier drafts.
 
-        The result has one mapping for each draft. A key is the id of a stored memory or the position of an earlier draft. The value is the
-        cosine if vectors found the pair, and None if only words did.
+        The result has one mapping for each draft. A key is the id of a stored memory, or the position of an earlier draft in `drafts`. The
+        value is the cosine, or None if only the words are similar.
         """
         stored = {one: self._rows.get(one, row) for one, row in self._index.rows(self._index.ids()).items()}
         known: list[str | int] = list(stored)
@@ -467,7 +469,7 @@ class Planner:
 
 
 class Taken:
-    """The short ids that are in use: those of the index, and those in `more`."""
+    """The short ids that memories of the index have, together with `more`."""
 
     def __init__(self, index: MemoryIndex, more: Container[str] = ()) -> None:
         self._index = index
