@@ -38,7 +38,7 @@ MARK: Final = "__command__"
 
 
 class Frame(NamedTuple):
-    """The options of `@command` that a function was decorated with.
+    """The arguments that a function's decorator `@command` was given.
 
     `without` lists the common options that the command does not have. `is_quiet` makes the command print only its answer.
     """
@@ -139,7 +139,7 @@ def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame 
 def _as_setting(value: Any) -> Any:
     """Convert the value of a command's option to the value of a setting.
 
-    A path becomes a string. False becomes None, because a flag that is not given leaves the setting unchanged.
+    A path becomes a string. False becomes None: the user did not give the flag, so the setting stays unchanged.
     """
     return str(value) if isinstance(value, Path) else None if value is False else value
 
@@ -149,7 +149,7 @@ def _earlier(parameter: inspect.Parameter, marks: tuple[Any, ...], name: str) ->
 
     Args:
         parameter: the option under its current name.
-        marks: metadata of its annotation; a `Was` in it has the earlier names.
+        marks: metadata of the option's annotation; a `Was` in it has the earlier names.
         name: name of the parameter for the hidden option.
     """
     was = next(one for one in marks if isinstance(one, Was))

@@ -25,7 +25,7 @@ SEARCHABLE_S: Final = 120.0  # longer than a large index needs to rebuild its wo
 
 @dataclass
 class CommandContext:
-    """The context in which a command runs: output, settings, index, service."""
+    """Everything that a command needs: output, settings, index and service."""
 
     output: Output
     settings: Settings
@@ -38,8 +38,8 @@ class CommandContext:
     def root_to_index(self) -> str | None:
         """Return the root directory of the project to index, or None.
 
-        The result is the directory that the user gave. Without one, it is None if the index exists, because the index knows its project.
-        For a new index, it is the root of the project that contains the current directory.
+        If the user gave a directory, it is returned. Otherwise, an existing index gives None, because the index stores its project's root.
+        For a new index, the result is the root of the project that contains the current directory.
         """
         if self.location.root is not None:
             return str(self.location.root)
@@ -85,9 +85,10 @@ class CommandContext:
         return self.settings.server_token or token_for(address)
 
     def service(self, *, create: bool = False, whole: bool = False, here: bool = False) -> Service:
-        """Return a client of this index's server, or the index opened in process.
+        """Return an object with the operations of the command's project.
 
-        If the setting `server` names a project on a server, the result is a client of that server.
+        If the setting `server` names a project on a server, the object is a client of that server. Otherwise, it is a client of the server
+        of the local index. If that server is not running, it is the index, opened in this process.
 
         Args:
             create: create the index if it is missing; without this, a missing index is an error.

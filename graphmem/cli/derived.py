@@ -1,8 +1,8 @@
 """Make commands from the declared operations of graphmem.
 
-An operation declares its command with `command="name"`. Required parameters are arguments, and the others are options. A function with
-`@renders` prints the answer for people; see `graphmem.cli.rendering`. For an operation in `operations.memory`, for example, this function
-is in `graphmem.cli.render.memory`.
+An operation declares its command with `command="name"`. Required parameters become arguments, and the others become options. A function
+with `@renders` prints the operation's answer for people; see `graphmem.cli.rendering`. For example, `graphmem.cli.render.memory` has the
+functions for the operations in `operations.memory`.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _flag(parameter: Parameter, *, many: bool) -> str:
 
 
 def _plain(hint: Any, name: str) -> Any:
-    """Return the type that typer uses for a parameter of an operation.
+    """Convert `hint`, the type of an operation's parameter, to one for typer.
 
     For example, `Sequence[str]` becomes `list[str]`, and a `Literal` becomes an enum called `name`.
     """

@@ -156,7 +156,7 @@ def _index(here: CommandContext) -> list[Finding]:
 def _calls(report: dict[str, Any]) -> list[Finding]:
     """Report resolved calls by rule, and unresolved calls by reason.
 
-    A call site counts once for each rule that found a target there. So the shares by rule do not add up to 1.
+    A call site (a call in the source) counts for each rule that found a target for it. So the shares by rule may add up to more than 1.
     """
     sites: int = report.get("call_sites", 0)
     if not sites:

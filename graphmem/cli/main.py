@@ -141,7 +141,7 @@ SHORT: Final = re.compile(r"[.;:](\s|$)")
 class _Commands(Mapping[str, Any]):
     """The commands of a group, such as `memory`, each made at its first use.
 
-    Creating all of them takes longer than most commands run.
+    Creating all commands at once would take longer than most commands run.
 
     Args:
         family: name of the group; "" for the top-level commands.
@@ -204,9 +204,9 @@ class _Commands(Mapping[str, Any]):
 
 
 class _Program(TyperGroup):
-    """The `graphmem` command itself; makes subcommands at their first use.
+    """The `graphmem` command itself, which makes subcommands when needed.
 
-    It also prints a message after Ctrl-C, which typer would not do.
+    After Ctrl-C it prints a message, which typer would not do.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:

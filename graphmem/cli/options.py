@@ -20,7 +20,7 @@ class Was(NamedTuple):
 class Setting(NamedTuple):
     """Annotation of an option whose value is a setting.
 
-    A value on the command line changes the setting of the same name. The function of the command does not get the option as an argument.
+    A value on the command line overrides the setting of the same name for this run. The option is not passed to the command's function.
     """
 
 

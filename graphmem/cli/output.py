@@ -27,9 +27,9 @@ _AS_TERMINAL: Final = frozenset({"FORCE_COLOR", "TTY_COMPATIBLE"})  # in the env
 class Output:
     """Prints the answer of a command as text, as JSON, or as bare lines.
 
-    Bare lines have only names or ids, as with `--quiet`. Lines are never cut or wrapped. Only terminals get colours. Control characters are
-    escaped, and a cell (a string with an optional style) is always one line. For streams other than terminals, the library rich is not
-    loaded, because loading takes longer than most commands.
+    Bare lines, which `--quiet` prints, have only names or ids. Lines are never cut or wrapped. Only terminals get colours. Control
+    characters are escaped, and a cell (a string with an optional style) is always one line. The library rich is loaded only for terminals,
+    because loading takes longer than most commands.
     """
 
     as_json: bool = False
@@ -45,7 +45,7 @@ class Output:
 
     @property
     def _plain(self) -> TextIO | None:
-        """The stream of this output if it is not a terminal, or else None.
+        """The stream of this output; None if the stream counts as a terminal.
 
         An environment variable can make any stream count as a terminal.
         """

@@ -1,6 +1,6 @@
 """Export and erase the data of one person, while the server is stopped.
 
-To do so, all projects in which the person wrote memories are opened.
+Both open all projects in which the person wrote memories.
 """
 
 from __future__ import annotations

@@ -89,9 +89,10 @@ def _table(output: Output, answer: Any) -> None:
 
 
 def _rows(answer: Any) -> Sequence[Any]:
-    """Return the rows of an answer, or an empty list.
+    """Return the rows of an answer, to print as a table.
 
-    If the answer is a list, its entries are the rows. Otherwise the rows are its first field that is a list of dataclasses.
+    If the answer is a list, it is returned. Otherwise the result is the answer's first field that is a list of dataclasses, or an empty
+    list.
     """
     if isinstance(answer, list):
         return answer

@@ -127,7 +127,7 @@ def options_of(settings: Settings, own_token: str, tokens: Path | None, *, loopb
 
 @contextmanager
 def _opening(here: CommandContext) -> Iterator[Future[GraphMem]]:
-    """Open the index in a thread; yield the future of the open index.
+    """Open the index in a thread; yield a future whose result is the index.
 
     Meanwhile the block loads Python modules, which takes about as long. If the block raises an error, the index is closed.
     """
@@ -222,7 +222,7 @@ class _Run:
     def _expect_in_place(self) -> None:
         """End the process at once if the files of the index were moved or deleted.
 
-        Closing the index would write to paths that may belong to another index now. So the index is not closed, as after a kill.
+        The index is not closed, as after a kill. Closing would write to paths that may belong to another index now.
         """
         if not self._service.in_place:
             said = f"{self._here.location.data_dir} was moved or deleted, so its server ends; no acknowledged write is lost"

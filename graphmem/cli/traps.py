@@ -24,7 +24,7 @@ REMOTE_FS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fus
 
 
 class Trap(NamedTuple):
-    """A known problem of embedded databases that this index has, and its fix."""
+    """A known problem of embedded databases that this index has, and the fix."""
 
     name: str
     level: str  # note | bad

@@ -50,8 +50,11 @@ def check(
 def _write(here: CommandContext, lines: list[str], total: int) -> None:
     """Write the baseline: dependencies that break a rule and are accepted.
 
-    `lines` has one line for each dependency, and `total` is the number of all dependencies that break a rule. If `lines` has fewer than
-    `total`, an error is raised. If the write fails, the old file stays unchanged.
+    `lines` has one line for each dependency, and `total` is the number of all dependencies that break a rule. If the write fails, the old
+    file stays unchanged.
+
+    Raises:
+        BadInputError: `total` is larger than the number of `lines`, so the baseline would be incomplete.
     """
     from graphmem.project.boundaries import BASELINE
 

@@ -98,10 +98,10 @@ def remember(
 
 
 def _is_persons(service: Service) -> bool:
-    """Whether the command is from a person, or no agent has read bad text.
+    """Whether the command counts as a person's, and not as an agent's.
 
-    A person is recognised by a terminal without the environment variables of agents. Any other command counts as an agent's. It is accepted
-    only if no running session has read untrusted text, which the agent may repeat.
+    A command from a terminal without the environment variables of agents counts as a person's. Any other command counts as a person's only
+    if no running session of an agent has read untrusted text. Such text could make an agent run the command.
     """
     if sys.stdin.isatty() and not any(os.environ.get(name) for name in AGENT_VARIABLES):
         return True
@@ -450,9 +450,9 @@ def delete_all(
 
 
 def _vouched(here: CommandContext, id: str) -> Service:  # noqa: A002
-    """Return the service; refuse the command if it may not be a person's.
+    """Return the service, if the command counts as a person's.
 
-    Only people may verify memories. `_is_persons` makes the check.
+    Only people may verify memories; see `_is_persons` for the check.
 
     Raises:
         ForbiddenError: the command may come from an agent that has read untrusted text.

@@ -109,9 +109,9 @@ def _interrupt(*_: object) -> None:
 
 
 def _place() -> str:
-    """Return a directory for temporary files with a short path.
+    """Return a directory for temporary files whose path is short.
 
-    The path of a socket is limited to about a hundred characters.
+    A socket is created in it, and the path of a socket may have only about a hundred characters.
     """
     if given := os.environ.get("TMPDIR"):
         return given
@@ -236,9 +236,9 @@ def _serving(output: Output, folder: Path, url: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _machine(folder: Path, project: str, person: str) -> Iterator[GraphMem]:
-    """Write and index an example project for one person; yield it open.
+    """Write and index the example `project` for one person; yield it open.
 
-    Each person has files and an index of their own, as if they had a machine of their own.
+    Each person gets separate files and a separate index, as on a separate machine.
     """
     from graphmem.project.graphmem import GraphMem
 

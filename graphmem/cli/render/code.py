@@ -146,7 +146,7 @@ def _say_cut(output: Output, shown: int, total: int) -> None:
 def places(answer: SearchAnswer) -> list[str]:
     """Return `path:line` of each hit of a search; `#id` for a memory.
 
-    If the search was asked for one text with all hits, the result is the lines of that text.
+    If the answer has all hits packed in one text (`packed`), the result is the lines of that text.
     """
     if answer.packed is not None:
         return answer.packed.text.splitlines()
@@ -155,9 +155,10 @@ def places(answer: SearchAnswer) -> list[str]:
 
 @renders(SearchAnswer, bare=places)
 def search(output: Output, answer: SearchAnswer) -> None:
-    """Print the hits of a search by file, or the one text that was requested.
+    """Print the hits of a search, grouped by file.
 
-    The score and the rank in each search method (such as by words) are printed if the answer has them.
+    If the answer has all hits packed in one text, the text is printed instead. Scores, and ranks in each search method (such as by words),
+    are printed if the answer has them.
     """
     if answer.packed is not None:
         packed(output, answer, answer.packed)

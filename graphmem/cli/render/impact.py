@@ -149,8 +149,8 @@ def _body(output: Output, report: ImpactReport, top: int) -> None:
 def _outside(output: Output, report: ImpactReport, top: int) -> None:
     """Print code of other projects that is connected with the target.
 
-    The connection is by HTTP, gRPC or topics. A report on dependents has the code that uses the target; a report on dependencies has the
-    code that the target uses. At most `top` lines are printed, 0 for all.
+    The connection is by HTTP, gRPC or message topics. For a report on dependents, the printed code uses the target. For a report on
+    dependencies, the target uses the printed code. At most `top` lines are printed, 0 for all.
     """
     if report.outside:
         output.line()
@@ -211,9 +211,9 @@ def _group(output: Output, title: str, span: str, hits: list[ImpactHit], top: in
 
 
 def _hit(hit: ImpactHit) -> tuple[Cell, ...]:
-    """Write the row of a dependent: confidence, name, place and evidence.
+    """Write the row of one hit: confidence, name, place and evidence.
 
-    The evidence is the dependent's own edge, such as `calls b`. Here `b` is the next symbol on the path to the target.
+    The evidence is the hit's edge on the path to the target, such as `calls b`.
     """
     edge = hit.path[-1]  # the hit's own step; those before it lead to the target
     outward = edge.src.id == hit.symbol.id

@@ -36,7 +36,7 @@ def findings(output: Output, found: list[Finding]) -> None:
 
 
 def _in_part(found: list[Finding]) -> float:
-    """Return the share of files that were parsed only in part, 0 to 1."""
+    """Return the share of files that were only partly parsed, 0 to 1."""
     return next((one.data["in_part"] / max(1, one.data["files"]) for one in found if one.name == READ_IN_PART), 0.0)
 
 
