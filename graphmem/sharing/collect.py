@@ -1,8 +1,8 @@
 """Turn changes of this machine's memories into operations.
 
 An operation is one author's change of one memory (`wire.Op`). The journal shows which memories were written since the last exchange, and
-why. The base of a memory (`sidecar.Base`) is a copy of its values from the last comparison with the shared log. The difference between a
-memory and its base is the change. Memories that stay on this machine never become operations.
+why. The base of a memory (`sidecar.Base`) has the values from the last comparison with the shared log. The difference
+between a memory and its base is the change. Changes of memories that must stay on this machine never become operations.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _ABOUT: Final = '["about"'
 
 
 class Anchor(NamedTuple):
-    """The last journal entry whose changes were turned into operations.
+    """The last journal entry whose change was turned into an operation.
 
-    `number` and `at` are the number and time of the entry.
+    `number` is the entry's number, and `at` is its time.
     """
 
     number: int
@@ -73,9 +73,10 @@ class Collector:
         self._organised = organised
 
     def anchor(self) -> Anchor | None:
-        """Return the last journal entry whose changes were collected, or None.
+        """Return the last journal entry whose change was collected, or None.
 
-        None means that nothing was collected yet, or that the journal lacks this entry. The journal lacks it if it is new or was restored.
+        The result is None if nothing was collected yet. It is also None if the journal lacks that entry, because the journal is new or
+        was restored.
         """
         number, _, at = self._side.get("anchor").partition(" ")
         if not number:
@@ -110,7 +111,8 @@ class Collector:
     def op(self, memory: str, at: str, writes: Mapping[str, Write], **parts: Any) -> Op:
         """Return a new operation on a memory, with this machine's user as author.
 
-        `writes` has the new values by field; `parts` are further fields of `Op`.
+        `at` is the time of the change in ISO 8601; "" for now. `writes` maps fields to their new values, and `parts` are further fields of
+        `Op`.
         """
         now = self._book.clock.now()
         return Op(uuid7(now), self._side.device, self.tick(), self._person, at or now.isoformat(), memory, dict(writes), **parts)
@@ -177,10 +179,10 @@ class Collector:
             self._side.mark(one, DIRTY)
 
     def _erased(self, one: str, base: Base) -> tuple[str, ...]:
-        """Return ids of the operations whose text must be erased with a memory.
+        """Return ids of the operations to erase with a memory that was forgotten.
 
-        `one` is the id of the memory, which this machine's user forgets for good. The operations are those that wrote the texts, tags and
-        links that the user has seen. Unsent operations on such values are included.
+        `one` is the id of the memory, which this machine's user forgets for good. The result has the operations, sent and unsent, that
+        wrote the texts, tags and links that this machine has seen. `base` lists the sent ones.
         """
         found = {*base.past, *(each for name in WORDS for each in base.heads.get(name, ()))}
         found.update(each for ids in base.elements.values() for each in ids)
@@ -232,8 +234,8 @@ class Collector:
     def _collect_new(self, one: str, touched: _Touched, view: Shared, now: Record) -> None:
         """Collect changes of a memory that was never compared before.
 
-        `now` is the memory on this machine, and `view` is the shared memory. A value that equals an earlier shared value is an old copy and
-        is not sent. Any other differing value is sent as a concurrent change: it stands beside the shared values and replaces none.
+        `now` is the memory on this machine, and `view` is the shared memory. Each value that differs from the shared values is sent as a
+        concurrent change: both values stay. But a value that equals an earlier shared value is an old copy, and is not sent.
         """
         writes: dict[str, Write] = {}
         heads: dict[str, list[str]] = {}

@@ -128,8 +128,8 @@ class Exchange:
     def disagreements(self) -> list[Disagreement]:
         """Return the fields of memories for which people chose different values.
 
-        They are grouped by memory. Two memories whose texts are concurrent versions of one memory are also a disagreement, about the field
-        text.
+        The result is grouped by memory. If people changed one text at the same time, each text became a memory. Such memories are listed as
+        a disagreement about the field text.
         """
         found: list[Disagreement] = []
         index, apart = self._book.index(), self._side.apart()
@@ -194,7 +194,7 @@ class Exchange:
     def _expect_same_log(self, log: SharedLog) -> None:
         """Delete the sidecar's content if the shared log was replaced or restored.
 
-        The exchange that follows then compares all memories again.
+        Unsent operations are kept. The exchange that follows then compares all memories again.
         """
         epoch = log.epoch()
         if self._side.get("epoch") not in ("", epoch) or log.head() < int(self._side.get("cursor", "0")):
@@ -202,9 +202,10 @@ class Exchange:
         self._side.put({"epoch": epoch})
 
     def _settle_pending(self) -> None:
-        """Complete an exchange that stopped after it wrote the journal.
+        """Complete an exchange that ended before it had stored new bases.
 
-        If the journal has the write, the memories' values stored for it become the base of later comparisons. Otherwise they are dropped.
+        A base is a copy of a memory's values for the next comparison. The bases of the unfinished write are pending in the sidecar. If the
+        journal has the write, the pending bases are stored; otherwise they are dropped.
         """
         token, bases = self._side.pending()
         if token:
@@ -253,10 +254,10 @@ class Exchange:
                 return
 
     def _look_again(self, log: SharedLog, tally: Tally) -> str:
-        """Fetch memories that a change of access rights shows; remove hidden ones.
+        """Fetch memories that new access rights show; remove those they hide.
 
-        If the access rights are unchanged, nothing is done. A memory that is no longer visible is kept if this person's changes of it are
-        unsent. Returns `SharedLog.sight`, which identifies the access rights that were applied.
+        If the access rights are unchanged, nothing is done. A hidden memory is kept while this person's changes of it are unsent. Returns
+        `SharedLog.sight`, a value that changes with the access rights.
         """
         sight = log.sight()
         if sight == self._side.get("sight"):
@@ -407,9 +408,10 @@ class Exchange:
         return first is not None and first.body.get("op") == "delete_all"
 
     def _parted(self, memory: str, one: Made) -> list[tuple[str, str, str]]:
-        """Return relations of a memory that exist only on this machine.
+        """Return relations of a memory that must be removed from this machine.
 
-        `one` is the shared memory, which lacks these relations. Each relation is (source id, target id, kind).
+        They are the relations that the shared memory `one` does not have. Each is (source id, target id, kind). Relations to memories that
+        are not shared are left out, so they stay.
         """
         stay = {(link.dst, link.kind) for link in one.relates}
         links = [link for link in self._book.index().relates(memory) if link.src == memory and (link.dst, link.kind) not in stay]

@@ -26,7 +26,7 @@ FILES: Final = 3  # named for each person
 
 
 def authors_of(sidecar: Sidecar) -> dict[str, str]:
-    """Return the author of the text of each shared memory, by memory id.
+    """Map the id of each shared memory to the author of the memory's text.
 
     The author is "" if the shared log has no text of the memory.
     """

@@ -144,7 +144,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
     def set_member(self, team: str, login: str, standing: str) -> Organisation:
         """Add a person to a team, or remove the person from it.
 
-        `standing` is the person's position in the team, one of STANDINGS; `none` removes the person.
+        `standing` is the person's position in the team, one of `STANDINGS`; `none` removes the person.
         """
         self._all("SELECT graphmem.set_member(%s, %s, %s)", team, login, standing)
         return self.people()

@@ -108,7 +108,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
     def sight(self) -> str:
         """Return a value that changes when any person's access rights change.
 
-        In a database without people, the value is always "".
+        In a database without accounts for people, the value is always "".
         """
         return str(self._one("SELECT sight FROM graphmem.about")[0]) if self.person else ""
 
@@ -132,8 +132,8 @@ class SharedLog(AbstractContextManager["SharedLog"]):
     def note(self, device: str, pulled: int) -> None:
         """Record an exchange by this person in the organisation's audit log.
 
-        `device` is the name of the machine, and `pulled` the number of operations that it received. In a database without people, nothing
-        is recorded.
+        `device` is the name of the machine, and `pulled` the number of operations that it received. In a database without accounts for
+        people, nothing is recorded.
         """
         if self.person:
             self._all("SELECT graphmem.note_exchange(%s, %s, %s)", self._project, device, pulled)
@@ -141,8 +141,8 @@ class SharedLog(AbstractContextManager["SharedLog"]):
     def push(self, ops: Sequence[Op]) -> dict[str, int]:
         """Append operations to the log; map their ids to their log numbers.
 
-        An operation that is already in the log keeps its number, so a push may be repeated. Operations that a rule of the organisation
-        forbids are left out of the result. The attribute `refused` maps their ids to the rule.
+        An operation that is already in the log keeps its number, so a push may be repeated. Operations that the access rules forbid are not
+        appended and are missing in the result. The attribute `refused` maps the id of each forbidden operation to the rule.
         """
         self.refused = {}
         numbers: dict[str, int] = {}
@@ -261,7 +261,8 @@ class SharedLog(AbstractContextManager["SharedLog"]):
     def _erase(self, forget: Op) -> None:
         """Erase, for good, the texts of earlier operations on a memory.
 
-        `forget` is the operation that forgets the memory; it names the operations to erase.
+        `forget` is the operation that forgets the memory. Texts are erased in the operations that `forget` names, and in all operations up
+        to its log number `upto`.
         """
         rows = self._all(
             "SELECT seq, body FROM graphmem.op WHERE project = %s AND memory = %s AND (id = ANY(%s) OR seq <= %s)",
@@ -326,7 +327,8 @@ def refusal(message: str, error: Exception) -> SharingError:
 def _without_words(body: bytes) -> bytes | None:
     """Return an operation, given as bytes, without texts that people wrote.
 
-    None means that the operation has no such texts. An unreadable operation becomes an empty object, because it may contain such texts.
+    The result is None if the operation has no such texts. An unreadable operation becomes an empty JSON object, because it may contain
+    such texts.
     """
     try:
         op = decoded(body)

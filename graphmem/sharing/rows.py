@@ -46,10 +46,10 @@ class Record(NamedTuple):
 
 
 def is_shared(row: MemoryRow) -> bool:
-    """Return whether a memory may leave this machine.
+    """Return whether a memory may be shared with the team.
 
-    Three kinds of memories stay: personal memories, memories from the user's own file, and seeds. Seeds are memories that every machine
-    makes from the repository itself.
+    Three kinds of memories stay on this machine: personal memories, copies of the user's own memories for all projects, and seeds. Seeds
+    are memories that every machine makes from the repository itself.
     """
     return row.visibility != "personal" and row.scope != USER and row.source != SEEDED
 

@@ -42,8 +42,8 @@ BY_OTHERS: Final = 4  # since the last comparison, other machines sent operation
 class Base(NamedTuple):
     """Values that a memory had when it was last compared with the shared log.
 
-    `record` has the values. `heads` maps each field to the ids of the operations that wrote its value. `elements` does this for each tag,
-    link and relation.
+    `record` has the values. `heads` maps each field to the ids of the operations that wrote the field's value. `elements` maps each tag,
+    link and relation to the ids of the operations that added it.
     """
 
     record: Record
@@ -146,17 +146,17 @@ class Sidecar:
     def ids(self, *, dirty: int = 0) -> list[str]:
         """Return the ids of all memories, or of those with the flag `dirty`.
 
-        There are three flags. DIRTY marks memories that must be compared again. UNLINKED marks memories about code that does not exist on
-        this machine yet. BY_OTHERS marks memories that other machines changed since the last comparison.
+        With 0, all ids are returned. DIRTY marks memories that must be compared with the shared log again. UNLINKED marks memories about
+        code that does not exist on this machine yet. BY_OTHERS marks memories that other machines changed since the last comparison.
         """
         where = " WHERE dirty & ?" if dirty else ""
         with self._lock:
             return [row[0] for row in self._db().execute(f"SELECT id FROM memory{where} ORDER BY id", (dirty,) if dirty else ())]  # noqa: S608
 
     def apart(self) -> set[str]:
-        """Return ids of the memories among which `disagreements` must search.
+        """Return ids of the memories that may have disagreements.
 
-        They have unsent operations, or a field with several current values. All other memories are free of disagreements.
+        These memories have unsent operations, or a field with several current values. No other memory can have a disagreement.
         """
         with self._lock:
             rows = self._db().execute(
@@ -173,7 +173,7 @@ class Sidecar:
     def view(self, memory: str) -> Shared | None:
         """Return a memory as it will be after this machine's operations are sent.
 
-        None means that neither the shared log nor the outbox has an operation on it.
+        The result is None if neither the shared log nor the outbox (unsent operations) has an operation on the memory.
         """
         state, waiting = self.state(memory), self.outbox(memory)
         if state is None and not waiting:
@@ -192,9 +192,9 @@ class Sidecar:
         return None if row is None or row[0] is None else _base(row[0])
 
     def put_state(self, state: Shared, *, by_others: bool = True) -> None:
-        """Store a memory as the shared log defines it; mark it to be compared.
+        """Store a memory as the shared log defines it, and set its flag DIRTY.
 
-        `by_others` says whether other machines sent some of the operations.
+        `by_others` says whether other machines sent some of the operations; then the flag BY_OTHERS is set, too.
         """
         with self.writing() as db:
             db.execute(
@@ -212,9 +212,9 @@ class Sidecar:
             db.execute("INSERT INTO memory (id, base) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET base = ?2", (memory, data))
 
     def mark(self, memory: str, dirty: int) -> None:
-        """Set the flags of a memory: DIRTY, UNLINKED, their sum, or 0.
+        """Replace the flags of a memory by DIRTY, UNLINKED, their sum, or 0.
 
-        With DIRTY, the flag BY_OTHERS stays.
+        The flag BY_OTHERS is removed, unless `dirty` includes DIRTY.
         """
         with self.writing() as db:
             db.execute(
@@ -258,8 +258,8 @@ class Sidecar:
     def put_pending(self, token: str, bases: Mapping[str, Base]) -> None:
         """Store new bases of memories until a write of the journal is complete.
 
-        `token` identifies the write in the journal. `bases` maps the id of a memory to its base. The next exchange applies `bases` if the
-        journal contains the token.
+        `token` identifies the write in the journal. `bases` maps the id of a memory to its base (values for the next comparison). If the
+        process ends meanwhile, the next exchange applies `bases` if the journal contains the token.
         """
         value = {one: [list(base.record), *base[1:]] for one, base in bases.items()}
         self.put({"pending": json.dumps({"token": token, "bases": value})})

@@ -1,9 +1,9 @@
 """The state of one shared memory, computed from all operations on it.
 
-Operations are applied in the order of the shared log. There, an operation comes after those that its author had seen. A change of a field
-replaces only the values that its author had seen. The values that remain are the heads of the field. If a field has several heads, people
-disagree, and all heads are shown. Counters are added up. Tags, links and relations are sets. An element is removed when all operations that
-added it are undone.
+Operations are applied in the order of the shared log. An operation comes there after all operations that its author had seen. A change of a
+field replaces only the values that the change's author had seen. The values that remain are the heads of the field. If a field has several
+heads, people disagree, and all heads are shown. Counters are added up. Tags, links and relations are sets. A tag, link or relation is
+removed when all operations that added it are undone.
 """
 
 from __future__ import annotations
@@ -117,14 +117,17 @@ class Shared:
         return bool(self.killed) or self.value(TEXT) is None
 
     def value(self, name: str) -> Any:
-        """Return the value of a field to show; it is the same on every machine."""
+        """Return the value to show for the field `name`; None without a value.
+
+        If the field has several current values, every machine shows the same one.
+        """
         head = self.head(name)
         return None if head is None else head.value
 
     def head(self, name: str) -> Head | None:
-        """Return the current value of a field that is shown, or None.
+        """Return the current value to show for the field `name`, or None.
 
-        If people changed the field at the same time, it has several current values (heads). Every machine then chooses the same one.
+        If people changed the field at the same time, the field has several current values (heads). Every machine then chooses the same one.
         """
         heads = self.heads.get(name, [])
         if name == TEXT:
@@ -161,9 +164,14 @@ class Shared:
     def settled(self, device: str, hlc: int, upto: int) -> list[Op]:
         """Return operations that turn concurrent texts into separate memories.
 
-        They are needed in two cases. People changed the text at the same time, or one changed it while another ended the memory. Otherwise
-        the list is empty. The last operation settles this memory itself. All machines make operations with the same ids, so the log keeps
-        each only once.
+        They are needed in two cases: people changed the text at the same time, or one changed it while another forgot or replaced the
+        memory. Otherwise the list is empty. The last operation leaves this memory with one text. All machines make operations with the same
+        ids, so the log keeps each only once.
+
+        Args:
+            device: the name of this machine's copy of the memories.
+            hlc: time of the operations by the hybrid clock, in microseconds.
+            upto: number of the last operation of the log that this machine has.
         """
         heads = sorted((head for head in self.heads.get(TEXT, ()) if head.value is not None), key=lambda head: (head.hlc, head.op))
         kills = self._kills()
@@ -191,10 +199,10 @@ class Shared:
         return [*(op._replace(hlc=hlc, upto=upto) for op in found), settle]
 
     def _kills(self) -> dict[str, tuple[str, ...]]:
-        """Map each operation that ended the memory to the texts it removes.
+        """Map each operation that ended the memory to the texts that it ended.
 
-        A memory ends when somebody forgets it or replaces it by another one. Texts are given by the ids of the operations that wrote them.
-        Only texts that the ending author had seen are removed.
+        A memory ends when somebody forgets it or replaces it by another one. This ends only the texts that this person had seen. The
+        texts are given by the ids of the operations that wrote them.
         """
         if self.killed:
             return {one: kill.over for one, kill in self.killed.items()}
@@ -207,7 +215,8 @@ class Shared:
     def _copy(self, device: str, head: Head, *, is_free: bool) -> Op:
         """Return the operation that makes a separate memory of a concurrent text.
 
-        `head` has the text. If `is_free` is true, the new memory gets the status confirmed; otherwise it gets the status of this memory.
+        `head` has the text. If `is_free` is true, the new memory gets the status "confirmed"; otherwise it gets the status of this memory.
+        `device` is the name of this machine's copy of the memories.
         """
         memory = _named("copy", self.id, head.value[0])
         values = {name: self.value(name) for name in FIELDS if self.heads.get(name)}
@@ -236,8 +245,7 @@ class Shared:
 def digest(name: str, value: Any) -> str:
     """Return a hash of a field's value, for comparisons.
 
-    A value of the fields text and status is a list whose further elements are times. Only its first element is hashed, so the times do not
-    matter.
+    `name` is the field. A value of the fields text and status is a list: the text or status, then times. The times are not hashed.
     """
     if (name == TEXT and value is not None) or name == STATUS:
         value = value[0]
@@ -284,5 +292,5 @@ def unpacked(memory: str, data: bytes) -> Shared:
 
 
 def ids_of(heads: Sequence[Head]) -> list[str]:
-    """Return ids of the operations that wrote the given values of a field."""
+    """Return ids of the operations that wrote `heads`, the values of a field."""
     return [head.op for head in heads]
