@@ -51,7 +51,7 @@ class Individual(Protocol):
     def seen(self) -> Mapping[str, frozenset[str]]:
         """Return ids of memories that this person wrote or the person's teams see.
 
-        The key `personal` has the person's own memories, and `team` those of the person's teams.
+        Under `personal` are the memories that the person wrote, and under `team` those that the person's teams see.
         """
 
     def owns(self, memory: str) -> bool:
@@ -67,7 +67,7 @@ class Individual(Protocol):
         """Record the person as the owner of a new memory."""
 
     def moves(self, memory: str, visibility: str) -> None:
-        """Record a new visibility of the person's memory."""
+        """Record the new `visibility` of a memory that the person owns."""
 
     def did(self, action: str) -> None:
         """Record in the audit log that the person called an operation (`action`)."""
@@ -77,7 +77,7 @@ class Individual(Protocol):
 class Access:
     """The permissions of a caller.
 
-    The name is that of the token or the login; it is "" for the owner of the index, who has all permissions.
+    `name` is the name of the caller's token, or the login. It is "" for the owner of the index, who has all permissions.
     """
 
     name: str = ""
@@ -116,9 +116,9 @@ UNKNOWN: Final = Hints.closed()
 
 
 def rule_of(name: str) -> Hints:
-    """Return the declared options of an operation, which have its access rule.
+    """Return the declared options of an operation, such as its access rule.
 
-    An unknown name gets the rule that needs the scope `admin`.
+    An unknown name gets a rule that needs the scope `admin` and access to every memory.
     """
     known = registry().get(name)
     return known.hints if known is not None else UNKNOWN
@@ -184,9 +184,9 @@ class Guarded:
         return self._seeing(call) if rule.shows is Sight.SEEN else self._named(verb, call)
 
     def _may_change_own(self, rule: Hints) -> bool:
-        """Whether a person may call an operation only on memories of their own.
+        """Whether the caller may call an operation on memories of their own.
 
-        This is so if the operation names memories and needs the scope `curate`, and the person has the scope `remember`. The owner of each
+        A person with the scope `remember` may call operations that name memories and otherwise need the scope `curate`. The owner of each
         memory is checked later.
         """
         access = self._access
@@ -197,10 +197,10 @@ class Guarded:
         return seeing(self._access.visibilities, person.seen() if person is not None else NONE)
 
     def _signed(self, verb: str, rule: Hints, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap an operation, so that the caller is recorded as its actor.
+        """Wrap the operation `function`, so that its caller is recorded.
 
-        The name of the token or login is added to `actor` for the audit log of memories. An operation that a person uses to change data is
-        also recorded in the audit log of people. While the operation runs, `caller` returns the caller's permissions.
+        The name of the token or login is added to the argument `actor`, for the audit log of memories. If a person changes data, the
+        operation is also recorded in the audit log of people. While the operation runs, `caller` returns the caller's permissions.
         """
 
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -250,7 +250,7 @@ class Guarded:
     def _may_write(self, level: str) -> bool:
         """Whether the caller may write memories with the visibility `level`.
 
-        A person may always write personal memories, and team memories if they have a team.
+        A person may always write personal memories. A person with a team may also write team memories.
         """
         person = self._access.person
         return level in self._access.visibilities or (
@@ -258,12 +258,13 @@ class Guarded:
         )
 
     def _expect_own(self, person: Individual, verb: str, named: Sequence[MemoryInfo], kwargs: Mapping[str, Any]) -> None:
-        """Check that a person may change the memories named in a call.
+        """Check that a person may change the memories `named` in a call.
 
-        With the scope `curate`, a person may also change memories of others, but not their visibility.
+        A person may change their own memories. With the scope `curate`, a person may also change memories of others, but not the visibility
+        of these.
 
         Raises:
-            ForbiddenError: another person wrote one of the memories, and the person may not change it.
+            ForbiddenError: another person wrote one of the memories, and `person` may not change it.
         """
         needs = rule_of(verb).needs
         is_private = verb == "update_memory" and kwargs.get("visibility") is not None
@@ -285,13 +286,13 @@ class Guarded:
     ) -> Any:
         """Call an operation that writes memories of a person; return its answer.
 
-        The owner is recorded before the call, so that nobody sees a memory without a recorded owner.
+        The person is recorded as owner of new memories before the call. So no memory exists without a recorded owner.
 
         Args:
             person: the caller.
             verb: name of the operation.
             named: existing memories that the call names.
-            free: ids of new memories that no memory has yet.
+            free: ids of new memories that no existing memory has.
             function: the operation.
             args: positional arguments of the call.
             kwargs: keyword arguments of the call.

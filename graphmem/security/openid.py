@@ -27,7 +27,7 @@ ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES25
 
 
 class Begun(NamedTuple):
-    """A begun login, which waits for the answer of the identity provider."""
+    """A login that has begun and waits for the identity provider's answer."""
 
     nonce: str
     verifier: str

@@ -73,7 +73,7 @@ _PERSONAL: Final = (  # kind of a line in an export, table, columns
 
 
 class Holder(NamedTuple):
-    """A person who presented a credential, and facts about this credential.
+    """A person who presented a credential, with the credential's id and team.
 
     A credential is a token, a browser's session or an invitation.
     """
@@ -157,7 +157,10 @@ class People:
         return Holder(login, name, team if team in teams else "", parts[1], teams)
 
     def stands(self, credential_id: str) -> bool:
-        """Whether a credential that was accepted is still valid."""
+        """Whether a credential, given by its id, is still valid.
+
+        It is valid until it expires or is revoked, or the person is blocked.
+        """
         rows = self._rows(
             "SELECT c.expires FROM credential c JOIN person p ON p.login = c.login WHERE c.id = ? AND NOT p.disabled", credential_id
         )
@@ -188,10 +191,10 @@ class People:
         )
 
     def again(self, access: Access, project: str) -> Access | None:
-        """Return the permissions of a known caller in another project.
+        """Return the current permissions of a known caller in `project`.
 
-        `access` has the permissions in the project in which the caller was identified. Roles and teams are read again. The result is None
-        if the caller has no role in `project`.
+        `access` has permissions that the caller was given before, perhaps in another project. Roles and teams are read again. The result is
+        None if the caller has no role in `project`.
         """
         if access.person is None:
             return access
@@ -224,7 +227,7 @@ class People:
     def seen(self, project: str, login: str, teams: frozenset[str]) -> Mapping[str, frozenset[str]]:
         """Return ids of memories that a person wrote or the person's teams see.
 
-        The keys are the visibilities: `personal` has memories that the person wrote, and `team` has those of the given teams.
+        Under `personal` are the memories that the person wrote, and under `team` those that one of `teams` sees.
         """
         own = frozenset(row[0] for row in self._rows("SELECT memory FROM owner WHERE project = ? AND login = ?", project, login))
         marks = ", ".join("?" * len(teams))
@@ -412,8 +415,9 @@ class People:
     def known_as(self, issuer: str, subject: str, email: str) -> str | None:
         """Return the login of the person whom an identity provider names, or None.
 
-        A person is found by `issuer` and `subject`. At the first login, a person is found who was invited with the verified address
-        `email`. Then `subject` is recorded for the person. The result is None for unknown and blocked people.
+        `issuer` is the provider, and `subject` is the provider's id of the person. At the first login, the person is found by `email`, the
+        verified mail address, and `subject` is recorded. Later logins need only `issuer` and `subject`. If the person is unknown or
+        blocked, the result is None.
         """
         bound = f"{issuer}\n{subject}"
         rows = self._rows("SELECT login FROM person WHERE subject = ? AND NOT disabled", bound)
@@ -515,7 +519,8 @@ class Person:
     def team(self) -> str:
         """The team that sees the team memories of this person.
 
-        It is the team of the person's credential. Without one, it is the person's team if there is only one, or else "".
+        The team of the person's credential is returned. If the credential has none and the person is in exactly one team, that team is
+        returned. Otherwise the result is "".
         """
         return self.chosen or (next(iter(self.teams)) if len(self.teams) == 1 else "")
 
@@ -532,7 +537,7 @@ class Person:
     def seen(self) -> Mapping[str, frozenset[str]]:
         """Return ids of memories that this person wrote or the person's teams see.
 
-        The key `personal` has the person's own memories, and `team` those of the person's teams.
+        Under `personal` are the memories that the person wrote, and under `team` those that the person's teams see.
         """
         return self._people.seen(self.project, self.login, self.teams)
 
@@ -557,7 +562,7 @@ class Person:
         self._people.own(self.project, memory, self.login, self.team if visibility == "team" else "")
 
     def moves(self, memory: str, visibility: str) -> None:
-        """Record a new visibility of this person's memory."""
+        """Record the new `visibility` of a memory that this person owns."""
         self._people.move(self.project, memory, self.team if visibility == "team" else "")
 
     def did(self, action: str) -> None:

@@ -1,6 +1,6 @@
 """Files whose content must not enter memories.
 
-Such files are those that Git ignores, files that `.secretsignore` names, and `.env*`.
+Such files are the files that Git ignores, that `.secretsignore` names, or whose name begins with `.env`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _MAX_BYTES: Final = 1 << 20  # of an ignore file
 
 
 def kept_out(root: Path | None, path: str) -> str:
-    """Return the rule that keeps a file's content out of memories, or "".
+    """Return why a file's content must not enter memories; "" if it may.
 
-    The rule is worded as the end of a sentence, such as `.gitignore names it`. The result is "" if no rule excludes the file.
+    The reason is the end of a sentence, such as `.gitignore names it`.
 
     Args:
         root: root of the project. If it is None, only the file's name is checked.

@@ -109,7 +109,10 @@ def _kinds_in(path: Path) -> list[str]:
 
 
 def _rows(path: Path) -> Iterator[Any]:
-    """Yield every text and binary value of all tables of an SQLite file."""
+    """Yield every text and binary value of all tables of an SQLite file.
+
+    If SQLite cannot read the file, the file's bytes are yielded.
+    """
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=0", uri=True)) as db:
             tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -123,8 +126,8 @@ def _rows(path: Path) -> Iterator[Any]:
 def _texts(value: str | bytes) -> Iterator[str]:
     """Yield the texts in a stored value, to search them for secrets.
 
-    A JSON document, or a string with one on some of its lines, gives the strings in the JSON. Compressed bytes are decompressed first.
-    Other bytes give each run of printable characters. Any other string is one text.
+    Compressed bytes are decompressed first; other bytes give each run of printable characters. A JSON document gives its strings. Lines of
+    which some are JSON give the strings in these lines, and the other lines. Any other string is yielded as it is.
     """
     if isinstance(value, bytes):
         for way in (-15, 15):
@@ -149,7 +152,7 @@ def _texts(value: str | bytes) -> Iterator[str]:
 
 
 def _parsed(text: str) -> Any:
-    """Parse JSON that may begin with a checksum; None for other text."""
+    """Parse JSON that may follow a checksum in `text`; None for other text."""
     start = min((at for at in (text.find("{", 0, 80), text.find("[", 0, 80)) if at >= 0), default=-1)
     try:
         return json.loads(text[start:]) if start >= 0 else None
@@ -170,9 +173,9 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def _kinds(text: str) -> set[str]:
-    """Return the kinds of secrets in the content of a file.
+    """Return the kinds of secrets in a string from a file.
 
-    Random-looking text alone does not count as a secret, because ids, hashes and checksums are random.
+    Personal data does not count as a secret. Random-looking text does not count either, because ids, hashes and checksums look random.
     """
     return {one.kind for one in find(text)} - personal_kinds() - {"high_entropy"}
 

@@ -269,7 +269,7 @@ class Keys:
     def required(self) -> bool:
         """Whether callers must present a token.
 
-        This is so if the settings contain a token, or if any named token was ever created.
+        They must if the argument `required` was true, the settings contain a token, or any named token was ever created.
         """
         return self._required or (self._tokens is not None and self._tokens.exists)
 
@@ -284,7 +284,8 @@ class Keys:
     def access(self, authorization: str | None) -> Access | None:
         """Return the permissions that an `Authorization` header gives, or None.
 
-        If no token is required, a caller without a valid token gets all permissions. Checking takes the same time for every wrong header.
+        A caller without a valid token gets None if tokens are required, else all permissions. The check takes the same time for every wrong
+        header.
         """
         if self.is_whole(authorization):
             return FULL
