@@ -41,7 +41,7 @@ from graphmem.api.roots import is_derived
 
 
 class _Info(NamedTuple):
-    """The part of strawberry's `Info` that derived resolvers use."""
+    """The part of strawberry's `Info` that resolvers of operations use."""
 
     context: Operation
 

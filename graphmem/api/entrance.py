@@ -125,7 +125,7 @@ def entrance(people: People, openid: OpenId | None, options: ServerOptions, site
 
 
 def credential_of(headers: Headers) -> str:
-    """Return the session of a browser from its cookie; "" without one."""
+    """Return the session's secret from a browser's cookie; "" without one."""
     cookies: SimpleCookie = SimpleCookie()
     cookies.load(headers.get("cookie", ""))
     found = cookies.get(SESSION_COOKIE)

@@ -181,7 +181,10 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
 
 
 def rendered(plan: Render, source: Any) -> dict[str, Any] | None:
-    """Render an object; None if graphql-core must render it or its error."""
+    """Return `source` rendered by the function `plan`, or None.
+
+    None means that graphql-core must render the object, or report an error in it.
+    """
     _WORK.seen = defaultdict(dict)
     try:
         answer: dict[str, Any] = plan(source)

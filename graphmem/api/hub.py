@@ -241,8 +241,10 @@ class HubService:
     def _place(self, name: str, known: Sequence[str], access: Access) -> _Place:
         """Return the project or branch that a name like `shop@feature/x` means.
 
+        `known` has the names of the projects that the caller may read.
+
         Raises:
-            BadInputError: it does not exist, or is hidden from the caller, who may read the projects `known`.
+            BadInputError: the project is not in `known`, or the branch does not exist or is hidden from the caller.
         """
         project, branch = project_and_branch(name)
         expect_known([project], known)
@@ -493,10 +495,10 @@ class HubApp:
         return True
 
     async def _mount_of(self, name: str, branch: str, rest: str, scope: Scope, headers: Headers) -> tuple[_Mount, Scope]:
-        """Return the application for a request, and the request for it.
+        """Return the application for a request, and the request's ASGI scope.
 
         The application is that of the branch, or of the main line if `branch` is "". A push of a branch also goes to the main line's
-        application, with the branch added to the request's scope.
+        application; then the branch is added to the scope. `rest` is the path below the project's prefix.
 
         Raises:
             BadInputError: the branch is unknown, or hidden from the caller.

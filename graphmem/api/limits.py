@@ -71,11 +71,13 @@ def page(limits: ServerLimits, first: int, after: str | None) -> Page:
 
 
 def at_most(allowed: Number, argument: str, value: Number) -> Number:
-    """Check that a number is between 0 and `allowed`; return it.
+    """Check that `value` is between 0 and `allowed`; return it.
+
+    `argument` is the name of the argument in errors.
 
     Raises:
         BadInputError: the value is negative.
-        LimitError: the value is larger.
+        LimitError: the value is larger than `allowed`.
     """
     if value < 0:
         raise BadInputError(f"{argument} is {value}; use 0 or more", argument=argument, value=value)
@@ -85,11 +87,13 @@ def at_most(allowed: Number, argument: str, value: Number) -> Number:
 
 
 def no_more_than(allowed: int, argument: str, values: list[str]) -> list[str]:
-    """Check that a list has 1 to `allowed` values; return it.
+    """Check that the list `values` has 1 to `allowed` items; return it.
+
+    `argument` is the name of the argument in errors.
 
     Raises:
         BadInputError: `values` is empty.
-        LimitError: there are more values.
+        LimitError: `values` has more than `allowed` items.
     """
     if not values:
         raise BadInputError(f"{argument} is an empty list; pass at least one entry", argument=argument)

@@ -121,9 +121,9 @@ class _Argument:
 
 
 def is_derived(resolve: Callable[..., Any]) -> bool:
-    """Whether a resolver was derived from an operation.
+    """Whether a resolver was made from an operation by this module.
 
-    Such a resolver uses only `context` of its `info`.
+    Of its argument `info`, such a resolver uses only `context`.
     """
     return resolve in _DERIVED
 

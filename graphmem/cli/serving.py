@@ -94,7 +94,14 @@ def serve_until_interrupted(here: CommandContext, *, full: bool, no_index: bool,
 
 
 def options_of(settings: Settings, own_token: str, tokens: Path | None, *, loopback: bool) -> ServerOptions:
-    """Return a server's options for access and limits, from the settings."""
+    """Return a server's options for access and limits, from the settings.
+
+    Args:
+        settings: settings of the project.
+        own_token: secret for other processes of the same user.
+        tokens: path of the file of named tokens; None without one.
+        loopback: whether only this machine can reach the server. Otherwise every request needs a token.
+    """
     from graphmem.api.app import ServerOptions
     from graphmem.api.limits import ServerLimits
 

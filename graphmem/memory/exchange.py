@@ -108,8 +108,9 @@ def imported(repository: MemoryRepository, data: bytes | str, actor: str = "") -
     """Import memories from an exported document in one write.
 
     A memory whose id exists in this index is changed only if the document has a newer version. The answer counts identical memories as
-    `unchanged`, and memories of which this index has a newer version as `older`. If a new memory has exactly the text of another memory in
-    this index, it is left out. If the document comes from another project, links are matched to the code by path and name.
+    `unchanged`, and memories of which this index has a newer version as `older`. A new memory that is neither superseded nor forgotten is
+    left out if another memory has exactly the same text. If the document comes from another project, links are matched to the code by path
+    and name.
 
     Args:
         repository: receives the memories.

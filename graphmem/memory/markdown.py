@@ -130,10 +130,10 @@ def heading_of(line: str) -> str | None:
 
 
 def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
-    """Return the numbers of lines of a Markdown document that are not text.
+    """Find the lines of a Markdown document that are not text.
 
-    Four things are not text: code between fences, comments, private blocks of several lines, and the front matter. Numbers count from 1.
-    The second result is the first line of a block that is never closed, or 0. Such a block extends to the end of the document.
+    Four things are not text: code between fences, comments, private blocks of several lines, and the front matter. Returns (numbers of
+    these lines, first line of a block that is never closed). The second item is 0 if all blocks are closed. Numbers count from 1.
     """
     found: set[int] = set()
     begun = 0

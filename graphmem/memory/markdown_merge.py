@@ -110,8 +110,8 @@ def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: i
 def _joined(pieces: list[_Piece], behind: Mapping[int, list[_Piece]], end: str) -> list[_Piece]:
     """Return the lines of the document with the planned lines inserted.
 
-    A piece is one line of text. `behind` maps a line number to the pieces to insert after that line. `end` is the line end; a line without
-    one gets it before an insertion.
+    A piece is one line of text. `behind` maps a line number to the pieces to insert after that line. If that line has no line end, `end` is
+    added to it.
     """
     found = list(behind.get(0, ()))
     for number, piece in enumerate(pieces, 1):

@@ -74,7 +74,7 @@ def thresholds_of(model_id: str) -> Thresholds:
 def name_of(model_id: str) -> str:
     """Return the name under which a model's thresholds are stored.
 
-    The name is the part of the model id before `@`; a token limit may follow the `@`.
+    The name is the part of `model_id` before the `@`. After the `@`, the id may have a token limit.
     """
     return model_id.partition("@")[0]
 

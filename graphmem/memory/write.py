@@ -321,9 +321,9 @@ class Planner:
         return found
 
     def _comparable(self, draft: Draft) -> F32 | None:
-        """Return the vector of a draft if the index has vectors of the same model.
+        """Return the vector of a draft; None if it cannot be compared.
 
-        Otherwise the draft cannot be compared by vectors, and the result is None.
+        It can be compared only if the same model computed the vectors in the index.
         """
         return draft.vector if draft.vector is not None and self._model == self._around.model else None
 

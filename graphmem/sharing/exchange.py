@@ -290,7 +290,10 @@ class Exchange:
         return sight
 
     def _keep_apart(self) -> None:
-        """Queue operations that make a memory of each concurrent text."""
+        """Queue operations that turn concurrent texts into separate memories.
+
+        Texts are concurrent if people wrote them for one memory at the same time.
+        """
         collector = self._collector()
         with self._side.writing():
             for one in self._side.ids(dirty=DIRTY):
