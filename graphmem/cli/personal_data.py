@@ -1,6 +1,6 @@
 """Export and erase the data of one person, while the server is stopped.
 
-Both open all projects in which the person wrote memories.
+The export and the erasure open all projects in which the person wrote memories.
 """
 
 from __future__ import annotations

@@ -154,9 +154,9 @@ class Sidecar:
             return [row[0] for row in self._db().execute(f"SELECT id FROM memory{where} ORDER BY id", (dirty,) if dirty else ())]  # noqa: S608
 
     def apart(self) -> set[str]:
-        """Return ids of the memories that may have disagreements.
+        """Return ids of the memories that may have a field with several values.
 
-        These memories have unsent operations, or a field with several current values. No other memory can have a disagreement.
+        These memories have a field with several current values, or unsent operations. No other memory has a disagreement about a field.
         """
         with self._lock:
             rows = self._db().execute(

@@ -1,9 +1,9 @@
 """The state of one shared memory, computed from all operations on it.
 
-Operations are applied in the order of the shared log. An operation comes there after all operations that its author had seen. A change of a
-field replaces only the values that the change's author had seen. The values that remain are the heads of the field. If a field has several
-heads, people disagree, and all heads are shown. Counters are added up. Tags, links and relations are sets. A tag, link or relation is
-removed when all operations that added it are undone.
+Operations are applied in the order of the shared log. In the log, an operation comes after all operations that its author had seen. A
+change of a field replaces only the values that the change's author had seen. The values that remain are the heads of the field. If a field
+has several heads, people disagree, and all heads are shown. Counters are added up. Tags, links and relations are sets. A tag, link or
+relation is removed when all operations that added it are undone.
 """
 
 from __future__ import annotations
