@@ -26,7 +26,7 @@ FOLDERS: Final = frozenset(
 
 
 def obeyed(parts: Sequence[str]) -> str:
-    """Return why an agent could take a file as instructions; "" if none could.
+    """Return why agents may take a file as instructions; "" if they do not.
 
     Args:
         parts: parts of the file's path from the project's root.
