@@ -25,7 +25,10 @@ SCHEMAS: Final = (".proto", ".graphql", ".graphqls", ".gql", ".yaml", ".yml", ".
 
 
 def is_schema(path: str) -> bool:
-    """Whether a path is that of a schema file, which may declare contracts."""
+    """Whether the suffix of a path is one of schema files, such as `.proto`.
+
+    Suffixes such as `.json` are included: schema files may declare contracts between programs.
+    """
     return path.endswith(SCHEMAS)
 
 
@@ -48,10 +51,10 @@ class Contracts:
         self._edges: dict[str, list[EdgeRow]] | None = None  # that the rows give, as far as they were linked
 
     def begin(self, run: str, *, full: bool) -> bool:
-        """Prepare a run; return whether the last run's contract ends are known.
+        """Prepare a run; return whether it has all contract ends that it needs.
 
-        The ends are places in code that offer or use contracts. If they are not in memory, `contracts.json` is read. A full run does not
-        need them, so the result is then True.
+        Contract ends are places in code that offer or use contracts. A full run collects all of them again, so the result is True. Another
+        run needs those of the previous run, from memory or from `contracts.json`. If both lack them, the result is False.
 
         Args:
             run: identifier of the previous run.
@@ -82,10 +85,11 @@ class Contracts:
     def join(self, resolver: Resolver | None, removed: Collection[str]) -> set[str]:
         """Link the contract ends of all files; return paths with changed edges.
 
-        A contract end is a place in code that offers or uses a contract. An edge belongs to the file that uses the contract.
+        A contract end is a place in code that offers or uses a contract. An edge belongs to the file that uses the contract, so a returned
+        path is that of a user.
 
         Args:
-            resolver: finds the function that handles a route, which may be in another file.
+            resolver: finds the function that handles a route, which may be in another file; None keeps the known functions.
             removed: paths of deleted files.
         """
         before = self._rows or {}
@@ -109,7 +113,7 @@ class Contracts:
     def keep(self, run: str) -> None:
         """Write the contract ends of all files to `contracts.json`.
 
-        `run` is the index run that made them; it is stored in the file. Later processes and other projects read the file.
+        `run` is the index run that found the contract ends; the file records this run. Later processes and other projects read the file.
 
         Raises:
             DiskFullError, BadInputError, ResourceError: the write failed.
@@ -125,8 +129,8 @@ class Contracts:
 def rows_of(path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None) -> list[ContractRow]:
     """Convert the contract ends in a file to rows, with their symbols.
 
-    `ends` are tuples from the parser. `resolver` finds the function to which an end belongs. Without it, as for a schema file, the symbols
-    stay empty.
+    A contract end is a place in code that offers or uses a contract. `ends` are tuples with the fields of `parsing.contracts.end.End`.
+    `resolver` finds the function to which a contract end belongs. Without a resolver, as for a schema file, the symbols stay empty.
     """
     rows = [
         ContractRow(role, kind, name, path, "", "", line, handler, said, framework, False, scope)
@@ -151,10 +155,11 @@ def _placed(row: ContractRow, resolver: Resolver) -> ContractRow:
 
 
 def _edges(rows: Mapping[str, Sequence[ContractRow]]) -> dict[str, list[EdgeRow]]:
-    """Link the contract ends of all files; return the edges by path.
+    """Link uses of contracts with offers; return the edges by path.
 
-    The path is that of the file that uses the contract. Two symbols have at most one edge, even if several links connect them. It has the
-    confidence of the most certain link, and the lines of all links.
+    `rows` has the contract ends (places that offer or use contracts) of each file, by path. An edge is listed under the path of the file
+    that uses the contract. If several links connect the same two symbols, they become one edge. The edge has the highest confidence of
+    these links, and the lines of all of them.
     """
     best: dict[tuple[str, str, str], tuple[Link, set[int]]] = {}
     for one in link(row for path in sorted(rows) for row in rows[path]):

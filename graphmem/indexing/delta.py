@@ -43,7 +43,7 @@ _Row = TypeVar("_Row", FileRow, SymbolRow, ChunkRow, UnresolvedRow, OccurrencesR
 class Rows(NamedTuple):
     """All graph rows of some files.
 
-    An edge belongs to the file in which it begins.
+    An edge belongs to the file that contains the source of the edge.
     """
 
     files: list[FileRow] | PackedRows[FileRow]
@@ -88,7 +88,7 @@ class Rows(NamedTuple):
 
 
 def everything(new: Rows) -> GraphDelta:
-    """Return the delta of a first index run, which adds all rows.
+    """Return a delta (change of the graph) that adds all rows of a first run.
 
     Rows stay in the order of the files. Externals (symbols outside of the project) are sorted by id.
     """
@@ -107,7 +107,7 @@ def everything(new: Rows) -> GraphDelta:
 
 
 def edges_of(view: GraphView, paths: Collection[str]) -> list[EdgeRow]:
-    """Return the graph's edges that begin in some files."""
+    """Return the graph's edges that begin in the files `paths`."""
     numbers = np.array([view.path_number[path] for path in paths if path in view.path_number], dtype=np.int64)
     wanted = np.zeros(len(view.paths) + 1, dtype=bool)  # one more for externals, whose path is -1
     wanted[numbers] = True
@@ -139,9 +139,9 @@ def edges_of(view: GraphView, paths: Collection[str]) -> list[EdgeRow]:
 
 
 def external_uses(view: GraphView, ids: Iterable[str]) -> Counter[str]:
-    """Count the edges to each external in `ids`.
+    """Count the edges that lead to each external symbol in `ids`.
 
-    Ids that are not in the graph, or not of externals, are left out.
+    An external is a symbol outside of the project. Other ids, and ids that are not in the graph, are left out.
     """
     nodes = ((one, view.index_of.get(one, -1)) for one in ids)
     return Counter(
@@ -152,10 +152,12 @@ def external_uses(view: GraphView, ids: Iterable[str]) -> Counter[str]:
 def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
     """Compute the delta (change of the graph) from old rows to new rows.
 
+    An external is a symbol outside of the project.
+
     Args:
         old: the graph's rows of the affected files (`externals` is not read).
         new: rows of the affected files that still exist.
-        external_uses: for each external to which an old or new edge leads, the number of edges to it in the graph.
+        external_uses: number of edges to an external in the graph, for each external to which an old or new edge leads.
 
     Returns:
         A delta whose lists are sorted by id, and edges by (kind, source, destination). If only the evidence of an edge changed, the edge is
@@ -203,7 +205,7 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
 def _old_rows(old: Rows, changed: Collection[tuple[str, str, str]]) -> Before:
     """Return the old rows that readers of the delta need.
 
-    These are all rows of files, symbols and chunks in `old`. Of the edges, they are those of each file in which an edge changes.
+    The result has all files, symbols and chunks of `old`. If any edge of a file changes, the result has all old edges of this file.
 
     Args:
         old: all old rows of the affected files.

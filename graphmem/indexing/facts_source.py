@@ -47,9 +47,9 @@ class FactsSource:
         self._marker = marker
 
     def __call__(self, path: str, content_hash: str, language: str) -> FileFacts:
-        """Return the parsed facts of a file from the cache, or parse it again.
+        """Return a file's parsed facts from the cache, or parse the file again.
 
-        Every call gives an equal result.
+        Both ways give equal results.
 
         Raises:
             FactsLostError: the cache lacks the facts, and the file has changed.
@@ -69,10 +69,10 @@ class FactsByPath(Mapping[str, "FileFacts"]):
     """Maps a path to the parsed facts of the file, read at every look-up.
 
     Args:
-        source: reads facts that are not in `parsed`.
+        source: reads the facts of files that `parsed` does not hold in memory.
         files: the files by path, with content hash and language.
         parsed: files that this run has parsed; some of them have their facts in memory.
-        cancelled: called every few look-ups; if it returns True, the look-up raises an error.
+        cancelled: called every few look-ups; if it returns True, the look-up raises IndexCancelledError.
     """
 
     def __init__(

@@ -1,9 +1,9 @@
-"""Store which other files the edges of each file depend on.
+"""Store which parts of other files were read to resolve each file.
 
-Resolution takes most of the time of an index run. A new process reads these dependencies, and the facts of the last run (see
-`parsing.facts_cache`). So it resolves only files that a change can affect. An input is a part of another file that was read to resolve a
-file. It is identified by a string, its key. A group is a set of inputs. The data is in one SQLite file. If the file is missing, all files
-are resolved again. A damaged file is replaced by an empty one, with a note.
+An input is such a part, identified by a string, its key. A group is a set of inputs. Resolution takes most of the time of an index run. A
+new process reads these dependencies, and the facts of the last run (see `parsing.facts_cache`). So it resolves only files that a change can
+affect. The dependencies are in one SQLite file. If this file is missing, all files are resolved again. If it is damaged, it is replaced by
+an empty one, with a note.
 """
 
 from __future__ import annotations
@@ -129,9 +129,9 @@ class Inputs:
             return None
 
     def handling(self, paths: Iterable[str]) -> bool:
-        """Whether a function in the given files has a framework key.
+        """Whether a function in one of the files `paths` has a framework key.
 
-        A framework key is a route's path, an event or a command.
+        A framework key is a route's path, an event or a command that a function handles.
         """
         if self._connection is None:
             return False
@@ -147,8 +147,11 @@ class Inputs:
 
         A framework key is a route's path, an event or a command that a function handles.
 
-        `layout` identifies the project's layout, such as its import directories. `dependencies` has those of all files. `handles` has the
-        framework keys by path of the file.
+        Args:
+            run: the index run.
+            layout: identifies the project's layout, such as its import directories.
+            dependencies: the dependencies of all files.
+            handles: the framework keys of all files, by path of the file.
         """
         self._write(run, layout, (0, 0), dependencies, handles, None)
 
@@ -163,12 +166,12 @@ class Inputs:
     ) -> None:
         """Add the changes of a run to the data that the previous run stored.
 
-        An input is a part of a file that was read to resolve another file, identified by a key. A group is a set of inputs.
+        An input is a part of a file that was read to resolve another file. Each input has a key, a string. A group is a set of inputs.
 
         Args:
             run: the new run.
             layout: the project's layout, such as its import directories; it must be that of the previous run.
-            first: (number of keys, number of groups) that are stored already.
+            first: (number of keys, number of groups) that the file already has; the new ones are numbered from there.
             dependencies: additional keys and groups, and the dependencies of the resolved files.
             handles: framework keys of functions (such as routes) in the resolved files, by path.
             removed: paths of deleted files.

@@ -1,9 +1,8 @@
 """Match removed files and symbols with new ones (moves and renames).
 
-Memories about a moved file or symbol then belong to the new one. A file is matched by its content, or by shared lines, as Git does. If a
-file was moved, its symbols are matched with those of the new file. Any symbol may also be matched by the hash of its body, which a rename
-or a move does not change. Among equal matches, the one with the more similar path is chosen. If the paths are equally similar, no match is
-made.
+Memories about a moved file or symbol then belong to the new one. A file is matched by its content, or by shared lines, as Git does. The
+symbols of a moved file are matched with those of the new file. Any symbol may also be matched by the hash of its body, which renames and
+moves do not change. Among equal matches, the one with the more similar path is chosen. If the paths are equally similar, no match is made.
 """
 
 from __future__ import annotations
@@ -92,8 +91,8 @@ def _lines(rows: Iterable[FileRow], chunks: Iterable[ChunkRow]) -> dict[str, Cou
 def similarity(one: Counter[str], other: Counter[str]) -> float:
     """Return the similarity of two texts by their common lines, 0 to 1.
 
-    It is the length of the common lines, divided by the length of the longer text. `one` and `other` map each line to the number of times
-    it occurs. Lengths are measured in characters.
+    The similarity is the length of the common lines, divided by the length of the longer text. Lengths are in characters. `one` and `other`
+    map each line to the number of times it occurs.
     """
     longer = max(_length(one), _length(other))
     return _length(one & other) / longer if longer else 0.0
@@ -162,7 +161,7 @@ class _SymbolMoves:
     def with_their_files(self) -> None:
         """Match definitions of a moved file with definitions of the same name.
 
-        Only definitions in the file that continues the moved one are considered.
+        A definition is matched only with one in the file to which its file was moved.
         """
         gone, fresh = self._open()
         there = {(row.path, row.qualname, row.kind): row for row in _firsts(fresh)}
@@ -190,7 +189,7 @@ class _SymbolMoves:
     def with_their_members(self) -> None:
         """Match a removed class with the new class that got most of its members.
 
-        Members are the methods and other definitions in a class. The new class must have got at least half of them.
+        Members are the methods and other definitions in a class. There is a match only if the new class got at least half of the members.
         """
         gone, fresh = self._open()
         owners = {row.id: row for row in fresh}
@@ -211,7 +210,10 @@ class _SymbolMoves:
         )
 
     def with_their_owners(self) -> None:
-        """Match members of a moved class by name; outer classes first."""
+        """Match members of moved classes with equally named ones of the new class.
+
+        Members of outer classes are matched first, and then members of inner classes.
+        """
         for _ in range(len(self._gone)):
             gone, fresh = self._open()
             there = {(row.parent_id, row.name, row.kind): row for row in _firsts(fresh)}
@@ -235,9 +237,9 @@ def _by_body(rows: Iterable[SymbolRow]) -> dict[tuple[str, str], list[SymbolRow]
 
 
 def _firsts(rows: Iterable[SymbolRow]) -> list[SymbolRow]:
-    """Return the rows that no other row equals in path, name and kind.
+    """Return the rows that are unique by path, qualified name and kind.
 
-    The name is the qualified name.
+    If several rows have the same path, qualified name and kind, none of them is returned.
     """
     named: dict[tuple[str, str, str], list[SymbolRow]] = defaultdict(list)
     for row in rows:

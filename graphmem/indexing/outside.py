@@ -22,7 +22,7 @@ def paths_with_edges_of(graph: Callable[[], GraphView], sources: Collection[str]
 
     Args:
         graph: returns the graph; called when the first path is requested.
-        sources: the sources of the edges, such as SCIP indexers.
+        sources: the kinds of evidence whose edges count, such as SCIP indexers.
     """
     view = graph()
     codes = [EDGE_SOURCES.index(source) for source in sources]

@@ -150,8 +150,8 @@ class Past:
     def keep(self, state: Kept, undo: Undo) -> None:
         """Store a state that an index run has replaced, and the run's inverse.
 
-        Only states from which the stored inverses lead to the current graph are kept; others are dropped. Others exist, for example, after
-        a backup was restored.
+        Older states stay only if their inverses form an unbroken chain to the current graph; the others are deleted. The chain is broken,
+        for example, after a backup was restored. States beyond the maximum number and size are deleted, too.
 
         Raises:
             GraphMemError: the file cannot be read or written.

@@ -98,9 +98,9 @@ _PLAIN = Resolved("", "", 0, "", False, ())  # a file of a language without rule
 
 
 class _Kept(NamedTuple):
-    """The run whose dependencies are stored (see `Inputs`), with counts.
+    """The run whose dependencies are stored in `Inputs`, and two counts.
 
-    The counts are numbers of keys (inputs: parts of files that were read) and of groups (sets of inputs).
+    `keys` counts the stored inputs (parts of files that were read to resolve other files). `groups` counts the stored sets of inputs.
     """
 
     run: str = ""
@@ -165,7 +165,8 @@ class Indexer:
                 changed.
             on_progress: receives every step, in this thread.
             on_changed: receives the outdated paths before they are processed, and again if a published change was taken back.
-            on_published: called when answers contain the change before its commit. A large change is published after its commit.
+            on_published: called when answers contain a small change, shortly before its commit. Not called for a large change or a full
+                run: answers contain these only after the commit.
             cancelled: called between steps; True stops without writing.
 
         Raises:
@@ -296,17 +297,17 @@ class Indexer:
         on_changed: Callable[[Collection[str]], None],
         on_published: Callable[[], None],
     ) -> Iterator[None]:
-        """Let answers have a small change before the block commits it.
+        """Show a small change in answers before the `with` block commits it.
 
-        Nothing is lost if the process ends before the commit: the next run finds that the files differ from the index. After an error
-        of the run, answers return to the last committed graph.
+        If the process ends before the commit, the next run finds the same changed files again. If the run fails, answers return to the last
+        committed graph. A large change is not shown before its commit.
 
         Args:
-            ends: ends with the run.
+            ends: exit stack that is closed at the end of the run.
             delta: the change.
             outdated: paths of the changed and removed files.
-            on_changed: called with these paths if the change does not stay.
-            on_published: called when answers have the change.
+            on_changed: called with `outdated` if the run fails.
+            on_published: called when answers contain the change.
         """
         local = self._store.local
         if local is None or not self._options.keep_warm or sum(map(len, delta)) > AHEAD_ROWS:
@@ -379,8 +380,8 @@ class Indexer:
     def end_warming(self) -> None:
         """Prepare the answers that `answer_ahead` cached for the next run.
 
-        They are indexed by the inputs (parts of files) from which they were computed. A change of a file can then find and drop the
-        outdated answers.
+        Each answer is indexed by the inputs (parts of files) from which it was computed. When a file changes, the answers that depend on it
+        are found and dropped.
         """
         if self._resolver is not None:
             self._resolver.index_answers()
@@ -573,8 +574,8 @@ class Indexer:
     def _name_functions(self, *, anew: bool) -> None:
         """Write the framework keys of functions to the graph if they changed.
 
-        A framework key is a route's path, an event or a command that a function handles. If the flag is set, unchanged
-        keys are written as well.
+        A framework key is a route's path, an event or a command that a function handles. If the argument is True, unchanged keys are
+        written, too.
         """
         rows = self._inputs.handles()
         if rows is None:
@@ -840,8 +841,7 @@ def _made_by() -> str:
 def _is_most(changed: int, files: int) -> bool:
     """Whether so many files have changed that all should be resolved again.
 
-    Many changes affect nearly all edges. Then it does not pay to find the affected files and cached answers, which takes half the time of a
-    full resolution.
+    Many changes affect nearly all edges. To find the affected files takes half the time of a full resolution, and would then save little.
     """
     return changed >= MANY_CHANGES and changed * ANEW_SHARE > files
 

@@ -64,7 +64,7 @@ class Recent:
         """Update the cache after an index run has written files to the graph.
 
         Args:
-            rows: the rows of all files that the run wrote, but chunks only of parsed files.
+            rows: the rows of all files that the run wrote; chunks only of the files in `parsed`.
             parsed: paths of the parsed files.
             removed: paths of the deleted files.
         """

@@ -244,10 +244,11 @@ class _Run:
         self._externals.update((row.id, row) for row in batch.externals)
 
     def _dependencies(self, start: Start) -> PackedDependencies:
-        """Merge the dependencies of all children, and number them in one sequence.
+        """Merge the dependencies that the child processes found.
 
-        A dependency is an input (a part of another file that was read) or a group of inputs. Each child process numbered its dependencies
-        itself, so equal numbers of two children may differ in meaning. The result has the numbers that a single resolver would give.
+        A dependency is an input (a part of another file that was read) or a group of inputs. `start` has the inputs and groups that all
+        children share. Each child numbered its further ones separately, so one number can mean different inputs. The merged dependencies
+        have new numbers: those that a single process would give.
         """
         if len(self._ended) == 1:
             (only,) = self._ended.values()

@@ -151,8 +151,8 @@ def main(outputs: Sequence[int]) -> None:
 def _end_with_caller() -> None:
     """End this process and its children when the process that started it dies.
 
-    The caller keeps this program's standard input open while it lives, and sends nothing more. So the end of the input shows that the
-    caller has died.
+    The caller sends nothing more, and keeps the standard input of this process open while the caller lives. So the end of the input shows
+    that the caller has died.
     """
     try:
         os.read(0, 1)
@@ -194,9 +194,9 @@ def _work(
 
 
 def _orders(begin: int, end: int) -> int:
-    """Return a pipe that contains the numbers of the batches from `begin`.
+    """Return a pipe that contains the batch numbers `begin` to `end` - 1.
 
-    The last number is `end` - 1. Each number is read by only one of the processes.
+    Several processes read from the pipe. Each number is read by only one of them.
     """
     taking, giving = os.pipe()
     with open(giving, "wb") as orders:  # noqa: PTH123 - a descriptor

@@ -128,9 +128,9 @@ class Tree:
 
 
 def _is_layout(path: str) -> bool:
-    """Whether a file's content decides under which names modules are imported.
+    """Whether a file decides under which names modules are imported.
 
-    It does for configuration files, and for the `__init__.py` in the root, which makes the root a package.
+    True for configuration files, and for an `__init__.py` in the project's root, which makes the root a package.
     """
     return path == "__init__.py" or is_layout_file(path.rpartition("/")[2])
 

@@ -1,8 +1,8 @@
 """Keep parsed files of an interrupted first index for the next run.
 
-The facts of the files are in the cache. A SQLite file keeps the rest: chunks and heads (properties of a file, such as its hash). So a run
-that was killed, or ran out of disk space or memory, need not be repeated from the beginning. The file is deleted when a run finishes. If it
-is lost, the files are parsed again.
+A run may be killed, or run out of disk space or memory. The next run then continues with the files that are already parsed. Their facts are
+in the cache. A SQLite file keeps the rest: chunks and heads (properties of a file, such as its hash). The SQLite file is deleted when a run
+finishes. If it is lost, the files are parsed again.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class Unfinished:
     def take(self, files: Iterable[FoundFile], cache: FactsCache) -> Iterator[ParsedFile]:
         """Yield the given files that an interrupted run has already parsed.
 
-        Their facts are read from `cache` later. A file is left out if it has changed since it was parsed. It is also left out if its facts
-        are lost, or its stored data is damaged.
+        The facts of these files are read from `cache` later. A file is left out if it has changed since it was parsed. It is also left out
+        if its facts are lost, or if its stored data is damaged.
         """
         if not self._path.exists():
             return
