@@ -31,8 +31,8 @@ class OtherBranches:
     def of(self, root: Path, commit: str) -> list[str]:
         """Return the local branches with `commit`, except the checked-out one.
 
-        The newest come first, at most `MOST_NAMED`. The result is [] if the checked-out branch contains the commit, outside a Git
-        repository, and for an unknown commit.
+        The newest branches come first, at most `MOST_NAMED`. The result is [] if the checked-out branch contains the commit, too. It is
+        also [] outside a Git repository, and for an unknown commit.
         """
         key = (str(root), git_mark.head(root))
         if not (commit and key[1]):

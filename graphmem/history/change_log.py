@@ -36,7 +36,7 @@ _CHUNK: Final = 2_000  # rows fetched, or keys asked for, at a time
 class Change(NamedTuple):
     """A commit or an agent's session, with the files that it touched.
 
-    Renamed and deleted files are listed, too.
+    Files that the change renamed or deleted are listed, too.
     """
 
     source: str  # AGENT or GIT
@@ -88,7 +88,7 @@ class HistoryLog:
     def append(self, changes: Iterable[Change]) -> int:
         """Record changes in one transaction; return how many of them are new.
 
-        A change replaces an earlier change with the same source and key. Then it counts as new only if it differs from the earlier one.
+        A change replaces a recorded change with the same source and key. A replacement counts as new only if the two changes differ.
         """
         with self._writing() as db:
             return _put(db, changes)

@@ -1,7 +1,8 @@
 """The history of changes, held in memory by file, across renames.
 
-It is derived from `change_log`. Pairs of files are not stored. They are computed exactly, with current weights, from each file's list of
-changes and each change's list of files. This takes milliseconds for a file with 2,000 changes. Adding a change updates only its own files.
+The history is derived from the log in `change_log`. Pairs of files that change together are not stored. They are computed exactly, with
+current weights, from each file's list of changes and each change's list of files. This takes milliseconds for a file with 2,000 changes.
+Adding a change updates only the files in this change.
 """
 
 from __future__ import annotations
@@ -80,11 +81,11 @@ class History:
         return len(self.groups)
 
     def follow(self, log: HistoryLog) -> History:
-        """Read new changes from the log.
+        """Read new changes from the log; return this object.
 
-        The time grows with the number of new changes. All changes are read again if a new change is older than a known one, or if a change
-        was removed. Changes are applied in the order of their times, and only those with the same time in the order of recording. A rename
-        applies to all earlier changes.
+        Changes are applied in the order of their times. Changes with the same time are applied in the order in which they were recorded. A
+        rename applies to all earlier changes. The time grows with the number of new changes. If a new change is older than a known one, or
+        a change was removed, all changes are read again.
         """
         with self.lock:
             epoch, seq = log.mark()
@@ -172,9 +173,9 @@ class History:
         return self.by_path.get(path)
 
     def latest(self, count: int) -> set[int]:
-        """Return the numbers of the files that changed last, at least `count`.
+        """Return the files that changed last, by their numbers in this history.
 
-        The result is smaller only if the history has fewer files. It may be larger, because all files of a change are included.
+        The result has at least `count` files, if the history has so many. All files of a change are included, so the result may be larger.
         """
         found: set[int] = set()
         for group in reversed(self.groups):

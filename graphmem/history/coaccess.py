@@ -67,7 +67,7 @@ class Ranked(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Counts of the changes that touched a file and any of the given files.
+    """Counts of the changes that touched a file together with a given file.
 
     Old and new changes count equally.
     """
@@ -136,11 +136,11 @@ def rank(
 
 
 def _walk(history: History, given: set[int], depth: int, min_support: int, weights: Weights) -> tuple[dict[int, float], dict[int, int]]:
-    """Return (strengths of connected files, middle files of the second step).
+    """Return (strength of each connected file, middle file of each far file).
 
-    A strength says how strongly a file is connected with the given files. The strengths of one step add up to at most 1. With depth 2, the
-    files found in the first step lead to files of a second step. The second result maps each file found only in the second step to its
-    middle file: the file of the first step that led to it most strongly.
+    A strength says how strongly a file is connected with the given files. The strengths of one step add up to at most 1. With a `depth` of
+    2, the files found in the first step lead to files of a second step. A far file is one that only the second step finds. Its middle file
+    is the file of the first step that led to it most strongly.
     """
     first = _shares(_strengths(history, given, min_support, weights))
     via: dict[int, int] = {}
@@ -160,9 +160,9 @@ def _walk(history: History, given: set[int], depth: int, min_support: int, weigh
 
 
 def _strengths(history: History, given: Collection[int], min_support: int, weights: Weights) -> dict[int, float]:
-    """Return how strongly files are connected with the given files, by time.
+    """Score files that changed with given files; an old change counts less.
 
-    The strength is a sum over the changes that touched given files. Each change adds overlap**4 / others**1.3 / sqrt(1 + age / 30 days):
+    The score is a sum over the changes that touched given files. Each change adds overlap**4 / others**1.3 / sqrt(1 + age / 30 days).
     `overlap` counts the given files in the change, and `others` its other files. A small change is stronger evidence than a large one. A
     change that contains two given files is much stronger evidence than a change with one. The exponents were chosen by measurement. Files
     with fewer than `min_support` such changes are left out.
@@ -188,11 +188,11 @@ def _strengths(history: History, given: Collection[int], min_support: int, weigh
 
 
 def _own_changes(history: History, given: Collection[int], weights: Weights) -> dict[int, float]:
-    """Return how strongly files are connected with the given files, by order.
+    """Score files that changed with given files; age counts later changes.
 
-    Unlike in `_strengths`, the age of a change is a number of later changes, not of days. For a file that changes twice a year, an age in
-    days is not meaningful. The strength is a sum over the changes of each given file. Each change adds 1 / (1 + place / 5) / others:
-    `place` is 0 for the given file's newest change, 1 for the one before, and `others` counts the other files of the change.
+    In `_strengths`, the age of a change counts days, which means little for a file that changes twice a year. Here, `place` is 0 for the
+    newest change of a given file, and 1 for the one before. The score is a sum over the changes of each given file. Each change adds 1 / (1
+    + place / 5) / others: `others` counts the other files of the change.
     """
     out: dict[int, float] = defaultdict(float)
     for one in sorted(given):
@@ -205,10 +205,10 @@ def _own_changes(history: History, given: Collection[int], weights: Weights) -> 
 
 
 def _last_together(history: History, given: Collection[int]) -> dict[int, int]:
-    """Return, for each file, its last change together with the given files.
+    """Return, for each file, the number of its last change with given files.
 
-    For each given file, the last change that touched both files is found. The result has the number of the oldest of these changes, or -1
-    if there is none for some given file.
+    First, the last change that touched the file and a given file is found, for each given file separately. The result is the oldest of
+    these changes. It is -1 if some given file never changed together with the file.
     """
     out: dict[int, int] = {}
     for place, one in enumerate(sorted(given)):

@@ -29,10 +29,10 @@ class Often(NamedTuple):
 
 
 def often_with(history: History, places: Sequence[str]) -> list[Often]:
-    """Return files that most changes to the given files or folders touched.
+    """Return files that more than half of the changes to given places touched.
 
-    Most means more than half. With fewer than `LEAST_CHANGES` changes, the result is empty. Only existing files are returned. The most
-    frequent come first, ties by path. Sessions and commits count equally. Changes that are too large to relate two files do not count.
+    A place is a file or a folder. With fewer than `LEAST_CHANGES` changes, the result is empty. Only existing files are returned, the most
+    frequent first, ties by path. Sessions and commits count equally. Changes that are too large to relate two files do not count.
 
     Args:
         history: the changes.

@@ -1,7 +1,7 @@
 """Update the log of changes from Git.
 
-New commits are added, and commits that were rebased are removed. All commits except merges are read, also from merged branches. If a commit
-has more than 30 files, its files are not related to each other, but its renames and deletions are followed.
+New commits are added, and commits that were rebased are removed. All commits except merges are read, also from merged branches. The files
+of a commit do not count as changed together if there are more than 30. Renames and deletions in such a commit are still followed.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ class _Reader(NamedTuple):
     def way(self, missing: str) -> str:
         """Return a string that changes when all commits must be read again.
 
-        It is computed from the limits of the clone and from `missing`. That is the name of a Git object that the repository lacks, or "".
-        The caller compares it with the string of the last reading.
+        The caller compares the string with that of the last reading. The string depends on the limits of the clone and on `missing`.
+        `missing` names a Git object that the repository lacks, or is "".
         """
         edge = hashlib.blake2b("\n".join(sorted(self.here.boundary)).encode(), digest_size=8).hexdigest()
         return f"{READING} {edge} {self.here.partial} {self.here.prefix}{f' {missing}' if missing else ''}"
@@ -166,7 +166,7 @@ def notes_of(log: HistoryLog) -> list[str]:
 
 
 def _repository(root: Path) -> tuple[git_log.Repository | None, list[str]]:
-    """Return a project's repository, and why its history is incomplete.
+    """Return (repository or None, reasons why the history is incomplete).
 
     The second result has one sentence for each reason.
     """

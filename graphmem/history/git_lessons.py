@@ -47,7 +47,7 @@ _NOT_PROSE: Final = re.compile(r"^(?:[*\-+>|#]|\s{4}|Traceback|diff |@@)")
 def may_teach(commit: Commit) -> bool:
     """Whether a commit may explain a trap, by its subject and changed paths.
 
-    Only then is its message read.
+    A trap is a mistake that the code invites. The message is read only if the result is True.
     """
     return (
         1 <= len(commit.touched) <= MOST_FILES * 2
@@ -65,8 +65,8 @@ def lessons(
     A trap is a mistake that the code invites. The newest come first. At most `MOST_LEARNT` are returned.
 
     Args:
-        commits: commits that may teach a lesson, oldest first.
-        messages: messages without subjects, by commit.
+        commits: commits for which `may_teach` is true, oldest first.
+        messages: for each commit, by its hash, the message without the subject.
         living: existing paths; the memories name no other paths.
         faults: receives a sentence for each commit that caused an unexpected error and is skipped.
     """

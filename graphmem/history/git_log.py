@@ -41,7 +41,7 @@ class Commit(NamedTuple):
 class Repository(NamedTuple):
     """The Git repository of a project: its current commit and its limits.
 
-    The limits tell whether parents of commits, or old contents, are missing in the clone.
+    The limits are the commits and file contents that a shallow or partial clone lacks.
     """
 
     head: str  # commit; "" before the first one
