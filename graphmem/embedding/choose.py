@@ -88,14 +88,15 @@ def for_model(
 ) -> Embedder | None:
     """Return an embedder for vectors that are stored under a model id.
 
-    The model is not loaded. The result is None if no installed or given model, and no configured server, has this model id.
+    The model is not loaded. The result is None if no available model has this id. Available are the installed models, `model`, and the
+    models of `server`.
 
     Args:
         model_id: the embedder's `model_id`.
         model: folder or cached name of the model, if known.
         folder: folder of prepared graphs.
         threads: number of processor threads that one call may use.
-        server: the configured server; a server at another host is not used.
+        server: the configured server; used only if `model_id` names the same host.
     """
     if served := _SERVED.fullmatch(model_id):
         if not server.url:

@@ -61,7 +61,7 @@ def fill(
         order: (chunk id, text hash) of the chunks to embed, highest priority first.
         have: text hashes that already have a vector.
         on_vectors: receives text hashes and vectors, float32 (n, dim), after every write.
-        on_progress: receives (done, wanted) after every write.
+        on_progress: receives (number of computed vectors, number of vectors to compute) at the start and after every write.
         stopped: called before every batch; if it returns True, the fill stops after writing the finished vectors.
         threads: called before every window (`WINDOW` chunks, stored by one write); returns how many threads encode. Used only if the
             embedder `is_parallel`.
@@ -119,7 +119,8 @@ def _encoding(
 ) -> Iterator[tuple[Callable[[list[str]], F32], int]]:
     """Yield a function that encodes texts, and the number of texts per call.
 
-    The function uses several threads if the embedder allows it. It calls `step_back` before it encodes.
+    If the embedder `is_parallel`, the function encodes in as many threads as `threads` returns. It calls `step_back` before each piece of
+    work.
     """
 
     def together(texts: list[str]) -> F32:

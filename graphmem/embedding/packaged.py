@@ -1,6 +1,6 @@
-"""Files of the default model, which installed packages contain.
+"""Files of the default model, which installed Python packages contain.
 
-This module imports and downloads nothing. It checks the hash of a file before the file is used.
+This module imports and downloads no packages. A file's hash is checked before the file is used.
 """
 
 from __future__ import annotations

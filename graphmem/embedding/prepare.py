@@ -2,10 +2,10 @@
 
     python -m graphmem.embedding.prepare FILE
 
-The packaged file has 8-bit weights, but its own graph multiplies them as floats. With onnxruntime's dynamic quantisation, a vector takes
-half the time. Mean pooling and scaling to unit length become part of the graph. The attention mask is removed, because each text is encoded
-separately and has no padding; without the mask a vector takes 15 % less time. The conversion runs once, in its own process, so that its
-memory is released.
+The packaged file has 8-bit weights, but its computation graph multiplies them as floats. With onnxruntime's dynamic quantisation, a vector
+takes half the time. Mean pooling and scaling to unit length become part of the graph. The attention mask is removed, because each text is
+encoded separately and has no padding. Without the mask, a vector takes 15 % less time. The conversion runs once, in a separate process,
+whose memory is then released.
 """
 
 from __future__ import annotations
@@ -89,12 +89,12 @@ def _encoder(model: Any) -> Any:
 
 
 def _with_whole_weights(nodes: list[Any], constants: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Compute in advance the weights that the graph would scale in each run.
+    """Compute scaled weights in advance, so that a run need not scale them.
 
-    The packaged graph casts stored 8-bit weights (`constants`) to floats and multiplies them by a scale.
+    The packaged graph stores 8-bit weights in `constants`. Its nodes cast the weights to floats and multiply them by a scale.
 
     Returns:
-        The nodes without the casts and products that scale weights, and the weights by name.
+        The other `nodes`, and the scaled weights by name.
     """
     from onnx import TensorProto, numpy_helper
 
@@ -131,9 +131,9 @@ def _drop_mask(nodes: list[Any]) -> None:
 
 
 def _needed(nodes: list[Any], output: str) -> tuple[list[Any], set[str]]:
-    """Return the graph's nodes that an output needs, and the names they use.
+    """Return the graph's nodes on which `output` depends, and names they use.
 
-    The nodes stay in their order. The names are those of all inputs of these nodes, and of the output.
+    The nodes stay in their order. The names are those of the inputs of these nodes, and `output`.
     """
     used = {output}
     kept: list[Any] = []

@@ -27,7 +27,7 @@ _PROBE: Final = "length of a vector"
 class Protocol(NamedTuple):
     """Request path and answer format of a kind of embedding server.
 
-    The ids of its models, under which vectors are stored, begin with `name`.
+    Vectors are stored under a model id, which begins with `name`.
     """
 
     path: str
