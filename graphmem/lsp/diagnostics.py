@@ -42,7 +42,7 @@ class Reports:
     """Publishes the warnings of documents in a background thread.
 
     Args:
-        editor: the language server that publishes them.
+        editor: the language server through which the warnings are published.
     """
 
     def __init__(self, editor: Editor) -> None:

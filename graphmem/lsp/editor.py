@@ -50,7 +50,7 @@ class Editor(LanguageServer):
 
     Args:
         service: returns the server of the project for which the language server was started.
-        elsewhere: takes another folder of the editor's workspace, and returns the function `service` for the project in it. None if the
+        elsewhere: maps another folder of the editor's workspace to a function like `service`, for the project in this folder. None if the
             workspace has only one project.
     """
 
@@ -116,9 +116,10 @@ class Editor(LanguageServer):
         self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, text))
 
     def cut(self, found: SymbolDetail, *relations: str) -> None:
-        """Tell the person which of the `relations`, such as callers, are cut off.
+        """Tell the person which lists of a symbol's edges are incomplete.
 
-        `found` has at most 1,000 edges of each relation, the most certain ones.
+        A list in `found` has at most 1,000 edges, the most certain ones. Only the lists named in `relations`, such as callers, are
+        reported.
         """
         if left := [name.replace("_", " ") for name in relations if name in found.cut]:
             self.tell(f"graphmem: {found.symbol.qualname} has more {' and '.join(left)}; only the most certain 1,000 are listed")

@@ -1,6 +1,6 @@
 """Editor warnings for users of a definition whose signature changed.
 
-A warning names code that uses the definition and was not changed, because the new signature may have broken this code.
+A new signature may break code that uses the definition. A warning lists the users that did not change.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def change(service: Service) -> DiffImpact | None:
 
 
 def forgotten(texts: Texts, path: str, found: DiffImpact) -> list[lsp.Diagnostic]:
-    """Return a warning for each definition in a document with a new signature.
+    """Return a warning for each definition whose signature changed.
 
-    A warning lists the code that uses the definition directly and did not change, except tests. Without such code, the definition has no
-    warning.
+    Only definitions in the document `path` are considered. A warning lists the code that uses the definition directly and did not change,
+    except tests. A definition without such code has no warning.
 
     Args:
         texts: the files as the editor shows them.

@@ -43,7 +43,7 @@ def hover_text(found: Hover) -> str:
 def lens_title(entry: OutlineEntry) -> str:
     """Write the counts of a symbol, such as `12 callers · 3 tests · 1 trap`.
 
-    A trap is a memory that warns, and a note is any other memory. Counts of 0 are left out.
+    A trap is a memory that warns of a mistake. Any other memory is counted as a note. Counts of 0 are left out.
     """
     counts = ((entry.callers, "caller"), (entry.tests, "test"), (entry.traps, "trap"), (entry.memories - entry.traps, "note"))
     return " · ".join(f"{count:,} {noun}{'s' * (count != 1)}" for count, noun in counts if count)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class LineMap:
     """Maps line numbers between a saved file and the text in the editor.
 
-    Lines count from 0. A line that is in only one of the two texts is mapped to the nearest preceding line that is in both.
+    Lines count from 0. A line that only one of the two texts has is replaced by the nearest line above that both have.
 
     Args:
         saved: lines of the saved text.

@@ -67,7 +67,7 @@ def last(name: str) -> str:
 
 
 class Texts:
-    """Lines of files as the editor shows them, read once for an answer.
+    """Lines of files as the editor shows them, each file read once per answer.
 
     Args:
         root: root of the project.
