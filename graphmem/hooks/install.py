@@ -78,8 +78,9 @@ class Vault:
     def before(self, path: Path, now: bytes | None) -> tuple[bool, bytes | None]:
         """Return (is_as_installed, former content) of a settings file.
 
-        `is_as_installed` is whether the file was not changed after the installation. The former content is that before the installation. It
-        is None if the file did not exist before, was changed since, or its former content is unknown.
+        `is_as_installed` is True if the file was not changed after the installation. The former content is the content before the
+        installation. It is None if the file did not exist before, or was changed after the installation. It is also None if the content is
+        unknown.
 
         Args:
             path: path of the file.
@@ -204,9 +205,9 @@ def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
 
 
 def _users_of_blocks(targets: Sequence[Target]) -> dict[Path, str]:
-    """Map each instruction file for graphmem to an installed agent.
+    """Map each instruction file to an installed agent that reads the file.
 
-    The agent is one that reads the file. An agent is installed if its settings have graphmem's hooks.
+    An agent is installed if its settings have graphmem's hooks. Files without such an agent are left out.
     """
     installed = {one.agent for one in targets if one.kind != "markdown" and not one.optional and _is_installed(one)}
     return {_real(one.path): one.agent for one in targets if one.kind == "markdown" and one.agent in installed}
@@ -304,8 +305,8 @@ def _drop_empty(document: JsonText, path: tuple[str, ...]) -> None:
 def _is_bare(target: Target, after: bytes) -> bool:
     """Return whether a settings file has nothing that a person wrote.
 
-    Uninstalling removes such a file. `after` is the file's content without graphmem's entries. Defaults that graphmem puts into a new file
-    do not count as a person's.
+    Uninstalling removes such a file. `after` is the file's content without graphmem's entries. Defaults that graphmem writes into a new
+    file do not count as written by a person.
     """
     text = after.decode("utf-8")
     if target.kind in ("toml", "markdown"):
@@ -333,9 +334,9 @@ def _with_block(target: Target, text: str) -> tuple[bytes, list[str]]:
 
 
 def _fenced(text: str, begin: str, block: str, end: str) -> str:
-    """Append `block`, between the two marking lines, to a file's content.
+    """Append `block`, between two marking lines, to a file's content.
 
-    `begin` and `end` are the marking lines. The line ends are those of `text`, the content.
+    `text` is the content, and `begin` and `end` are the marking lines. The added lines have the same line ends as `text`.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     lead = "" if not text or text.endswith("\n") else newline

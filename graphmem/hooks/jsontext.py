@@ -32,7 +32,7 @@ class Value(NamedTuple):
 class Member(NamedTuple):
     """A member of a JSON object, or an element of an array.
 
-    `start` is the position of its key, or of the element. An element has the key "".
+    `start` is the position at which the member's key, or the element, begins. An element has the key "".
     """
 
     start: int  # of the key, or of the element
