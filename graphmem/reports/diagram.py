@@ -99,8 +99,8 @@ def of_modules(found: ModuleMap, title: str) -> Diagram:
 def of_impact(up: ImpactReport, down: ImpactReport, title: str) -> Diagram:
     """Make a diagram of the code that a change could break.
 
-    The changed code is in the middle. Its dependencies (`down`) are on the left and its dependents (`up`) on the right, with one box for
-    each folder.
+    The changed code is in the middle. The code it depends on (`down`) is on the left. The code that depends on it (`up`) is on the right.
+    Each folder is one box.
     """
     focus = [(one.ref, one.qualname or one.path, one.path) for one in up.targets]
     zones = ((down, "dependency", 0.14), (up, "dependent", 0.86))

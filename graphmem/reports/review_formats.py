@@ -69,7 +69,7 @@ def markdown(review: Review) -> str:
 def _share(sizes: list[int], room: int) -> int:
     """Return the maximum lines for each part, so that all fit into `room`.
 
-    `sizes` are the lengths of the parts. A part that is shorter than the maximum leaves its unused lines to longer parts.
+    `sizes` are the lengths of the parts in lines. Lines that a short part does not need are divided among the longer parts.
     """
     for number, size in enumerate(sorted(sizes)):
         share = room // (len(sizes) - number)

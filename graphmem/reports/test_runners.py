@@ -183,7 +183,7 @@ def _ecmascript(project: Project, place: Place) -> Named | None:
 def _run_by_vitest(project: Project, path: str) -> bool:
     """Whether the nearest Vitest configuration includes a test file.
 
-    The result is True if a configuration does not exist.
+    True if neither the file's directory nor a directory above has a configuration.
     """
     found = project.nearest(path, *VITEST_CONFIGS)
     return found is None or vitest_config.runs(project.text(_join(*found)) or "", _below(found[0], path))
@@ -214,15 +214,16 @@ def _deno(project: Project, place: Place) -> Named:
 def _titles(qualname: str) -> str:
     """Return a test's full title as its runner prints it: titles with spaces.
 
-    `qualname` is the name in the graph: titles joined by dots. A dot inside a title is replaced by `·` there.
+    `qualname` is the name in the graph: titles joined by dots. It has `·` in place of each dot inside a title. For example, `cart.adds
+    item` gives `cart adds item`.
     """
     return " ".join(part.replace("·", ".") for part in qualname.split(".")) if qualname else ""
 
 
 def _manifests(project: Project, path: str, name: str) -> list[str]:
-    """Return the directories above a file that contain a file `name`.
+    """Return the directories that contain a file `name`, nearest first.
 
-    The nearest directory comes first.
+    The directory of `path` and the directories above it are searched.
     """
     folders = ["" if str(one) == "." else str(one) for one in PurePosixPath(path).parents]
     return [one for one in folders if project.has(_join(one, name))]

@@ -1,4 +1,4 @@
-"""Read from a Vitest configuration which files it runs as tests.
+"""Read from a Vitest configuration which files Vitest runs as tests.
 
 The configuration is a program, which is not run. Only lists of literal strings in it are read. Without such lists, Vitest's defaults apply.
 """
