@@ -99,7 +99,7 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
 def is_local(service: Service) -> TypeGuard[GraphMem]:
     """Return whether `connect` opened the index in this process.
 
-    Neither class is imported for the check, because imports take time.
+    The check does not import the classes GraphMem and RemoteGraphMem, because imports take time.
     """
     return hasattr(service, "parts")
 
@@ -108,7 +108,8 @@ class Turns:
     """Limits the wait for other processes that have an index open in turn.
 
     Args:
-        patience_s: maximum wait in seconds for each such process. The wait for all of them together is limited to `QUEUE_PATIENCE_S`.
+        patience_s: maximum wait in seconds for one process. If other processes open the index after it, the whole wait ends after
+            `QUEUE_PATIENCE_S` seconds. With 0, `wait` raises its error at once.
     """
 
     def __init__(self, patience_s: float = BUSY_PATIENCE_S) -> None:

@@ -21,7 +21,7 @@ Decode = Callable[[Any], Any]
 
 
 def variable(parameter: Parameter, value: Any) -> Any:
-    """Convert an argument of an operation to JSON for a GraphQL variable."""
+    """Convert an argument of an operation to a GraphQL variable, as JSON."""
     return _encoder(parameter.hint)(value)
 
 

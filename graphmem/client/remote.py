@@ -1,7 +1,7 @@
 """Client that calls a server's operations by stored GraphQL documents.
 
-Answers are decoded to their declared types. Most operations need no code here. An operation has a method of its own if it needs more than
-one request: to split its input, copy files or report progress.
+Answers are decoded to their declared types. Most operations need no code here. An operation that needs several requests has a method, for
+example to split long input, copy files or report progress.
 """
 
 from __future__ import annotations
@@ -144,8 +144,8 @@ class RemoteGraphMem(Operations):
     def _pages(self, operation: Operation, variables: dict[str, Any], timeout_s: float | None) -> Any:
         """Call an operation that returns a page of rows; return the page.
 
-        The page has at most `limit` rows, from row `offset` on, and the total number of rows. Both come from `variables`, or else from the
-        operation's defaults. The server limits the rows of an answer, so several requests may be sent.
+        The page has at most `limit` rows, from row `offset` on, and the total number of rows. Both numbers are in `variables`; the
+        operation's defaults replace missing ones. The server limits the rows of an answer, so several requests may be sent.
         """
         defaults = {one.name: one.default for one in operation.parameters}
         limit = int(variables.pop("limit", defaults["limit"]))
@@ -333,10 +333,10 @@ class RemoteGraphMem(Operations):
     ) -> SyncAnswer:
         """Synchronize MEMORY.md and memories; see `MemoryOperations.sync_file`.
 
-        A server accepts only MEMORY.md, and writes no personal memories into it.
+        A server accepts only MEMORY.md, and writes no personal memories into the file.
 
         Raises:
-            BadInputError: the path is another file, or `personal` is set.
+            BadInputError: `path` is another file, or `personal` is set.
         """
         if personal:
             raise BadInputError(

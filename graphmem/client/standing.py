@@ -1,4 +1,4 @@
-"""A client of the project's server that restarts an ended server."""
+"""A client of the project's server; it restarts a server that has ended."""
 
 from __future__ import annotations
 
@@ -64,5 +64,5 @@ class Standing:
             return self._found
 
     def _is_same(self) -> bool:
-        """Whether the server process of the last call still runs."""
+        """Whether the server process that the last call of `service` found runs."""
         return self._owner is not None and owner.read(self._location.owner_file) == self._owner and owner.is_running(self._owner)
