@@ -112,7 +112,7 @@ async def _start(service: Service, of_branch: Opened | None) -> _Running:
     begun, stop = asyncio.Event(), asyncio.Event()
 
     async def live() -> None:
-        """Start the MCP sessions, wait for the signal to end, and end them.
+        """Start the MCP sessions, wait until `stop` is set, and end them.
 
         The library requires that the start and the end are in the same task.
         """

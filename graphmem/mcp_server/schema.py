@@ -57,7 +57,7 @@ def schema_of(parameter: Parameter, *, is_required: bool) -> Schema:
 def shortened(schema: Any, keep: Callable[[str], bool] = lambda word: word not in _OPEN) -> Any:
     """Shorten a tool's JSON schema: drop keywords that a model does not need.
 
-    A keyword stays if `keep` returns True for it and its value is not an empty list.
+    `keep` takes a keyword and returns whether the schema keeps it. A keyword with an empty list is dropped in any case.
     """
     if not isinstance(schema, dict):
         return schema

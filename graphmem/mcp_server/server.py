@@ -132,9 +132,9 @@ def _code(error: Exception) -> int:
 
 
 def _branch(arguments: dict[str, Any]) -> str:
-    """Remove the branch from a tool's arguments, and return it, or "".
+    """Remove the argument `branch` from a tool's arguments; return its value.
 
-    Every tool takes it, on a server of several projects.
+    The result is "" without this argument. On a server of several projects, every tool accepts it.
 
     Raises:
         BadInputError: the branch is not a string.

@@ -182,9 +182,9 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
 def search(answer: SearchAnswer, budget: int) -> str:
     """Write the hits of a search by file, one row for each hit.
 
-    A row for code has the score, the argument for the tool `get`, its lines, and a summary. Below it are lines that contain words of the
-    query, and memories about the code. A row for a memory has its date and title, and contradicting memories below it. Memories that wait
-    for a person's review are only counted.
+    A row for code has the score, the argument for the tool `get`, the lines of the code, and a summary. Under the row are lines that
+    contain words of the query, and memories about the code. A row for a memory has the date and the title; memories that contradict this
+    one are under the row. Memories that wait for a person's review are only counted.
     """
     rows: list[str] = []
     told: set[str] = set()  # a memory is shown only below the first piece of code that it is about
@@ -413,7 +413,7 @@ def _site(site: Site) -> str:
 def _missing(answer: SearchAnswer) -> list[str]:
     """Return the sentences about search methods that failed.
 
-    If there are hits, missing modules and flows are not mentioned. A sentence about them would cost tokens in each search.
+    If there are hits, failures of the search by modules and flows are left out. A sentence about them would cost tokens in each search.
     """
     return unanswered({name: reason for name, reason in answer.missing.items() if name not in STRUCTURE or not answer.hits})
 
@@ -427,7 +427,7 @@ def _summary_of(hit: SearchHit) -> str:
 def _tests(hits: list[ImpactHit]) -> list[str]:
     """Write lines for the tests to run, then for helper code of tests.
 
-    If `hits` has only helper code, the helper code is listed as the tests to run.
+    If `hits` has only helper code, this code is listed under the title of the tests to run.
     """
     cases = [hit for hit in hits if hit.symbol.is_runnable]
     shared = [hit for hit in hits if not hit.symbol.is_runnable]
@@ -439,7 +439,10 @@ def _titled(title: str, hits: list[ImpactHit]) -> list[str]:
 
 
 def _cause(cause: Cause) -> str:
-    """Write a reason; places that only name a target are where to look."""
+    """Write a reason: its count, its message, and the places to look at.
+
+    Places are written only for text that names a target without a reference in code.
+    """
     count = f"{cause.count:,} " if cause.count else ""
     places = f": {', '.join(cause.examples)}" if cause.kind == "named_in_text" and cause.examples else ""
     return f"{count}{cause.message}{places}"
@@ -463,9 +466,10 @@ def _completeness(report: ImpactReport, budget: int) -> str:
 
 
 def _calls(rows: Sequence[KnownCalls]) -> str:
-    """Write the share of calls that graphmem finds, as the end of a sentence.
+    """Write the measured share of calls that graphmem finds, or "".
 
-    The share was measured for the languages of the answer. The result is "" without measurements.
+    The share is that for the languages of the answer. The result begins with a semicolon, to be appended to a sentence. It is "" without
+    measurements.
     """
     told = calls_told(rows)
     return f"; {told}" if told else ""

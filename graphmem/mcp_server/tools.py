@@ -62,7 +62,7 @@ RENAMED: Final = {"k": "limit"}  # earlier name of an argument -> current name; 
 class Tool(NamedTuple):
     """A tool for agents, which calls one or several operations of graphmem.
 
-    Its arguments are parameters of these operations, and further arguments that only the tool has (`own`).
+    The arguments of the tool are parameters of these operations. Arguments that no operation has are in `own`.
     """
 
     description: str
@@ -114,10 +114,10 @@ def _impact(service: Service, given: Arguments, budget: int) -> str:
 
 
 def _across(service: Service, given: Arguments, max_depth: int | None) -> list[ProjectsImpact]:
-    """Return what a change of each target could break in other projects.
+    """Return code of other projects that a change of the targets could break.
 
-    The result is empty on a server of one project. A target that is unknown or ambiguous is skipped, because the answer on its own project
-    reports it.
+    The targets are in `given["targets"]`. The result is empty on a server of one project. A target that is unknown or ambiguous is skipped,
+    because the answer on its own project reports it.
     """
     if len(service.projects().projects) < 2:
         return []
