@@ -1,9 +1,9 @@
 """Backups of an index: one zip file with all that cannot be rebuilt.
 
-A backup has the database, the memories' journal, other files that cannot be rebuilt, and a manifest with their hashes. The database is
-stored in one of two forms. Either it is a copy of its file, which only the same engine can open. Or it is *portable*: Arrow tables that
-every engine and every later graphmem can read. Derived data (projections, caches) is left out. Before a written backup is reported, it is
-checked. It is read back, compared with its hashes and opened in a separate process.
+A backup has the database, the memories' journal, and other files that cannot be rebuilt. A manifest has the hashes of these files. There
+are two forms of the database. One is a copy of the database file, which only the same engine can open. The other is *portable*: Arrow
+tables that every engine and every later graphmem can read. Derived data (projections, caches) is left out. A new backup is read back,
+compared with its hashes, and opened in a separate process. Only then is it reported.
 """
 
 from __future__ import annotations
@@ -154,13 +154,13 @@ def before_change(
 ) -> None:
     """Write a portable backup before the schema of the database changes.
 
-    If a backup from this schema change with the same content already exists, none is written. If the database is too damaged for a backup,
-    this is logged.
+    No backup is written if one with the same content exists, made before the same schema change. If the database is too damaged for a
+    backup, this is logged.
 
     Args:
         data_dir: the index directory.
         settings: settings for opening the backup as a check.
-        version: version of the first schema change to come; part of the backup's name.
+        version: version of the first schema change that follows; part of the backup's name.
         meta: the database's own record of its project and generation.
         dump: writes the database's tables to a directory; returns the number of rows of each.
 
@@ -294,10 +294,10 @@ def read_manifest(archive: Path) -> Manifest:
 
 
 def expect_engine(manifest: Manifest, archive: Path, engine: str) -> None:
-    """Refuse a backup whose database file another engine wrote.
+    """Refuse a backup with a database file of another engine than `engine`.
 
     Raises:
-        SettingsError: the backup needs the other engine; a portable backup can be restored with any engine.
+        SettingsError: the backup was written by another engine and is not portable.
     """
     if manifest.engine not in (PORTABLE, engine):
         raise SettingsError(

@@ -86,8 +86,8 @@ def prepare_data_dir(data_dir: Path) -> None:
 def close_to_others(data_dir: Path) -> None:
     """Remove access of other accounts to an index and its files.
 
-    The permissions do not depend on the umask, because memories may be private. If the directory also has other content, the permissions of
-    the directory and its subdirectories are unchanged. The same holds for files that people wrote, because people may share them.
+    The result does not depend on the umask, because memories may be private. Files that people wrote keep their permissions, because people
+    may share them. If the directory also has other content, the directory and its subdirectories keep their permissions, too.
     """
     try:
         entries = sorted(data_dir.iterdir())
@@ -135,7 +135,7 @@ def open_in(database: Path) -> dict[str, Any] | None:
 def root_of_copy(data_dir: Path, before: str, project: Path) -> str:
     """Return the new root of a project whose index was copied or moved.
 
-    The result is "" if the index was not copied or moved, or if `data_dir` is not directly inside `project`.
+    The result is "" if the index was neither copied nor moved. It is also "" if `data_dir` is not the `.graphmem` directory of `project`.
 
     Args:
         data_dir: the index directory.
@@ -153,8 +153,8 @@ def root_of_copy(data_dir: Path, before: str, project: Path) -> str:
 def refuse_a_strangers(data_dir: Path) -> None:
     """Refuse an index that came with a repository.
 
-    Such an index could contain memories that pass for the user's own. It is recognised by git: graphmem hides its own index from git, so
-    git does not track its files. Only files that people write in the index directory may be tracked.
+    Such an index could contain memories that pass for the user's own. An index that git tracks is refused, because graphmem hides its own
+    index from git. Only files that people write in the index directory may be tracked.
 
     Raises:
         BadInputError: git tracks the index, or a directory above it is not accessible.

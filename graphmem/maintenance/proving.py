@@ -113,9 +113,8 @@ KINDS: Final = (
 def put_aside_damaged(data_dir: Path) -> list[str]:
     """Quarantine an index's damaged files that cannot be rebuilt.
 
-    The check runs before the files are read. Two kinds of files stay in place. First, files whose readers use the intact part or refuse the
-    file; their damage is reported here. Second, files that cannot be read now; they may be intact, and the error is reported when they are
-    used.
+    The check runs before the files are read. If the readers of a file use the intact part, or refuse the file, its damage is only reported.
+    A file that cannot be read now stays in place, too. It may be intact, and its first use reports the error.
 
     Returns:
         One sentence for each damaged file.
@@ -167,10 +166,10 @@ def damaged_files(data_dir: Path) -> tuple[list[tuple[str, str]], int, int]:
 
 @cache
 def _patterns() -> re.Pattern[str]:
-    """Return one regular expression that matches the paths of all kinds.
+    """Return one regular expression for the paths of all kinds of files.
 
-    Each kind of file has a group in the expression. All files are matched at each opening of an index. A loop over the kinds would take ten
-    times as long.
+    The expression has one group for each kind of file. It is used at each opening of an index; a loop over the kinds would take ten times
+    as long.
     """
     return re.compile("|".join(f"({translate(kind.pattern)})" for kind in KINDS))
 

@@ -1,8 +1,9 @@
 """Quarantine an unusable database and rebuild it.
 
-Memories are restored from their journal when the index is opened. Code is restored by the next index run, and projections from both. Only
-derived data is deleted. A database in another storage format cannot be read by the engine. Then the newest portable backup of the index is
-restored first: it has code, vectors and modules. Memories that are newer than the backup come from the journal.
+Only derived data is deleted. Memories are restored from their journal when the index is opened. The next index run restores the code.
+Projections (copies in memory) are built from both. If the database has another storage format, the engine cannot read it. Then the newest
+portable backup of the index is restored first: it has code, vectors and modules. Memories that are newer than the backup come from the
+journal.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ _log = logging.getLogger(__name__)
 def open_or_mend(path: Path, settings: Settings) -> GraphStore:
     """Open the database of an index; quarantine a damaged one first.
 
-    The notes of the returned store report the quarantine. A database in an older storage format is quarantined as well: only the graphmem
-    version that wrote it can read it. A new database, or the newest portable backup, takes its place.
+    A database in an older storage format is quarantined, too: only the graphmem version that wrote it can read it. A quarantined database
+    is replaced by a new one, or by the newest portable backup. The notes of the returned store report the quarantine.
 
     Raises:
         SchemaTooNewError, MigrationError, SettingsError: the database is intact, but needs another graphmem or engine.
@@ -66,10 +67,10 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
 
 
 def _folders_aside(path: Path, engine: str) -> list[str]:
-    """Quarantine directories that are where the database or its lock must be.
+    """Quarantine directories in the places of the database and its lock file.
 
-    A directory in place of the database is quarantined only if the journal exists: the memories can be restored from it. Returns one
-    sentence for each directory.
+    A directory in place of the database is quarantined only if a journal exists, to restore the memories. Returns one sentence for each
+    directory.
     """
     said: list[str] = []
     why = "it is a directory in place of a file"
@@ -117,7 +118,7 @@ def lost_code(store: GraphReads) -> str:
 def _emptied(store: GraphStore, notes: list[str]) -> GraphStore:
     """Record in the new database `store` that a lost one was replaced.
 
-    `notes` has the reasons. They stay recorded until code is indexed again. Returns the store, which also reports them.
+    `notes` has the reasons, which stay recorded until code is indexed again. The returned store reports them, too.
     """
     store.set_meta({LOST_CODE: "; ".join(notes)})
     return _with_notes(store, [*notes, "memories are rebuilt from their journal; run `graphmem index` to have the code back"])
