@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class _Held:
-    """An open project or branch, with the number of requests that use it."""
+    """An open project or branch, with the number of requests that use it now."""
 
     service: GraphMem
     close: Callable[[], None]
@@ -181,9 +181,10 @@ class Hosting:
 
     @contextmanager
     def branches(self, name: str) -> Iterator[Branches]:
-        """Yield the stored branches of a project for a block.
+        """Yield the stored branches of a project for a `with` block.
 
-        The project is opened only if the file of the branches is damaged. To open a project quarantines such a file.
+        If the file of the branches is damaged, the project is opened first, which quarantines the file. Otherwise the project is not
+        opened.
         """
         with closing(Branches(self.data_dir(name))) as stored:
             try:
@@ -246,7 +247,10 @@ class Hosting:
         return held
 
     def _opened_branch(self, name: str, branch: BranchId, line: GraphMem) -> _Held:
-        """Open a branch, and keep its main line open until the branch is closed."""
+        """Open a branch, and keep the project itself open until the branch closes.
+
+        `line` is the open project, from which the branch differs.
+        """
         from graphmem.project.opening_branches import open_branch
 
         service, close_branch = open_branch(line.parts, branch.key, replace(self._settings, store=""))
@@ -299,7 +303,7 @@ class Hosting:
 
 
 def _full(name: str, branch: BranchId | None) -> str:
-    """Return the key of a project or branch in the table of open ones."""
+    """Return the key of a project, or of a branch, in the table of open ones."""
     return name if branch is None else BETWEEN.join((name, *branch))
 
 

@@ -66,8 +66,8 @@ def publish(path: Path, address: str, token: str, version: str) -> Owner:
 def still_busy(busy: StoreBusyError) -> bool:
     """Return whether the process named in `busy` still keeps the index open.
 
-    False if the process is unknown, or has become the index's server: then a client can connect. Only two small files are read, which is
-    cheaper than an attempt to open the index.
+    The result is False if the process is unknown or has closed the index. It is also False if the process has become the index's server: a
+    client can then connect. Only two small files are read, which is cheaper than an attempt to open the index.
     """
     path, holder = busy.facts.get("path"), busy.facts.get("owner")
     if path is None or holder is None or open_in(database := Path(path)) != holder:

@@ -149,7 +149,7 @@ def _make_room(log: Path) -> None:
 def _said_since(log: Path, start: int) -> list[str]:
     """Return the lines of a server's log after byte `start`.
 
-    If the log is shorter than `start`, because it was rotated, all its lines are returned.
+    If the log is shorter than `start`, a new log has replaced it, and all lines are returned.
     """
     try:
         with log.open("rb") as file:
