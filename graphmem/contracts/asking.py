@@ -71,8 +71,8 @@ def _most_used(found: Found) -> tuple[int, int, str, str]:
 def _field_uses(field: ContractRow, rows: Sequence[ContractRow], links: Sequence[Link], read: Text) -> list[tuple[ContractRow, float]]:
     """Return (place, confidence) of code that uses a field of a gRPC message.
 
-    The places are calls and implementations of procedures. The procedure must use the message that has the field. The file of the place
-    must contain the field's name. `read` returns the text of a file.
+    The places call or implement a procedure whose message has the field, in files that contain the field's name. `field` is the declaration
+    of the field, and `links` join places with procedures. `read` returns the text of a file.
     """
     message, _, name = field.name.rpartition(".")
     short = message.rpartition(".")[2]
@@ -104,8 +104,8 @@ def _field_uses(field: ContractRow, rows: Sequence[ContractRow], links: Sequence
 def broken(now: Sequence[ContractRow], before: Sequence[ContractRow], changed: Collection[str], read: Text) -> list[Found]:
     """Return contracts that a change removed or changed, with their uses.
 
-    A contract is removed if the code no longer offers it. A contract that a schema declares is removed if no changed file declares it any
-    more. An unchanged copy of the schema does not count.
+    A contract is removed if no code offers it any more. If only schemas declare the contract, it is removed if no changed file declares it
+    any more. This holds even if an unchanged copy of the schema declares it.
 
     Args:
         now: the rows of all projects after the change.

@@ -1,9 +1,9 @@
 """Link uses of contracts between programs with the code that offers them.
 
 For example, `fetch("/carts")` is linked with the handler of the route `GET /carts`. A use and an offer with equal names are linked. If
-several services offer the same name, words in the use select the service: the host, or the name of the variable with the address. If these
-words name no service, the use is linked with all candidates, and the confidence is divided among them. More than `MOST` candidates are not
-linked.
+several services offer the same name, words in the use select the service. Such words are the host, and the name of the variable with the
+address. If they name no service, the use is linked with every candidate, and the confidence is divided among the links. A use with more
+than `MOST` candidates is not linked.
 """
 
 from __future__ import annotations
@@ -273,16 +273,16 @@ def _endpoint(row: ContractRow, routes: _Routes, common: frozenset[str]) -> list
 def _chosen(row: ContractRow, candidates: Sequence[_Route], before: str, same: int, common: frozenset[str]) -> list[Link]:
     """Return links from a client's call to the routes that fit it best.
 
-    Words in the call may name a service. They are the host, names of variables and `before`. If they do, only routes of the service that
-    they fit best are linked. Otherwise all candidates are linked, except for a call to an external host. A call with more than `MOST`
-    routes left is not linked.
+    Words in the call (host, names of variables, `before`) may name a service. If they fit some routes, only the best of these are linked.
+    Otherwise all candidates are linked, with three exceptions. A call to an external host, or to another service's host, is not linked. A
+    call with a prefix `before` is not linked if fewer than two segments match. If more than `MOST` routes remain, none is linked.
 
     Args:
         row: the client's call.
         candidates: routes with a matching path.
         before: the prefix that was removed from the call's path to find the candidates.
         same: number of fixed segments that the paths share.
-        common: words that many services share.
+        common: words that many services share; they do not name a service.
     """
     hints = row.said.split() + before.split()
     scores = [_score(hints, one.row, common) for one in candidates]
@@ -321,8 +321,8 @@ def _is_service(host: str) -> bool:
 def _score(hints: Sequence[str], offer: ContractRow, common: frozenset[str]) -> int:
     """Return how well words in a call name the service of a route, from 0.
 
-    `hints` are the words: hosts, variables and path prefixes. Words in `common` do not count. The result is 0 if the words do not name the
-    service. It is higher the more words agree, and highest for equal names.
+    `hints` are the words: hosts, variables and path prefixes. Words in `common` do not count. The result is 0 if no word names the service.
+    The more words agree, the higher is the result; equal names give the highest.
     """
     wanted = words_of(offer.path) - common
     if not wanted:
@@ -377,8 +377,8 @@ _CLIENTS: Final = (
 class _Speaker(NamedTuple):
     """Words in one file that may belong to gRPC, such as `NewCartClient`.
 
-    Words are split at dots and `::`. `ends` has the last one, two and three parts of each word: for `shop.CartClient`, `CartClient` and
-    `shop.CartClient`.
+    Each of `words` may have parts, joined by dots or `::`. `ends` has the last part of each word, the last two parts, and the last three.
+    For `shop.CartClient`, these are `CartClient` and `shop.CartClient`.
     """
 
     words: frozenset[str]
@@ -477,8 +477,8 @@ def _implementations(
 ) -> Iterable[tuple[str, str, ContractRow]]:
     """Yield (service, procedure, function) for implementations of gRPC.
 
-    These are functions that code registers for a service, and functions with the name of a procedure. The file of the latter must have
-    words that name the service.
+    There are two kinds: functions that code registers for a service, and functions with the name of a procedure. A function of the second
+    kind counts only if its file has words that name the service.
 
     Args:
         rows: places in code that may implement a procedure.
@@ -510,6 +510,6 @@ def _implementations(
 
 
 def _is_client(row: ContractRow, service: str) -> bool:
-    """Whether a method belongs to a client of a gRPC service, as `CartStub`."""
+    """Whether the class with a method is a gRPC client, such as `CartStub`."""
     owner = _bare(row.said)
     return owner.endswith(("client", "stub", "gateway")) and not owner.endswith("server")

@@ -21,7 +21,7 @@ FORMAT: Final = 1
 class ContractRow(NamedTuple):
     """A place in code that offers, uses or declares a contract.
 
-    A contract is, for example, an HTTP route. `role` says which of these the place does; `parsing.contracts.end` lists all roles.
+    A contract is, for example, an HTTP route. `role` says what the place does with the contract; `parsing.contracts.end` lists all roles.
     """
 
     role: str  # as in `parsing.contracts.end`
