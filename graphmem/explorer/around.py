@@ -129,7 +129,8 @@ def neighbourhood(
 def _holders(view: GraphView, seeds: Sequence[int], own: Collection[int]) -> dict[int, int]:
     """Map each node in `own` that is not a seed to the seed that contains it.
 
-    If no seed encloses the node, its file is the seed. If the file is not a seed, the first seed is taken.
+    The seed is the innermost enclosing definition that is a seed. Otherwise it is the node's file, if the file is a seed, or else the first
+    seed.
     """
     found: dict[int, int] = {}
     files = {view.path(seed): seed for seed in seeds if view.file_node(view.path(seed)) == seed}
@@ -166,8 +167,9 @@ def _folded(
 ) -> tuple[dict[int, int], list[tuple[int, int, int]]]:
     """Replace the tests of each step by one node; return counts and edges.
 
-    The counts map a step to its number of tests. An edge is (from, to, row). `from` is the new place of a step's tests, and `to` that of
-    another node. `row` is the edge's row in the graph. Of all edges between two places, only the most certain is kept.
+    The counts map a step to its number of tests. An edge is (from, to, row). `from` is the place of the node for a step's tests. `to` is
+    the place of a node that these tests use. `row` is the edge's row in the graph. Of all edges between two places, only the most certain
+    is kept.
 
     Args:
         view: the graph.

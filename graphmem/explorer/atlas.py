@@ -165,8 +165,8 @@ def draw(view: GraphView, plan: Plan) -> Atlas:
 def _measures(view: GraphView, file_of_node: npt.NDArray[np.int64], at: npt.NDArray[np.int64], f: int) -> dict[str, npt.NDArray[np.int64]]:
     """Count functions, tested functions and unresolved calls of each file.
 
-    The result has the form of `Atlas.measures`. `file_of_node` has the number of each node's file on the map, and `at` that of each path,
-    or -1. `f` is the number of files.
+    The result has the form of `Atlas.measures`. Files on the map are numbered from 0 to `f` - 1. `file_of_node` has the file's number of
+    each node of the graph, and `at` that of each path. The number is -1 for a file that is not on the map.
     """
     functions = np.isin(view.kind, _FUNCTIONS) & (view.label == SYMBOL) & (file_of_node >= 0) & ~view.is_test
     tested = np.zeros(view.n, np.bool_)
@@ -182,7 +182,8 @@ def _measures(view: GraphView, file_of_node: npt.NDArray[np.int64], at: npt.NDAr
 def _between(view: GraphView, file_of_node: npt.NDArray[np.int64], f: int) -> npt.NDArray[np.int64]:
     """Count the edges of each kind between different files; see `Atlas.edges`.
 
-    `file_of_node` has the number of each node's file on the map, or -1. `f` is the number of files.
+    Files on the map are numbered from 0 to `f` - 1. `file_of_node` has the file's number of each node, or -1 for a file that is not on the
+    map.
     """
     src, dst = file_of_node[view.src], file_of_node[view.dst]
     real = (src >= 0) & (dst >= 0) & (src != dst) & (view.edge_kind != _KIND_DEFINES)
@@ -194,9 +195,9 @@ def _between(view: GraphView, file_of_node: npt.NDArray[np.int64], f: int) -> np
 
 
 def _users(view: GraphView) -> npt.NDArray[np.int64]:
-    """Count, for each path, the other files that use it, without tests.
+    """Count, for each path, the other files that use the file at this path.
 
-    All paths of the graph are counted, also those that the map does not show.
+    Uses in tests do not count. The result covers all paths of the graph, also those that the map does not show.
     """
     src, dst = view.path_index[view.src], view.path_index[view.dst]
     real = (src >= 0) & (dst >= 0) & (src != dst) & (view.edge_kind != _KIND_DEFINES) & ~view.is_test[view.src]
@@ -283,7 +284,8 @@ def symbol_columns(view: GraphView, atlas: Atlas, files: Sequence[int], limit: i
         view: the graph from which the map was drawn.
         atlas: the map.
         files: positions in `atlas.paths`.
-        limit: maximum number of symbols. Files are included in the given order; of the file that exceeds the limit, only the first symbols.
+        limit: maximum number of symbols. Files are included in the given order. If a file exceeds the limit, only its first symbols are
+            included.
 
     Returns:
         The columns (lists of values), and the number of symbols left out.

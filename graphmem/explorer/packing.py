@@ -116,9 +116,9 @@ def _chain(circles: list[_Circle]) -> None:
 def _hit(a: _Circle, b: _Circle, c: _Circle) -> tuple[_Circle | None, _Circle | None]:
     """Return (ahead, behind), one of which is a circle that `c` overlaps.
 
-    `c` is a new circle that touches `a` and `b` in the front. The front is searched in both directions, nearer circles first. The circle is
-    `ahead` if it was found after `b`, and `behind` if it was found before `a`. The other element is None; without an overlap, both are
-    None.
+    `c` is a new circle that touches `a` and `b` in the front. The front is searched in both directions, nearer circles first. A circle
+    found after `b` is returned as `ahead`, and a circle found before `a` as `behind`. The other element is None. Without an overlap, both
+    are None.
     """
     x, y, r = c.x, c.y, c.r - TOUCH
     ahead, behind, way_ahead, way_behind = b.after, a.before, b.r, a.r
@@ -158,7 +158,10 @@ def _beside(b: _Circle, a: _Circle, c: _Circle) -> None:
 
 
 def _note_nearness(one: _Circle) -> None:
-    """Set `near` of a circle: a squared distance, see `_Circle.near`."""
+    """Set `near` of a circle that touches the next circle in the ring.
+
+    `near` is the squared distance from (0, 0) to the point where the two circles touch.
+    """
     other = one.after
     both = one.r + other.r
     one.near = ((one.x * other.r + other.x * one.r) / both) ** 2 + ((one.y * other.r + other.y * one.r) / both) ** 2

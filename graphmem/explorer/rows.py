@@ -55,7 +55,7 @@ class Block:
 class _Item:
     """A circle, or a block of circles, which is placed in a row as one object.
 
-    `at` maps each of these circles to its position relative to the item's centre.
+    `at` maps each circle of the item to its position relative to the item's centre.
     """
 
     members: list[int]
@@ -105,9 +105,9 @@ def _laid_out(
     unit: float,
     whole: float,
 ) -> tuple[F64, F64, list[Band], list[Block]]:
-    """Place circles in rows; see `in_rows` for other arguments and the result.
+    """Place circles in rows of about the width `whole`; see `in_rows`.
 
-    Gaps between circles are multiples of `unit`, an average radius. `whole` is the wanted width of a row.
+    The other arguments and the result are those of `in_rows`. Gaps between circles are multiples of `unit`, an average radius.
     """
     n = len(radii)
     near: list[list[tuple[int, float]]] = [[] for _ in range(n)]
@@ -161,11 +161,11 @@ def _block(
     """Arrange the modules of one cycle in rows, as one block with a border.
 
     Args:
-        knot: numbers of the modules.
-        radii: radius of each module's circle.
-        inner: order of the modules; those with lower values are placed lower, so that few edges lead upwards.
-        near: (neighbour, weight) of each module; a module is placed near neighbours with high weights.
-        unit: the average radius; the border and the gaps are multiples of it.
+        knot: numbers of the modules in the cycle.
+        radii: for each module of the map, the radius of its circle.
+        inner: for each module, a number; lower numbers are placed lower, so that few edges lead upwards.
+        near: for each module, its (neighbour, weight) pairs; a module is placed near neighbours with high weights.
+        unit: the average radius; the border and the gaps are multiples of this length.
         whole: maximum width of a row, unless one circle is wider.
     """
     members = set(knot)
@@ -206,9 +206,9 @@ def _rows(layer: Sequence[_Item], unit: float, whole: float, put: Callable[..., 
 
     Args:
         layer: circles and blocks, from left to right.
-        unit: the average radius; the distance of rows is a multiple of it.
+        unit: the average radius; the distance of rows is a multiple of this length.
         whole: wanted width of a row.
-        put: called with each item and its x and y.
+        put: called with (item, x, y) for each item.
     """
     total = sum(item.width for item in layer)
     count = max(1, math.ceil(total / whole))
