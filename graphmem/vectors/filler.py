@@ -48,7 +48,7 @@ class VectorFiller:
 
     Args:
         store: stores the vectors.
-        projections: give the chunks, and search the vectors.
+        projections: copies of the graph in memory, which list the chunks and search the vectors.
         settings: determine the embedding model.
         publish: receives reports of the progress.
         models: folder of prepared models; None to use none.
@@ -91,17 +91,17 @@ class VectorFiller:
         self._unused: list[str] = []  # models whose vectors go when those of the wanted one are complete
 
     def follow(self, book: MemoryRepository) -> None:
-        """Compute new vectors for the memories in `book`, too, on a model switch.
+        """Include memories when the project switches to another embedding model.
 
         Args:
-            book: the repository of the memories.
+            book: the repository of the memories, which then get new vectors, too.
         """
         self._book = book
 
     def look_again(self) -> None:
         """Make the next query choose the embedding model again.
 
-        Call this after the database was replaced by one with other vectors.
+        Call this after another database, with other vectors, has replaced the one in use.
         """
         with self._choosing:
             self._opened, self._switch, self._unused = False, None, []
@@ -247,8 +247,8 @@ class VectorFiller:
     def _open(self) -> None:
         """Choose the model for queries: the current model or a former one.
 
-        A former model is used while it has more stored vectors than the current model. Later calls do nothing. The caller holds the lock
-        `_choosing`.
+        A former model is chosen if it has more stored vectors than the current model. It is used until the switch to the current model is
+        complete. The choice is made once; later calls do nothing. The caller holds the lock `_choosing`.
         """
         wanted, book = self._embedder, self._book
         if self._opened or wanted is None or book is None or self._projections.graph_if_ready() is None:
@@ -311,7 +311,10 @@ class VectorFiller:
             time.sleep(min(STEP_S, end - now))
 
     def _finish(self, switch: ModelSwitch) -> None:
-        """Use the new model for code and memories; delete the old vectors."""
+        """Switch searches of code and memories to the new model of `switch`.
+
+        The vectors of the old model are then deleted.
+        """
         book = switch.book
         with book.writing(), self._choosing:  # no memory is written in between
             self._projections.use_model(switch.new.model_id, switch.new.dim)

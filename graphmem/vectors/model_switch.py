@@ -26,8 +26,8 @@ _OURS: Final = re.compile(r"hashed-words-\d+|.+@\d+")
 def former_models(stored: Mapping[str, int], wanted: str) -> dict[str, int]:
     """Map each former model to the number of its stored vectors.
 
-    `stored` maps every model to this number. `wanted` is the id of the current model, which is left out. Models whose vectors a caller
-    supplied under another name are left out, too.
+    `stored` maps the id of every model to its number of vectors. `wanted`, the id of the current model, is left out. Ids that do not have
+    graphmem's own form are left out, too: a caller supplied these vectors.
     """
     return {model: count for model, count in stored.items() if model != wanted and _OURS.fullmatch(model)}
 
