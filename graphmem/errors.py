@@ -1,8 +1,8 @@
 """All errors that graphmem raises on purpose, as a flat list of types.
 
-Each error keeps its facts as attributes. Its message says what is wrong and what to do. Every interface shows its `code`
-(`extensions.code` in GraphQL, `code` in the JSON of the command line).
-Types, attributes and codes are API; the wording of messages is not.
+Each error keeps its facts as attributes. A class's docstring lists them in parentheses, or after "Facts:". The message says what is wrong
+and what to do. Every interface shows the error's `code` (`extensions.code` in GraphQL, `code` in the JSON of the command line). Types,
+attributes and codes are API; the wording of messages is not.
 """
 
 from __future__ import annotations
@@ -293,7 +293,7 @@ class ForbiddenError(GraphMemError):
 
 
 class UnsupportedError(ForbiddenError):
-    """The store of this index lacks a capability (`needs`)."""
+    """The store of the index does not support this function (`needs`)."""
 
 
 class WrongIndexError(GraphMemError):

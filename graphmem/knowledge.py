@@ -139,7 +139,7 @@ class LearntRow(NamedTuple):
 class NamedFile(NamedTuple):
     """A file that a memory names.
 
-    If the file is not indexed, the store creates a node for it that is marked as stale.
+    If the file is not indexed, the store creates a node for the file and marks the node as stale.
     """
 
     id: str  # model.file_id

@@ -77,7 +77,10 @@ def symbol_id(project: str, path: str, qualname: str, kind: str, ordinal: int) -
 
 
 def external_id(project: str, package: str, name: str) -> str:
-    """The id of an external symbol, or of a package if `name` is ""."""
+    """The id of an external symbol, or of a whole package if `name` is "".
+
+    An external is a symbol that the project uses but does not define.
+    """
     return stable_id("external", project, package, name)
 
 

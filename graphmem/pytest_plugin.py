@@ -94,7 +94,8 @@ class _Recording:
     def _place(self, given: str | None) -> tuple[Path, Path | None]:
         """Return the path of the trace file, and the index directory or None.
 
-        `given` is the value of the option `--graphmem-trace`. If it is given, no index is used, and the second result is None.
+        `given` is the value of the option `--graphmem-trace`. If the option is given, the value is the path of the trace file, and the
+        second result is None.
         """
         if given:
             return Path(given).absolute(), None
@@ -156,7 +157,10 @@ class _Recording:
             self._recorder.into(self._taken_away.pop()[1])
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
-        """Mark tests as incompletely run if parameter sets are deselected."""
+        """Record the test functions of deselected items, such as parameter sets.
+
+        A function of which only some parameter sets run is later marked as partly run.
+        """
         self._partly += [code for item in items if (code := _code_of(item)) is not None]
 
     # at the end
@@ -213,7 +217,10 @@ class _Recording:
         return run_of(self._recorder, tests, [one for code in self._partly if (one := _plain(code)) is not None])
 
     def _leave(self, found: Sighting) -> None:
-        """Write the trace, and prepare the lines for the terminal summary."""
+        """Write the definitions and calls in `found` to the trace file.
+
+        The lines of the terminal summary are prepared, too. If no function ran, no file is written.
+        """
         import platform
 
         from graphmem import __version__

@@ -366,10 +366,10 @@ def _flat(table: Mapping[str, Any], known: Mapping[str, KnownSetting], origin: s
 
 
 def _is_inside(project: Path, value: Any) -> bool:
-    """Whether an index path in a repository's settings is inside it.
+    """Whether the path of an index is inside the repository `project`.
 
-    `value` is the path, from a settings file of the repository `project`. A value that is empty or not a string also gives True, because a
-    later check handles it.
+    `value` is the path from the repository's settings file. The root of the repository is not inside. A value that is empty or not a string
+    gives True, because a later check handles it.
     """
     if not isinstance(value, str) or not value:
         return True
@@ -472,8 +472,8 @@ class Location:
 def find_project(start: Path) -> Path:
     """Find the root of the project for a command without a path.
 
-    The root is the nearest directory at or above `start` that has an index. Without one, it is the nearest directory with a git repository,
-    or else `start`. The search does not go above the root of a linked git worktree.
+    The root is the nearest directory at or above `start` that has an index. Without an index, it is the nearest one with a git repository;
+    without a repository, it is `start`. The search does not go above the root of a linked git worktree.
     """
     start = start.resolve()
     line = [start, *start.parents]
@@ -506,8 +506,9 @@ def _is_persons(directory: Path) -> bool:
 def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | None = None) -> Location:
     """Determine the location of a project's index.
 
-    If the setting `db` is given, it is the directory. If the setting `home` is on, the index is in the user's data directory. Otherwise, it
-    is in `.graphmem` of the project, unless only the user's data directory has an index of the project.
+    If the setting `db` is given, its value is the index directory. If the setting `home` is on, the index is in the user's data directory.
+    Otherwise, the index is in the directory `.graphmem` of the project. If this directory is missing and the user's data directory has an
+    index of the project, that index is used.
 
     Raises:
         SettingsError: neither a project nor `db` is given, or `db` is a file.
