@@ -66,7 +66,7 @@ class NodeColumns:
 class PathColumns:
     """Facts about each file, such as language and size, as parallel arrays.
 
-    There is one entry for each path of a file or symbol, in the order of the paths.
+    There is one entry for each path in the graph, in the order of the paths. A path is that of a file or of a symbol's file.
     """
 
     path: Any  # pa.StringArray, ascending
@@ -132,7 +132,7 @@ class GraphArrays:
     def difference(self, other: GraphArrays) -> str:
         """Return the name of the first array in which two graphs differ.
 
-        The result is "" if they are equal. Generations are not compared.
+        The result is "" if all arrays are equal. The generations of the two graphs are not compared.
         """
         for section in ("nodes", "paths", "edges", "unresolved"):
             mine, theirs = getattr(self, section), getattr(other, section)
@@ -147,7 +147,8 @@ class GraphArrays:
 def edge_keys(src: npt.NDArray[Any], kind: npt.NDArray[Any], dst: npt.NDArray[Any]) -> I64:
     """Encode each edge (src, kind, dst) as a number that sorts like the edge.
 
-    With `src` and `dst` exchanged, the numbers sort edges by (dst, kind, src).
+    The arguments are parallel arrays, with one element for each edge. Given (dst, kind, src) instead, the numbers sort edges by (dst, kind,
+    src).
     """
     return (src.astype(np.int64) << 33) | (kind.astype(np.int64) << 28) | dst.astype(np.int64)
 

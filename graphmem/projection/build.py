@@ -63,7 +63,10 @@ def numbers(values: Any, dtype: type[np.generic]) -> npt.NDArray[Any]:
 
 
 def positions(values: Any, known: Any) -> I32:
-    """Return the position of each value in the column `known`; -1 if missing."""
+    """Return the position of each of `values` in the column `known`.
+
+    The position is -1 for a value that `known` lacks.
+    """
     found = pc.index_in(values, value_set=known)
     if isinstance(found, pa.ChunkedArray):
         found = found.combine_chunks()
@@ -106,7 +109,7 @@ def external_names(packages: list[str], names: list[str]) -> tuple[list[str], li
 def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths: Any) -> NodeColumns:
     """Return the nodes of three tables as parallel arrays.
 
-    The order is files, symbols, externals. `paths` is the sorted column of all paths, to which the column `path` of the result refers. The
+    The order is files, symbols, externals. `paths` is the sorted column of all paths. The result's column `path` has positions in it. The
     column `parent` is -1 for every node; the caller sets it later.
     """
     nf, ns, nx = files.num_rows, symbols.num_rows, externals.num_rows
@@ -176,10 +179,10 @@ def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
 
 
 def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...], int]:
-    """Return (edges, names of the rules in use, number of dangling edges).
+    """Return (edges, names of rules in use, number of edges left out).
 
-    `ids` is the sorted column of node ids. Edges are sorted by (src, kind, dst). A rule states how the target of an edge was found. A
-    dangling edge has an end outside the graph; it is left out.
+    `ids` is the sorted column of node ids. Edges are sorted by (src, kind, dst). A rule states how the target of an edge was found. An edge
+    is left out if its source or destination is not in `ids`.
     """
     src, dst = positions(edges["src"], ids), positions(edges["dst"], ids)
     kind = codes(edges["kind"], EDGE_KINDS, "edge kind")
@@ -205,10 +208,14 @@ def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...
 
 
 def sites(lines: Any, line: npt.NDArray[Any]) -> Any:
-    """Return the column `lines`, with "" for each edge that has only one line.
+    """Return the lines of each edge as a string; "" for an edge with one line.
 
-    `lines` has all lines of each edge as a string such as "12,48". `line` has the first line of each edge. An edge has two lines if, for
-    example, a function calls another function twice.
+    An edge has two lines if, for example, a function calls another function twice. A single line needs no string, because `line` has it
+    already.
+
+    Args:
+        lines: all lines of each edge, such as "12,48".
+        line: the first line of each edge.
     """
     lines = text(lines)
     alone = pc.equal(lines, pa.array(line).cast(pa.string()))

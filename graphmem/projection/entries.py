@@ -34,7 +34,7 @@ class Entry(NamedTuple):
         """Return the text of the chunk; "" if the row was read without its text.
 
         Raises:
-            DamagedWordsError: the stored bytes have changed.
+            DamagedWordsError: the stored bytes are not those that were written.
         """
         try:
             return inflated(self.packed, self.start_line, self.end_line)[1] if self.packed else ""

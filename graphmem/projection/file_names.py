@@ -22,8 +22,8 @@ class FileNames:
     def ending(self, parts: Sequence[str]) -> tuple[list[str], int]:
         """Return the files whose paths share the longest end with a given path.
 
-        The second value is the number of shared parts: `/home/a/app/base.py` shares two with the file `app/base.py`. The result is ([], 0)
-        if no file has the last part as its name.
+        The second value is the number of shared parts: for the given path `/home/a/app/base.py` and the file `app/base.py`, it is 2. The
+        result is ([], 0) if no file has the given file name.
 
         Args:
             parts: the given path, split into its parts.

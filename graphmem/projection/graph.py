@@ -67,7 +67,7 @@ class Unresolved(NamedTuple):
 class FileSymbols(NamedTuple):
     """The symbols of a file as plain lists, which are fast to scan.
 
-    Each list has one entry for each symbol, in the order of `GraphView.by_path`.
+    Each list has one entry for each symbol. The order is that of `GraphView.by_path`: by start line, enclosing symbols first.
     """
 
     nodes: list[int]
@@ -233,7 +233,8 @@ class GraphView:
     def _take_over(self, before: GraphView, patch: Patched) -> None:
         """Reuse the indexes that the view `before` has already built.
 
-        An example is the index by name. `patch` is the change that led from `before` to this view. Indexes of changed columns are updated.
+        An example is the index by name. If a column changed, its index is updated. `patch` is the change that led from `before` to this
+        view.
         """
         mine, made = vars(self), vars(before)
         nodes, merge = self.arrays.nodes, patch.nodes
@@ -524,23 +525,23 @@ class GraphView:
         return _Lookup(self.arrays.unresolved.name)
 
     def by_name(self, name: str) -> I32:
-        """Return the nodes whose name has this last part, ascending.
+        """Return the nodes whose name has `name` as its last part, ascending.
 
-        For example, `get` finds `Session.get`. Nodes of all labels are found; for files, the name is the base name.
+        For example, `get` finds `Session.get`. Symbols, externals and files are found. The name of a file is its base name.
         """
         return self._names[name]
 
     def by_qualname(self, qualname: str) -> I32:
         """Return the symbols and externals with this qualified name, ascending.
 
-        An external has a dotted name. The result is empty for "".
+        For an external, the qualified name includes the package: `requests.Session.get`. The result is empty for "".
         """
         return self._qualnames[qualname] if qualname else np.zeros(0, np.int32)
 
     def twin(self, i: int) -> int:
         """Return a symbol's position among symbols of the same name in its file.
 
-        Positions count from 1, by line. The setter of a property, for example, is the second definition of its name.
+        The first such symbol in the file has position 1. For example, the setter of a property is the second definition of its name.
         """
         same = [one for one in self.by_qualname(self.qualname(i)).tolist() if self.path_index[one] == self.path_index[i]]
         place = (int(self.start_line[i]), i)
@@ -555,7 +556,7 @@ class GraphView:
 
     @cached_property
     def file_names(self) -> FileNames:
-        """Index of files by the names that people use."""
+        """Index that finds files by end of path, file name, module or directory."""
         return FileNames(self.paths)
 
     def by_module(self, module: str) -> I32:
@@ -607,7 +608,10 @@ class GraphView:
 
     @cached_property
     def languages(self) -> list[str]:
-        """Return the language of each file, in the order of `paths`."""
+        """Return the language of each file, in the order of `paths`.
+
+        The language is "" for a path whose language is unknown.
+        """
         return [sys.intern(name or "") for name in self.arrays.paths.language.to_pylist()]
 
     @cached_property
@@ -666,7 +670,10 @@ class GraphView:
         return [int(self.line[row])] if self.line[row] else []
 
     def sites_of(self, rows: npt.NDArray[np.int64]) -> int:
-        """Return the number of lines of some edge rows, as `lines_of` lists them."""
+        """Return the total number of lines on which the given edges occur.
+
+        For example, an edge for two calls of the same function counts twice; see `lines_of`.
+        """
         first = self.line[rows]
         several = computed("take", self.arrays.edges.lines, pa.array(rows.tolist(), pa.int64())).to_pylist()
         return sum(text.count(",") + 1 if text else line != 0 for text, line in zip(several, first.tolist(), strict=True))

@@ -49,7 +49,7 @@ class MemoryFilter(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A neighbour of a memory in time, with the distance between the two."""
+    """A memory created near another one in time, and the distance in time."""
 
     id: str
     steps: int  # memories from one to the other along the timeline
@@ -61,7 +61,7 @@ class Moment(NamedTuple):
 class Found(NamedTuple):
     """Memories that match a query, with their BM25 scores and cosines.
 
-    To include another memory, call `score` with its id.
+    The method `score` adds the scores of one more memory, given by id.
     """
 
     ids: set[str]
@@ -75,7 +75,7 @@ class Found(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """Which words of a query occur in which of some memories.
+    """Which memories contain which words of a query.
 
     A word is counted under its stem, called its term: `index` and `indexes` are the same term.
     """
@@ -128,7 +128,7 @@ class MemoryIndex(MemoryLinks):
         Args:
             knowledge: all memories, sessions and links.
             model_id: id of the model of `vectors`; "" without vectors.
-            vectors: (text_hash, vector) of that model; vectors of texts that no memory has are ignored.
+            vectors: table with the columns text_hash and vector, made by the model. A row is ignored if no memory has its text.
         """
         index = cls()
         index.patch(
@@ -289,7 +289,10 @@ class MemoryIndex(MemoryLinks):
             return [*reversed(older), memory_id, *self._walk(place, 1, after)]
 
     def years(self) -> tuple[int, int] | None:
-        """Return the years of the oldest and newest memory; None if empty."""
+        """Return the years of creation of the oldest and newest memory.
+
+        The result is None if the index is empty.
+        """
         with self._lock:
             ends = self._timeline.ends()
         return (moment(ends[0]).year, moment(ends[1]).year) if ends is not None else None
@@ -333,7 +336,7 @@ class MemoryIndex(MemoryLinks):
     def asking(self, memory_id: str) -> float:
         """Return the share of a memory's content that is in questions, 0 to 1.
 
-        If the share is over 0, the memory learnt next may be the answer.
+        A share above 0 means that the memory asks something. The memory learnt after it may then be the answer.
         """
         with self._lock:
             slot = self._slot_of.get(memory_id)
@@ -455,7 +458,7 @@ class MemoryIndex(MemoryLinks):
             return {one: float(scores[slot]) for one, slot in slots.items() if scores[slot] > 0}
 
     def words_beside(self, words: Sequence[str], elsewhere: Elsewhere, ids: Iterable[str]) -> tuple[dict[str, float], float]:
-        """Score memories by words, on the same scale as texts of another index.
+        """Score memories by words, so that the scores compare with those of code.
 
         A search that ranks memories together with code uses these scores. The rarity of a word is counted over both indexes.
 
@@ -465,8 +468,8 @@ class MemoryIndex(MemoryLinks):
             ids: ids of the memories to score.
 
         Returns:
-            BM25 scores of memories with any of the words, and the estimated score of a memory with all words. The estimate is the best
-            score divided by the share of the words, weighted by rarity, that the best memory has.
+            The BM25 scores of memories with any of the words, and a number. The number is the estimated score of a memory with all words.
+            It is the best score divided by the share of the words that the best memory has. Rare words count more in this share.
         """
         with self._lock:
             worded = self._words.scores(words, len(self._id_at), elsewhere)
@@ -499,7 +502,8 @@ class MemoryIndex(MemoryLinks):
 
         Args:
             delta: the change committed to the store.
-            vectors: (text_hash, vector) of the write, from the model in use. The first vectors determine the dimension.
+            vectors: table with the columns text_hash and vector, for texts of the write, from the model in use. The first vectors that the
+                index gets determine its dimension.
             generation: generation of the knowledge after the write; None to add 1 to the current generation.
         """
         with self._lock:
@@ -556,7 +560,10 @@ class MemoryIndex(MemoryLinks):
             return [self._id_at[slot] for slot in order]
 
     def covered(self) -> tuple[int, int]:
-        """Count live memories: (those with a vector, all live memories)."""
+        """Count live memories: (those with a vector, all live memories).
+
+        The vector must be from the current model.
+        """
         with self._lock:
             live = self._mask(MemoryFilter())
             return int((live & self._has_vector[: len(live)]).sum()), int(live.sum())
@@ -572,14 +579,17 @@ class MemoryIndex(MemoryLinks):
             return {key: self._id_at[slot] for key, slot in slots.items() if slot is not None}
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """Count live memories: (those whose text hash is in `have`, all)."""
+        """Count live memories: (those whose text hash is in `have`, all).
+
+        The second number counts live memories with any text hash.
+        """
         with self._lock:
             live = self._mask(MemoryFilter())
             known = sum(bool(live[slot]) for key, its in self._slots_of_text.items() if key in have for slot in its)
             return known, int(live.sum())
 
     def cool(self) -> None:
-        """Release caches, which are built again when needed."""
+        """Release the caches of the index, which are built again when needed."""
         with self._lock:
             self._words.cool()
 
@@ -651,7 +661,7 @@ class MemoryIndex(MemoryLinks):
         return self._timeline.walk(place, step, count, passes)
 
     def _put(self, rows: dict[str, MemoryRow]) -> None:
-        """Apply new and changed memories to all columns and indexes."""
+        """Add or replace the memories `rows` (id -> memory) in all indexes."""
         old, new, times = [], [], []
         self._make_room(sum(one not in self._slot_of for one in rows))
         for one, row in rows.items():
@@ -704,8 +714,8 @@ class MemoryIndex(MemoryLinks):
     def _drop_keys(self, row: MemoryRow, slot: int, *, keep_vector: bool) -> None:
         """Remove a memory's entries from the indexes other than the word index.
 
-        These are the indexes by fingerprint, short id, text hash, visibility and time. Unless `keep_vector` is true, the memory's vector is
-        dropped, too.
+        These are the indexes by fingerprint, short id, text hash, visibility and time. `slot` is the memory's row number. If `keep_vector`
+        is false, the memory's vector is dropped, too.
         """
         drop(self._by_fingerprint, row.fingerprint, row.id)
         if self._by_short_id.get(row.short_id) == row.id:

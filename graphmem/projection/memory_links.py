@@ -83,7 +83,8 @@ class MemoryLinks(ABC):
     def path_of(self, file_id: str) -> str | None:
         """Return the path of a file that a memory names, given the file's id.
 
-        The code graph may lack such a file. The result is None unless a memory named the file after this index was built from the store.
+        The code graph may lack such a file. Only memories that were written after this index was built from the store add paths. For any
+        other file, the result is None.
         """
         return self._files.get(file_id)
 
@@ -131,7 +132,10 @@ class MemoryLinks(ABC):
     # ---- changing
 
     def _patch_links(self, delta: KnowledgeDelta) -> None:
-        """Apply the links of a write, after its memories were added."""
+        """Apply the changed links in `delta`, the change of memories by a write.
+
+        Call this after the memories of `delta` were added.
+        """
         self._files.update((file.id, file.path) for file in delta.files)
         self._anchor(delta)
         self._relate(delta)
@@ -195,7 +199,7 @@ def _session(plain: list[Any]) -> SessionRow:
 
 
 def drop(lists: dict[str, list[Any]], key: str, value: Any) -> None:
-    """Remove a value from a key's list; remove the key if its list is empty."""
+    """Remove `value` from the list of `key`; remove `key` if none is left."""
     values = lists.get(key)
     if values is not None and value in values:
         values.remove(value)

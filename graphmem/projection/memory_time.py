@@ -22,7 +22,7 @@ class Timeline:
         self._entries: list[tuple[int, str]] = []  # (created_at in microseconds, id)
 
     def add(self, entries: Sequence[tuple[int, str]]) -> None:
-        """Add new memories, each as (creation time in microseconds, id)."""
+        """Add new memories; each entry is (creation time in microseconds, id)."""
         if len(entries) > _MANY:
             self._entries = sorted([*self._entries, *entries])
         else:

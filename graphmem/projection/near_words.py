@@ -24,9 +24,9 @@ _BEGIN: Final = "FROM temp.vocabulary WHERE term >= ? AND term < ?"
 
 
 class NearWords:
-    """Cache of indexed words by their first letters, for one generation.
+    """Cache of indexed words, grouped by their first letters.
 
-    Threads may share the cache, each with its own connection.
+    An instance serves one generation of the word index. Threads may share it, each with its own connection.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class NearWords:
         return _commonest([found for one in near for found in db.execute(rows, (one,))], _ALIKE)
 
     def _beginning_with(self, db: sqlite3.Connection, head: str) -> list[str]:
-        """Return the indexed words that begin with given letters, sorted."""
+        """Return the indexed words that begin with `head`, sorted."""
         kept = self._of_head
         if head not in kept:
             # Joined by SQLite: one row for each of ten thousand words takes twice as long.

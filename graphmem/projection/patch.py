@@ -125,7 +125,7 @@ class Merge:
     def take(self, old: npt.NDArray[Any], new: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return a column of numbers after the merge of old and new rows.
 
-        The result is the old array itself if the column does not change.
+        `old` and `new` are the column's values in the old and in the new rows. The result is the array `old` itself if nothing changes.
         """
         new = new.astype(old.dtype)
         if self.is_replacement:
@@ -169,7 +169,7 @@ class Patched(NamedTuple):
 def _locate(sorted_ids: Sequence[str], ids: Sequence[str]) -> tuple[I64, Bool]:
     """Return the position of each id in a sorted list, and whether it exists.
 
-    For a missing id, the position is where it would be inserted.
+    The position of a missing id is the one at which it would be inserted.
     """
     n = len(sorted_ids)
     at = np.fromiter((bisect_left(sorted_ids, key) for key in ids), np.int64, len(ids))
@@ -186,7 +186,7 @@ def _place(sorted_ids: list[str], ids: Sequence[str]) -> I32:
 
 
 def _last_by_id(rows: Iterable[Any]) -> list[Any]:
-    """Return rows sorted by id; of rows with the same id, only the last."""
+    """Return rows sorted by id; of several rows with one id, only the last."""
     return [row for _, row in sorted({row.id: row for row in rows}.items())]
 
 
@@ -325,7 +325,8 @@ def _edges(
 ) -> tuple[EdgeColumns, tuple[str, ...], int]:
     """Return (edges, rules in use, number of dangling edges) after a change.
 
-    A dangling edge has an end outside the graph; it is left out.
+    A dangling edge has a source or destination that is not in the graph; it is left out. `merge` is the plan for nodes. `old_ids` and `ids`
+    are all node ids before and after the change.
     """
     mine = old.edges
     n_old = len(mine.src)
@@ -368,10 +369,14 @@ def _edges(
 
 
 def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: I64) -> tuple[I64, I64]:
-    """Return the positions of new edges among old edges, and broken edges.
+    """Return positions of new edges among old edges, and broken old edges.
 
-    The first result has, for each of `new_keys`, the old row before which the edge belongs. The second has the row numbers of old edges
-    whose source or destination was removed.
+    Edges are encoded by `edge_keys`: `old_keys` before the change, `new_keys` the new ones. `src`, `kind` and `dst` are the old edges with
+    node numbers after the change; -1 is a removed node. `merge` is the plan for nodes.
+
+    Returns:
+        For each new edge, the row of the old edge before which it belongs. Then the row numbers of old edges with a removed source or
+        destination.
     """
     if merge.is_replacement:
         return np.searchsorted(old_keys, new_keys).astype(np.int64), np.zeros(0, np.int64)
@@ -385,8 +390,8 @@ def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: 
 def _rules(old: GraphArrays, plan: Merge, rows: Sequence[EdgeRow]) -> tuple[tuple[str, ...], U8 | None]:
     """Return the rules that edges use after the change, and a map of codes.
 
-    A code is the position of a rule in the list of rules. The map has the new code at the position of the old code; it is None if no code
-    changes.
+    A rule states how the target of an edge was found. Its code is its position in the list of rules. The map is an array from old code to
+    new code; it is None if no code changes. `plan` merges old and new edges, and `rows` are the new edges.
     """
     from_old = plan.gather[plan.gather < len(old.edges.src)]
     in_use = np.bincount(old.edges.rule[from_old], minlength=len(old.rules)) > 0
@@ -405,7 +410,8 @@ def _sorted_column(column: Any, look_ups: int) -> Sequence[str]:
 def _by_dst(old_by_dst: I32, plan: Merge, edges: EdgeColumns) -> I32:
     """Return the row numbers of all edges, sorted by (dst, kind, src).
 
-    The order is computed from the old order: removed rows are left out, and inserted rows are merged in.
+    The order is computed from the old order, `old_by_dst`: removed rows are left out, and inserted rows are merged in. `plan` merges old
+    and new edges. `edges` are the edges after the change.
     """
     was_replaced = np.zeros(len(edges.src) + 1, np.bool_)
     was_replaced[plan.placed] = True
@@ -417,16 +423,20 @@ def _by_dst(old_by_dst: I32, plan: Merge, edges: EdgeColumns) -> I32:
 
 
 def _ends(rows: Sequence[Any], ids: list[str]) -> tuple[npt.NDArray[Any], I32, I32]:
-    """Return (kind codes, sources, destinations) of edges.
+    """Return arrays with the kind code, source node and destination of edges.
 
-    Edges are rows or (kind, src, dst) triples. An unknown source or destination is -1.
+    Each of `rows` begins with (kind, source id, destination id). `ids` are the sorted ids of all nodes. The node of an unknown id is -1.
     """
     kind = codes([row[0] for row in rows], EDGE_KINDS, "edge kind")
     return kind, _place(ids, [row[1] for row in rows]), _place(ids, [row[2] for row in rows])
 
 
 def _rows_of(keys: I64, kind: npt.NDArray[Any], src: I32, dst: I32) -> I64:
-    """Return the row numbers of the edges (kind, src, dst) that exist."""
+    """Return the row numbers of those edges (kind, src, dst) that exist.
+
+    `keys` are the sorted codes of all edges, from `edge_keys`. `kind`, `src` and `dst` have one element for each edge to find. Edges with a
+    node -1 are ignored.
+    """
     ok = (src >= 0) & (dst >= 0)
     wanted = edge_keys(src[ok], kind[ok], dst[ok])
     at = np.searchsorted(keys, wanted)

@@ -1,7 +1,7 @@
 """Cache how the lines of chunks are divided among symbols.
 
-Search divides the lines of each chunk that it finds (`search.units`). The result, a piece, depends only on the chunk and on the symbols of
-its file. So later searches reuse the piece until the file changes.
+A search divides the lines of each chunk that it finds among the symbols of the file (`search.units`). A chunk divided like this is called a
+piece. A piece depends only on the chunk and on the file's symbols. So later searches reuse it until the file changes.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Pieces:
     def without(self, paths: Collection[str]) -> Pieces:
         """Return a new cache with the pieces of all files except `paths`.
 
-        The next generation of the index uses the new cache. `paths` are the changed files.
+        `paths` are the files that changed. The new cache belongs to the next generation of the index.
         """
         new = Pieces(self._most)
         with self._lock:

@@ -47,7 +47,7 @@ class Elsewhere(NamedTuple):
 class WordScores(NamedTuple):
     """BM25 scores of texts for a query, and the query's known words.
 
-    The position in an array is a slot, the number of an indexed text. Texts without any of the words have the score 0.
+    Each array has one element for each slot. A slot is the number of an indexed text. Texts without any of the words have the score 0.
     """
 
     scores: F32
@@ -75,8 +75,8 @@ class Stemmer:
     def __call__(self, words: Iterable[str]) -> dict[str, str]:
         """Return the stem of each word.
 
-        If the tokenizer splits a word, the result is the stem of the first part. If it finds nothing to index, the result is the word
-        itself.
+        If the tokenizer splits a word, its stem is the stem of the first part. If the tokenizer finds nothing to index, the stem is the
+        word itself.
         """
         wanted = list(dict.fromkeys(words))
         stems = {word: stem for word in wanted if (stem := _known.get(word)) is not None}
@@ -137,9 +137,9 @@ class Postings:
             self._words += len(words)
 
     def state(self) -> tuple[Any, ...]:
-        """Return the index as values that `marshal` supports, for `restore`.
+        """Return the whole index as values that `marshal` supports.
 
-        Cached stems are left out.
+        The method `restore` accepts the result. Cached stems are left out.
         """
         words = {word: (slots.tobytes(), self._counts[word].tobytes()) for word, slots in self._slots.items()}
         return words, self._length.tobytes(), self._texts, self._words
@@ -158,7 +158,7 @@ class Postings:
     def remove(self, texts: Sequence[tuple[int, str]]) -> None:
         """Remove texts, each as (slot, text), that `add` added.
 
-        The texts must be the same.
+        Each text must be equal to the text that was added under its slot.
         """
         for slot, text in texts:
             words = normalise(text).split()

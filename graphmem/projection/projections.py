@@ -106,7 +106,7 @@ class Snapshot(NamedTuple):
 class _ChunkHashes:
     """Counts how many chunks have each text hash.
 
-    The counts show which vectors are in use, and how many chunks each vector covers.
+    A text hash is the key of a vector. So the counts show which vectors are in use, and how many chunks have a vector.
     """
 
     def __init__(self, hashes: Iterable[str]) -> None:
@@ -202,9 +202,9 @@ class Projections:
         return self._graph if ahead is None else ahead
 
     def await_commit(self) -> bool:
-        """Wait until the published graph is in the store, and words follow it.
+        """Wait until the commit of a published graph, and until words match it.
 
-        Return False if that takes longer than `COMMIT_S`.
+        Return False if that takes longer than `COMMIT_S` seconds. See `publish`.
         """
         return self._is_level.wait(COMMIT_S)
 
@@ -214,8 +214,8 @@ class Projections:
         The call waits for the graph, and until saved words are opened, but not until words are built.
 
         Args:
-            newest: wait for the words of a graph that is published but not committed yet, for at most `COMMIT_S`. Without it, or after
-                that time, the bundle has the graph before.
+            newest: if a graph is published but not committed yet, wait at most `COMMIT_S` seconds for its commit and its words. With False,
+                or after that time, the bundle has the last committed graph.
         """
         self.graph()
         if newest:
@@ -302,15 +302,15 @@ class Projections:
     def publish(self, generation: int, delta: GraphDelta) -> bool:
         """Let readers of the graph have a change before its commit.
 
-        Call `refresh` after the commit, or `withdraw` if there is none. Until then, bundles keep the graph before, and no file has the new
-        one.
+        Call `refresh` after the commit, or `withdraw` if there is none. Until then, only the methods `graph` and `graph_if_ready` return
+        the new graph. Bundles and files keep the last committed graph.
 
         Args:
             generation: generation that the store will have after the commit.
             delta: the change since the current generation.
 
         Returns:
-            Whether the change is published. It is not while projections are loaded or rebuilt.
+            Whether the change is published. The result is False while projections are loaded or rebuilt.
         """
         if not self._settled.is_set() or not self._writing.acquire(blocking=False):
             return False  # a rebuild reads the store, which may wait for the commit
@@ -327,7 +327,7 @@ class Projections:
             self._writing.release()
 
     def withdraw(self) -> None:
-        """Return to the last committed graph, if a later one is published."""
+        """Return to the last committed graph, if an uncommitted one is published."""
         with self._state:
             self._ahead = None
         self._is_level.set()
@@ -445,24 +445,24 @@ class Projections:
             self._hashes.covered += sum(self._hashes.uses.get(key, 0) for key in fresh)
 
     def covered(self) -> tuple[int, int]:
-        """Count chunks of code and text: (with a vector, all).
+        """Return numbers of chunks of code and text: (with a vector, all).
 
-        Before the graph is ready, the numbers are 0.
+        Both numbers are 0 until the graph is ready.
         """
         if self._graph_settled.is_set():
             self._words_opened.wait()
         return self._hashes.covered, self._hashes.total
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """Count chunks: (with a text hash in `have`, all)."""
+        """Return numbers of chunks: (those with a text hash in `have`, all)."""
         with self._state:
             return sum(count for key, count in self._hashes.uses.items() if key in have), self._hashes.total
 
     def fill_order(self) -> list[tuple[str, str]]:
         """Return (chunk id, text hash) of all chunks, in order of embedding.
 
-        Code comes first, then documents and data, then tests, because searches are mostly about code, and most chunks are tests. Within
-        code and within tests, chunks come first whose symbol has many incoming edges. Ties are ordered by id.
+        Code comes first, then documents and data, then tests. Searches are mostly about code, but most chunks are tests. Code and tests are
+        each ordered by the incoming edges of the chunk's symbol, most edges first. Ties are ordered by id.
         """
         shot = self.snapshot()
         if shot.words is None:
@@ -527,7 +527,7 @@ class Projections:
     def _try_again(self, load: Callable[[], None], *, wait: bool = True) -> None:
         """Retry a load that failed for lack of memory, descriptors or disk space.
 
-        Nothing happens without such a failure, or if the last retry was a moment ago.
+        Nothing happens if the last load did not fail in this way. Nothing happens, either, if the last retry was a moment ago.
 
         Args:
             load: the load to retry.

@@ -62,8 +62,8 @@ def seen() -> Seen | None:
 def meeting(which: Seen) -> Iterator[None]:
     """Compare new memories only with memories in `which`, in a `with` block.
 
-    Without this restriction, a writer sees all memories, to keep ids unique. But a new memory must not duplicate, confirm or contradict a
-    memory that its author may not see.
+    By default, a writer sees all memories, to keep ids unique. But a new memory must not duplicate, confirm or contradict a memory that its
+    author may not see.
     """
     before = _met.set(which)
     try:

@@ -58,9 +58,9 @@ class StemNumbers:
 
 
 def known_numbers(db: sqlite3.Connection, stems: Iterable[str]) -> dict[str, int]:
-    """Return the numbers of given stems in the word index `db`.
+    """Return the number of each stem in the word index `db`.
 
-    Stems that are not in the index are left out.
+    Stems that are not in the index are left out of the result.
     """
     wanted = list(stems)
     found: dict[str, int] = {}
@@ -80,7 +80,7 @@ def unpacked(packed: bytes) -> npt.NDArray[np.unsignedinteger[Any]]:
 
 
 def having(numbers: npt.NDArray[np.integer[Any]], wanted: Collection[int]) -> npt.NDArray[np.bool_]:
-    """Return which of `numbers` are wanted.
+    """Return, for each element of `numbers`, whether it is in `wanted`.
 
     The cost is one look-up in a table for each number, half that of `numpy.isin`.
     """

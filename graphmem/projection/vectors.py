@@ -30,7 +30,7 @@ _blas = ThreadpoolController()
 class VectorIndex:
     """Index of the vectors of one model.
 
-    One thread may add while others search: a search sees the rows that were complete when it began.
+    One thread may add rows while others search. A search sees the rows that were complete at its start.
 
     Args:
         model_id: id of the embedder's model.
@@ -154,7 +154,8 @@ def products(matrix: F32, query: F32, rows: Rows, n: int) -> F32:
 def best_rows(rows: Rows, cosines: F32, k: int) -> tuple[Rows, F32]:
     """Return the k rows with the highest cosines, unordered, with all ties.
 
-    More than k rows are returned if several have the same cosine as the last. The caller must order the rows and break ties.
+    If several rows have the k-th highest cosine, all of them are returned, so there may be more than k. The caller must order the rows and
+    break ties.
     """
     if len(rows) <= k:
         return rows, cosines

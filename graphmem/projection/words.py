@@ -85,7 +85,7 @@ class WordHit(NamedTuple):
 class WordAnswer(NamedTuple):
     """Hits of a word search, best first, with counts of the query's words.
 
-    It also has the words that were replaced or left out.
+    The answer also lists words of the query that were replaced or left out.
     """
 
     hits: list[WordHit]
@@ -96,7 +96,7 @@ class WordAnswer(NamedTuple):
 
 
 class WordIndex:
-    """One generation of the word index. Safe to share between threads.
+    """Reader of one generation of the word index. Thread-safe.
 
     Create an index with `build` or `open`. `patched` writes a delta and returns a reader of the new generation, while the old reader
     continues to answer as before. Only one writer may run at a time.
@@ -389,7 +389,7 @@ class WordIndex:
             return [row[0] for row in db.execute(sql, values)]
 
     def hash_of_each(self) -> Iterator[str]:
-        """Yield the text hash of each chunk, in no order."""
+        """Yield the text hash of each chunk, in any order."""
         with self._reading(None) as db:
             yield from (row[0] for row in db.execute("SELECT text_hash FROM entries"))
 
@@ -417,7 +417,7 @@ class WordIndex:
     def _scores(self, db: sqlite3.Connection, word: str) -> _Scores:
         """Return the BM25 scores of the chunks with a word.
 
-        FTS5 adds up the scores of the words of a query, so the scores of each word can be kept for the next query.
+        The scores of a word are cached for the next query. This is possible because FTS5 adds up the scores of the words of a query.
         """
         scores = self._scores_of.get(word)
         if scores is None:
@@ -431,9 +431,9 @@ class WordIndex:
         return scores
 
     def _worth(self, db: sqlite3.Connection, rows: I64, worth: Callable[[str, str], float]) -> F64:
-        """Return the factor of each row.
+        """Return, for each of `rows`, the factor that multiplies its score.
 
-        `worth` computes the factor from the kind of chunk and the path of the row's file.
+        `worth` computes the factor from (kind of chunk, path). It is called once for each file, and the factors are cached.
         """
         if self._files is None:
             kind = "(SELECT kind FROM entries e WHERE e.path = p.number LIMIT 1)"
@@ -500,8 +500,8 @@ class WordIndex:
     def _bring_up_to_date(self) -> None:
         """Empty the write-ahead log before a write.
 
-        For that, each reader gives up its position in the log. A held position would make the log grow without limit. No write has happened
-        since these readers were opened, so they see the same rows afterwards.
+        For that, each reader of this generation gives up its position in the log. A held position would make the log grow without limit. No
+        write has happened since the readers were opened, so they see the same rows afterwards.
         """
         with self._entry:
             connections = [self._readers.get() for _ in range(_READERS)]
