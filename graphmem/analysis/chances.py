@@ -138,8 +138,8 @@ def _gap(
 ) -> float:
     """Share of the project's tests that reach a seed but no target.
 
-    `seeds` are nodes near a target, such as its class. `cases` has a boolean for each node of the graph: True for a test that reaches a
-    target. The walk follows no path with a value below `floor`.
+    `seeds` are nodes near a target, such as the class of a target. `cases` has a boolean for each node of the graph: True for a test that
+    reaches a target. The walk follows no path with a value below `floor`.
     """
     tests = int(np.count_nonzero(view.is_test_case))
     if not seeds or not tests:
@@ -172,12 +172,18 @@ def _unresolved_share(view: GraphView, paths: set[str]) -> float:
 
 
 def after_a_run() -> float:
-    """Chance that an answer misses a test although every test has a valid run."""
+    """Chance that an answer misses a test although every test has a valid run.
+
+    The chance was measured. It is stored beside the models.
+    """
     return float(json.loads((files("graphmem.analysis") / STORED).read_text(encoding="utf-8"))["after_a_run"])
 
 
 def chances_of_tests(view: GraphView, reached: Reached, targets: Sequence[int]) -> FloatArray:
-    """Chance of each reached node to run a target; valid for tests only."""
+    """Chance of each reached node to run a target.
+
+    The result has one element for each node of `reached`. Only the elements of tests have a meaning.
+    """
     return model("test").chances(test_features(view, reached, targets))
 
 

@@ -34,7 +34,7 @@ _FAILED: WeakKeyDictionary[GraphView, dict[frozenset[str], list[str]]] = WeakKey
 class Runs(NamedTuple):
     """Ids of tests that ran in recorded test runs.
 
-    `judged` are the tests with a complete run that is still valid. `met` are all tests that ran, even in part.
+    `judged` are the tests with a complete run that is still valid. `met` are all tests with a recorded run, even an incomplete one.
     """
 
     judged: Collection[str]  # tests with a complete run, of which nothing has changed since
@@ -71,14 +71,14 @@ def unjudged_tests(
 ) -> list[int]:
     """Tests outside an answer that may run a target but lack a valid run.
 
-    A test is included if a path of edges, of any confidence, leads from the test to a target. A test that was never recorded needs only a
-    path to other code in the file of a target. The second rule ignores tests in files of helpers (see `_files_of_helpers`). The result is
-    sorted by path and line.
+    A test is included in two cases. First, a path of edges, of any confidence, leads from the test to a target. Second, the test was never
+    recorded, and a path leads from it to other code in a target's file. The second case does not apply to tests in files of helpers (see
+    `_files_of_helpers`). The result is sorted by path and line.
 
     Args:
         view: the graph.
         values: value of each edge as a step of a walk (see `walk.step_values`).
-        seeds: nodes where the walk began.
+        seeds: nodes where the walk began (the targets and their members).
         found: nodes that the answer lists.
         runs: valid results of the last test runs.
         able: families of languages (see `families`) whose code can name a target.
@@ -101,9 +101,9 @@ def unjudged_tests(
 
 
 def _files_of_helpers(view: GraphView, runs: Runs) -> set[int]:
-    """Indices of files of helpers for tests.
+    """Indices of files that contain helpers for tests, but no recorded test.
 
-    Tests with a recorded run call code in such a file, and no such test is in the file.
+    In a recorded run, tests called code in such a file. No test with a recorded run is in the file.
     """
     seen = (view.edge_kind == EDGE_KINDS.index(EdgeKind.TESTS)) & (view.edge_source == EDGE_SOURCES.index(EdgeSource.RUNTIME))
     ran = set(view.path_index[view.dst[seen]].tolist())
@@ -169,9 +169,10 @@ def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
 
 
 def nearest(view: GraphView, paths: Sequence[str], seeds: Sequence[int]) -> list[str]:
-    """Sort paths by the leading folders that they share with a changed symbol.
+    """Sort paths by how many leading folders they share with changed symbols.
 
-    `seeds` are the changed symbols. The path that shares the most folders with one of them comes first, then the order is alphabetical.
+    `seeds` are the changed symbols. The path that shares the most folders with the path of one of them comes first. Ties are sorted by
+    name. A file that contains a changed symbol comes before all others.
     """
     changed = {view.path(node) for node in seeds}
     folders = [[path[: at + 1] for at, sign in enumerate(path) if sign == "/"] for path in changed]
@@ -187,7 +188,7 @@ def nearest(view: GraphView, paths: Sequence[str], seeds: Sequence[int]) -> list
 def failed_in(view: GraphView, able: frozenset[str]) -> list[str]:
     """Files of some language families that could not be parsed completely.
 
-    The result is kept for each graph, because every impact question asks.
+    `able` has the names of these families, such as "python". The result is cached for each graph, because every impact question needs it.
     """
     known = _FAILED.setdefault(view, {})
     if able not in known:
@@ -203,7 +204,8 @@ def in_order(view: GraphView, nodes: IntArray) -> list[int]:
 def possible_sites(view: GraphView, seeds: Sequence[int], able: Collection[str]) -> tuple[list[Possible], int]:
     """Calls without a known target that use the name of a changed symbol.
 
-    `seeds` are the changed symbols. `able` has the families of languages whose code can name them; calls in other languages do not count.
+    `seeds` are the changed symbols. `able` has the families of languages whose code can name these symbols. Calls in other languages do not
+    count.
 
     Returns:
         The first 50 calls by path and line, and the number of all such calls.

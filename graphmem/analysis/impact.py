@@ -60,7 +60,9 @@ VERDICTS: Final = ("will break", "likely", "possible")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A validated impact question: direction, edge kinds and limits.
+    """A validated impact question: direction, kinds of edges and limits.
+
+    The direction is towards dependents or towards dependencies.
 
     Raises:
         BadInputError: a value is out of range, or a kind or direction is unknown.
@@ -125,7 +127,8 @@ def expand(view: GraphView, targets: Collection[int]) -> list[int]:
 class Start(NamedTuple):
     """Nodes where a walk begins (seeds), and the edge kinds that it follows.
 
-    A change of a definition's body affects dependents through fewer edge kinds than a change of its name.
+    The kinds depend on the change. For example, a change of a function's body affects fewer dependents than a change of its name. So its
+    walk follows fewer kinds of edges.
     """
 
     seeds: Sequence[int]
@@ -256,7 +259,7 @@ def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArra
 def _as_cases(view: GraphView, found: _Found, seeds: Sequence[int]) -> _Found:
     """Replace each found function inside a test by the test itself.
 
-    A runner can run only the test. If the test is already in `found` or `seeds`, the function is dropped.
+    A test runner can run only whole tests. If the test is already in `found` or `seeds`, the function is only dropped.
     """
     inner = np.flatnonzero(view.is_test[found.nodes] & ~view.is_test_case[found.nodes]).tolist()
     named = {row: case for row in inner if (case := case_of(view, int(found.nodes[row]))) >= 0}
@@ -274,7 +277,7 @@ def _as_cases(view: GraphView, found: _Found, seeds: Sequence[int]) -> _Found:
 
 
 def ran_target(hit: ImpactHit) -> bool:
-    """Whether the hit is a test that ran the target in a recorded test run."""
+    """Whether a hit is a test that ran the target in a recorded test run."""
     return len(hit.path) == 1 and hit.path[0].source == EdgeSource.RUNTIME.value
 
 
@@ -295,7 +298,7 @@ class _Found(NamedTuple):
 def _tests_alone(view: GraphView, found: Walk) -> Walk:
     """Keep only the tests among the nodes that a walk reached.
 
-    The paths to the remaining tests stay complete.
+    The path to each test can still be read, although the nodes on the path are not in the result.
     """
     tests = view.is_test[found.nodes]
     return replace(found, nodes=found.nodes[tests], depths=found.depths[tests], confidences=found.confidences[tests])
@@ -340,7 +343,7 @@ def _without_refuted(view: GraphView, found: _Found, seeds: Sequence[int], judge
 
 
 def case_of(view: GraphView, node: int) -> int:
-    """The test that a node is, or that contains the node; -1 if there is none."""
+    """The test that is `node`, or that contains `node`; -1 if there is none."""
     while node >= 0 and not view.is_test_case[node]:
         node = int(view.parent[node])
     return node
@@ -395,10 +398,10 @@ def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> Fl
 
 
 def _shared(view: GraphView, found: _Found, limit: int) -> _Found:
-    """Keep at most `limit` nodes, in their order; half of them may be tests.
+    """Keep at most `limit` nodes, in their order.
 
-    Tests get more than half if fewer other nodes exist, and other nodes get more if fewer tests exist. Among tests, those that a runner can
-    call are kept before helper code, and then those with a higher chance.
+    If there are too many nodes, half of those kept are tests and half are other nodes. If one half is not used up, the other gets the rest.
+    Among tests, those that a runner can call are kept before helper code, and then those with a higher chance.
     """
     if len(found.nodes) <= limit:
         return found

@@ -1,8 +1,8 @@
 """Find tests of a file by names, such as `test_cart.py` of `cart.py`.
 
-A test file is named after another file if its name, without "test" and "spec", has the same words. It may have more words before them, if
-these begin the name of a folder of the other file. For example, `test_command_check.py` is named after `commands/check.py`. The test file's
-folder must be a folder of tests, or one whose name occurs in the path of the other file.
+A test file is named after another file if its name ends with the words of the other name. The words "test" and "spec" are ignored. Further
+words are allowed before them if each is the beginning of a word of the other file's path. For example, `test_command_check.py` is named
+after `commands/check.py`. The words of the test file's folder must meet the same condition, unless both files are in one folder.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _WHOLE_FOLDER: Final = frozenset({"init", "index", "mod", "main"})  # files that
 def find_named_tests(path: str, paths: Sequence[str], is_test: Callable[[str], bool]) -> list[str]:
     """Return the test files that are named after a file, at most two.
 
-    Only test files in the most similar folders count. If more than two files remain, the name is too common, and the result is empty. The
-    result is also empty if the file is itself a test.
+    Among several such files, only those in the most similar folders count. If more than two files remain, the name is too common, and the
+    result is empty. The result is also empty if `path` is itself a test.
 
     Args:
         path: the file.
         paths: all files of the project.
-        is_test: whether a file has tests.
+        is_test: returns whether the file at a path has tests.
     """
     *folders, base = path.split("/")
     name, _, suffix = base.rpartition(".")

@@ -100,10 +100,15 @@ def _open_calls(view: GraphView, before: Mapping[int, int], after: Mapping[int, 
 
 
 def _of_one_class(view: GraphView, before: Mapping[int, int], after: Mapping[int, int]) -> list[str]:
-    """A sentence on a class that may connect the source and the target.
+    """Return a sentence on a class that may connect the source and the target.
 
     The source reaches one member of the class, and another member leads to the target. An object can pass data between its methods without
-    a call. The list is empty without such a class.
+    a call. The result has one sentence, or none if no class is found.
+
+    Args:
+        view: the graph.
+        before: number of steps from the source to each node that it reaches.
+        after: number of steps to the target from each node that reaches it.
     """
     parents = view.arrays.nodes.parent
     first: dict[int, int] = {}

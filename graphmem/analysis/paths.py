@@ -41,11 +41,20 @@ def best_path(
     """Find how the source depends on the target.
 
     The result is the path with the greatest product of edge confidences. Among equal products, a path with fewer steps is chosen, then a
-    path to the target itself. Remaining ties go to the end node with the lowest index. Several `sources` or `targets` are definitions with
-    the same path and name.
+    path to the target itself. Remaining ties go to the end node with the lowest index.
 
     A class includes its members, and a file its symbols. So a path may begin at a member of the source and end at a member of the target.
-    If one contains the other, as a file contains a class, the outer one loses the shared nodes.
+    If the source contains the target, the path may not begin at the target or its members. If the target contains the source, the path may
+    not end at the source or its members.
+
+    Args:
+        view: the graph.
+        sources: nodes of the source. Several nodes are definitions with the same path and name.
+        targets: nodes of the target, in the same form.
+        state: state of the index, for the answer.
+        max_depth: maximum number of edges.
+        min_confidence: lowest product of edge confidences.
+        kinds: kinds of the edges to follow.
 
     Raises:
         BadInputError: a bound is out of range.
@@ -105,7 +114,7 @@ def subgraph(
     """Nodes within some steps of the seeds, and all edges among them.
 
     Edges are followed in both directions. Nodes are sorted by distance, then by index, so the nearest `limit` nodes are kept. An edge is
-    [position of its source, position of its destination, kind, confidence, rule]. Positions count the returned nodes. Edges are sorted.
+    [source, destination, kind, confidence, rule]. Its source and destination are positions in the list of returned nodes. Edges are sorted.
 
     Raises:
         BadInputError: a bound is out of range.

@@ -61,13 +61,16 @@ def measured() -> dict[str, Measured]:
 
 
 def known_calls(languages: Iterable[str]) -> list[Measured]:
-    """Measured recall and precision of given languages, lowest recall first."""
+    """Measured recall and precision of calls, lowest recall first.
+
+    The result has one element for each of `languages` that was measured.
+    """
     wanted = {_ONE_WITH.get(language, language) for language in languages}
     return sorted((row for language, row in measured().items() if language in wanted), key=lambda row: row.recall)
 
 
 def known_in(view: GraphView, nodes: IntArray) -> list[KnownCalls]:
-    """Measured recall of calls in the languages of some nodes, lowest first.
+    """Measured recall of calls in the languages of `nodes`, lowest first.
 
     Languages with edges from an indexer are excluded, because their recall is higher. Languages that were never measured come last. They
     are listed only if some of the nodes are functions.

@@ -83,9 +83,10 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
 
 
 def one_edge_a_test(view: GraphView, edges: NDArray[Any]) -> NDArray[np.int64]:
-    """Position in `edges` of the best edge of each source node.
+    """Position in `edges` of the best edge of each source node, one per node.
 
-    The best edge is a TESTS edge if there is one, else the edge with the highest confidence.
+    The best edge is a TESTS edge if there is one, else the edge with the highest confidence. The positions are in the order of the source
+    nodes.
     """
     sources = view.src[edges]
     order = np.lexsort((edges, -view.confidence[edges], view.edge_kind[edges] != _TESTS, sources))
@@ -148,7 +149,7 @@ def _standing(view: GraphView, node: int, written: str) -> tuple[int, int, int, 
 def _of_words(view: GraphView, words: Sequence[str]) -> Iterator[tuple[int, int, int]]:
     """Yield (rank, length of the name, node) of symbols that match words.
 
-    Lower ranks are better matches. A test has a worse rank than an equally good match outside tests.
+    A lower rank is a better match. A test has a higher rank than an equally good match outside tests.
     """
     joined = "".join(words)
     for name in view.names():

@@ -51,11 +51,12 @@ def assess(facts: Facts) -> Risk:
     """Level and score of a change's risk.
 
     Returns:
-        The level is `unknown` if no dependents were found, without proof, and no calls from outside are likely. Otherwise it follows from
-        the score. The score is 40 (1 - e^(-w/10)) + 20 (1 - e^(-e/3)) + 20 (1 - e^(-m/3)), plus 20 if there are dependents but no test is
-        affected. Here w, e and m are the weight, the entry points and the modules of `Facts`. The score is at least 20 for a symbol that
-        code outside the project may call. `rank` compares the direct dependents with those of the project's other symbols, and does not
-        change the level. `at_least` is set if there are at least as many unresolved call sites as resolved ones.
+        The level is `unknown` on three conditions: no dependents were found, nothing proves that none exist, and calls from outside the
+        project are unlikely. Otherwise the level follows from the score. The score is 40 (1 - e^(-w/10)) + 20 (1 - e^(-e/3)) + 20 (1 -
+        e^(-m/3)), plus 20 if there are dependents but no test is affected. Here w, e and m are the weight, the entry points and the modules
+        of `Facts`. The score is at least 20 for a symbol that code outside the project may call. `rank` compares the direct dependents with
+        those of the project's other symbols, and does not change the level. `at_least` is set if there are at least as many unresolved call
+        sites as resolved ones.
     """
     if facts.unknown and not facts.outside:
         reason = "no dependents found, but text alone cannot prove that there are none"

@@ -35,7 +35,7 @@ class _Counts(NamedTuple):
 def standing(view: GraphView, node: int) -> float | None:
     """Return the share of symbols with fewer direct dependents than `node`.
 
-    The default limits of an impact question apply, whatever limits a given question has.
+    Dependents are counted with the default limits of an impact question, so the result does not depend on a question.
 
     Returns:
         The share of the project's symbols, 0 to 1. None for a file, a test, code outside any definition and a symbol of another project.
@@ -51,8 +51,8 @@ def standing(view: GraphView, node: int) -> float | None:
 def _direct_dependents(view: GraphView) -> _Counts:
     """Count the direct dependents of each symbol.
 
-    Tests and module symbols (code outside definitions) are left out. As in a walk, dependents of a class's members depend on the class. The
-    class's own members do not count as its dependents.
+    Tests and module symbols (code outside definitions) are left out. As in an impact walk, a dependent of a class's member is also a
+    dependent of the class. The class's own members are not its dependents.
     """
     ranked = (view.label == SYMBOL) & ~view.is_test & (view.kind != _MODULE)
     holds = np.isin(view.kind, [NODE_KINDS.index(kind) for kind in CONTAINERS]) & (view.kind != _MODULE)

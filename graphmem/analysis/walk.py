@@ -284,7 +284,10 @@ def reached(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], floo
 
 
 def _ascending(nodes: IntArray, size: int) -> IntArray:
-    """Sort distinct nodes; a mask of the graph's `size` is faster for many."""
+    """Sort distinct nodes of a graph that has `size` nodes.
+
+    For many nodes, a mask of the graph is used, which is faster.
+    """
     if len(nodes) < size // _MASKED:
         nodes = np.sort(nodes)
         first = np.ones(len(nodes), dtype=bool)

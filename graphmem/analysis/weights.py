@@ -14,7 +14,10 @@ from graphmem.model import EdgeKind
 
 
 class Travel(NamedTuple):
-    """Weight of an edge kind in an impact walk, with a sentence to explain it."""
+    """Weight of a kind of edge, and a sentence that explains such a step.
+
+    The weight is the chance that a change passes along the edge.
+    """
 
     weight: float  # (0, 1]
     sentence: str  # explanation of this kind of step for readers

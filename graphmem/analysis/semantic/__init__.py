@@ -1,4 +1,4 @@
 """Modules, layers, cycles, flows and other facts about the structure.
 
-They are derived from the code graph, and include hot spots, dead code and duplicates.
+The facts are derived from the code graph. They include hot spots, dead code and duplicates.
 """

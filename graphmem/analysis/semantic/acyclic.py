@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 def acyclic(groups: Sequence[Sequence[str]], units: Mapping[str, str], arcs: Iterable[tuple[str, str]]) -> list[list[str]]:
     """Divide groups of files until the groups' dependencies form no cycle.
 
-    Only dependencies between different units count. A unit that is taken out of its group joins another group, or becomes a group of its
-    own. If the units themselves depend on each other in a cycle, their groups keep this cycle.
+    A unit is a set of files that must stay together, such as a package. Only dependencies between different units count. A unit that is
+    taken out of its group joins another group, or becomes a group of its own. If the units themselves depend on each other in a cycle,
+    their groups keep this cycle.
 
     Args:
         groups: groups of ascending paths.
-        units: maps a path to its unit, such as a package; paths without a unit stay in their groups.
+        units: maps a path to its unit. A path without a unit stays in its group.
         arcs: pairs of paths, of which the first depends on the second.
 
     Returns:
@@ -65,8 +66,13 @@ def _quotient(home: Mapping[str, int], between: Sequence[tuple[str, str]]) -> nx
 def _loose(home: Mapping[str, int], size: Mapping[str, int], between: Sequence[tuple[str, str]]) -> list[str]:
     """Units to take out of their groups, because the groups form a cycle.
 
-    They are the units with a dependency on another group of the cycle. `between` has the dependencies as (dependent unit, unit). The
-    largest unit of each group stays in the group.
+    A unit (such as a package) is taken out if a dependency joins it to another group of the cycle. The largest unit of each group stays in
+    the group.
+
+    Args:
+        home: maps a unit to its group.
+        size: maps a unit to its size.
+        between: dependencies, as (dependent unit, unit).
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
@@ -81,7 +87,7 @@ def _loose(home: Mapping[str, int], size: Mapping[str, int], between: Sequence[t
 
 
 def _candidates(unit: str, home: Mapping[str, int], first: Mapping[str, int]) -> list[int]:
-    """Groups that a unit may join, best first.
+    """Groups that a unit (such as a package) may join, best first.
 
     `home` maps a unit to its current group, and `first` maps a unit to its original group. The original group of `unit` comes first, if
     other units are still in it. Then come the groups of units in the nearest folders.

@@ -58,9 +58,9 @@ class Breach:
 
 @dataclass(frozen=True)
 class Checked:
-    """The result of checking one rule: its breaches, and unused patterns.
+    """The result of checking one rule: breaches, and patterns without files.
 
-    An unused pattern matches no file.
+    A breach is a dependency that breaks the rule.
     """
 
     rule: BoundaryRule
@@ -137,7 +137,10 @@ def _rule(file: str, number: int, table: Any) -> BoundaryRule:
 
 
 def _patterns(where: str, table: dict[str, Any], key: str) -> tuple[str, ...]:
-    """The patterns under a key of a rule; the value is a string or a list."""
+    """The patterns under the key `key` of a rule; none if the key is missing.
+
+    The value in `table` is a string or a list of strings. `where` names the rule in errors.
+    """
     given = table.get(key, [])
     listed = [given] if isinstance(given, str) else given
     if not isinstance(listed, list) or not all(isinstance(one, str) and one.strip() for one in listed):

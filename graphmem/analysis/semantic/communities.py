@@ -79,9 +79,10 @@ def communities(
 
 
 def _with_splinters_joined(groups: list[list[str]]) -> list[list[str]]:
-    """Merge each group of too few files into another group.
+    """Merge each group that has too few files into another group.
 
-    The other group is the one with the most files in the same folders. If no other group has files there, the small group stays.
+    The other group is the one with the most files in the folders of the small group. If no other group has files there, the small group
+    stays.
     """
     home = {path: i for i, group in enumerate(groups) for path in group}
     siblings: dict[str, list[str]] = defaultdict(list)
@@ -101,11 +102,16 @@ def _with_splinters_joined(groups: list[list[str]]) -> list[list[str]]:
 
 
 def without_strangers(groups: Sequence[Sequence[str]], tests: Collection[str], units: Mapping[str, str]) -> list[list[str]]:
-    """Move code out of groups whose names would not be true of it.
+    """Move files out of groups whose names would be misleading for them.
 
-    Code in a group that is named after a folder of tests is tied to it by tests alone. It joins the group with most files of its nearest
-    folder, and takes along the tests beside it. Other code outside the folder that names its group joins the group that holds more than
-    half of the files of its own folder. Files of a unit stay.
+    A group is named after the folder with most of its files. If this is a folder of tests, other code in the group is there only because of
+    its tests. Such code, with the tests beside it, joins the group with most files of the nearest folder. Then single files move to the
+    group that holds more than half of their folder. Files in `units` stay.
+
+    Args:
+        groups: groups of paths.
+        tests: paths of tests.
+        units: maps a path to its unit, such as a Go package, which is never divided.
     """
     all_files = [path for group in groups for path in group]
     members = [set(group) for group in groups]
@@ -125,9 +131,9 @@ def without_strangers(groups: Sequence[Sequence[str]], tests: Collection[str], u
 
 
 def _with_single_files_at_home(groups: Sequence[Sequence[str]], tests: Collection[str], units: Mapping[str, str]) -> list[list[str]]:
-    """Move each file of code to the group that has most of its folder.
+    """Move each file of code to the group with more than half of its folder.
 
-    Tests, and files below the folder that names their group, stay.
+    Files stay if they are in `tests` or `units`, or below the folder that names their group.
     """
     holders: dict[str, Counter[int]] = defaultdict(Counter)
     for i, group in enumerate(groups):
@@ -147,7 +153,11 @@ def _with_single_files_at_home(groups: Sequence[Sequence[str]], tests: Collectio
 
 
 def _nearest(home: str, moved: Collection[str], members: Sequence[Collection[str]]) -> int | None:
-    """The group with most files of the nearest folder above, or None."""
+    """Position of the group that holds most files of a folder, or None.
+
+    The folder is `home`, or the nearest folder above it in which some group has files. Files in `moved` do not count. `members` has the
+    files of each group.
+    """
     folder = home
     while folder:
         counts = [sum(path.startswith(f"{folder}/") and path not in moved for path in group) for group in members]
@@ -191,7 +201,7 @@ def _graph(
 
 
 def _node(path: str, units: Mapping[str, str]) -> Node:
-    """The node that stands for a file: the file, or its unit (a Go package)."""
+    """Node that stands for a file: its unit (a Go package), or the file."""
     return (_UNIT, units[path]) if path in units else (_FILE, path)
 
 
@@ -214,9 +224,9 @@ def _contracted(graph: nx.Graph, units: Mapping[str, str]) -> nx.Graph:
 
 
 def _hang(graph: nx.Graph, node: Node, folder: str, weight: float) -> None:
-    """Add edges from a node to its folder, and on to all parent folders.
+    """Add an edge from a node to its folder, and on to all parent folders.
 
-    `weight` is the weight of each edge.
+    The edges lead from the node to `folder`, from `folder` to its parent, and so on. `weight` is the weight of each edge.
     """
     while True:
         above = (_FOLDER, folder)

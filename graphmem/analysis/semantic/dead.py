@@ -87,10 +87,10 @@ class Dead(NamedTuple):
 
 
 def find(entries: Entries) -> Dead:
-    """Definitions not reached from roots outside tests or from public API.
+    """Definitions that no code reaches, except perhaps tests.
 
-    A root is a place where execution begins. Code that only tests use is dead, too. If a dead definition is inside another, only the outer
-    one is listed. The list is ordered by node number.
+    A definition is alive if code outside tests reaches it from a root or from the public API. A root is a place where execution begins. If
+    a dead definition is inside another, only the outer one is listed. The list is ordered by node number.
     """
     view = entries.view
     candidate = _candidates(view)
@@ -220,7 +220,7 @@ def _span(view: GraphView, node: int) -> list[int]:
 def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]:
     """Dead definitions with the confidence that they are dead, highest first.
 
-    Among equals, those with the most lines come first, then by path and line. If other dead code uses a definition, that code may be alive
+    Ties are ordered by number of lines, most first, then by path and line. If other dead code uses a definition, that code may be alive
     after all. So the definition's confidence is multiplied by the lowest confidence of this code.
     """
     view = entries.view
@@ -263,7 +263,14 @@ def _users(view: GraphView, node: int, dead: Collection[int]) -> set[int]:
 def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defined: Mapping[str, int]) -> tuple[float, list[str]]:
     """Confidence that a definition is dead, and sentences that explain it.
 
-    Only facts about the definition itself count here; `judged` adds the confidence of code that uses it.
+    Only facts about the definition itself count here. The function `judged` adds the confidence of code that uses the definition.
+
+    Args:
+        entries: entry points of the graph.
+        node: the definition.
+        reason: why the definition seems dead, a key of `REASONS`.
+        mentions: number of occurrences of each name in the indexed texts.
+        defined: number of definitions of each name.
     """
     view = entries.view
     name = view.name(node)

@@ -39,7 +39,7 @@ def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = No
     """Flows from entry points of given kinds.
 
     The flow that passes the most modules comes first. With `kinds` None, entry points of all kinds except tests and fixtures are used. A
-    flow that is the end of another flow is left out.
+    flow is left out if it equals the last steps of another flow.
     """
     calls, module_of = Calls(modules.view), _modules_of(modules)
     ways = [way for node in sorted(entries.of_kinds(kinds)) if (way := _best(modules, calls, module_of, node)) is not None]

@@ -23,7 +23,8 @@ ALARMS: Final = 20  # one dependency in so many may be marked as worth cutting
 def components(weights: Mapping[tuple[T, T], float]) -> list[list[T]]:
     """Groups of two or more nodes that all reach each other.
 
-    The largest groups come first. Among equally large groups, the one with the lowest first member comes first. Members are ascending.
+    The keys of `weights` are edges (from, to). The largest groups come first. Ties are ordered by the lowest member. The members of a group
+    are ascending.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
@@ -34,10 +35,11 @@ def components(weights: Mapping[tuple[T, T], float]) -> list[list[T]]:
 
 
 def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
-    """A small, light set of edges whose removal breaks all cycles.
+    """A small set of light edges whose removal breaks all cycles.
 
-    A heuristic orders the nodes of each cycle, and single nodes are moved to improve the order. The edges against the order form the set.
-    Then edges that close no cycle are taken out of the set again, the heaviest first. The result is sorted by weight, the lightest first.
+    `weights` maps an edge (from, to) to its weight. A heuristic orders the nodes of each cycle, and single nodes are moved to improve the
+    order. The edges against the order form the set. Then edges that close no cycle are taken out of the set again, the heaviest first. The
+    result is sorted by weight, the lightest first.
     """
     cut: list[tuple[T, T]] = []
     for group in components(weights):
@@ -80,7 +82,10 @@ def worth_cutting(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T
 
 
 def strata(nodes: Sequence[T], weights: Mapping[tuple[T, T], float]) -> dict[T, int]:
-    """Layer of each node; all nodes of a cycle have the same layer."""
+    """Layer of each node, where all nodes of a cycle have the same layer.
+
+    The keys of `weights` are edges (from, to). A node is above the nodes that it depends on.
+    """
     first = {one: group[0] for group in components(weights) for one in group}
     folded: dict[tuple[T, T], float] = {}
     for (a, b), weight in weights.items():

@@ -49,8 +49,8 @@ def layered(layer: Mapping[str, int], weights: Mapping[tuple[str, str], float], 
 def _aside(number: int, boxes: int) -> float:
     """Distance by which a row of the map is shifted sideways.
 
-    `number` is the row's position, and `boxes` its number of boxes. Only rows of one or two boxes are shifted. Rows of one box each would
-    otherwise hide the lines behind the boxes.
+    `number` is the row's position, and `boxes` its number of boxes. Only rows of one or two boxes are shifted. Several rows of one box
+    would otherwise form a column that hides the lines behind it.
     """
     return (0.0, 0.17, -0.17)[number % 3] / boxes if boxes <= 2 else 0.0
 

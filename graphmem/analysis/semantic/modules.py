@@ -56,7 +56,10 @@ def first_sentence(doc: str) -> str:
 
 
 def _divided(units: Mapping[str, str], module_of: Mapping[str, str]) -> bool:
-    """Whether files of one unit, such as a Go package, are in several modules."""
+    """Whether the files of any unit, such as a Go package, are in two modules.
+
+    `units` maps a file to its unit, and `module_of` maps a file to its module.
+    """
     return len({(units[path], module_of[path]) for path in units}) > len(set(units.values()))
 
 
@@ -130,7 +133,7 @@ class Modules:
     def _with_tests_joined(self, groups: list[list[str]]) -> list[list[str]]:
         """Join small groups of tests whose folders have the same parent folder.
 
-        So a hundred test files take one box on the map.
+        So a hundred files of tests need only one box on the map.
         """
         tests = self._tests
         small = math.isqrt(sum(map(len, groups)))
@@ -201,9 +204,9 @@ class Modules:
 
     @cached_property
     def upward(self) -> frozenset[tuple[int, int]]:
-        """Dependencies between modules that are ignored to obtain layers.
+        """Dependencies (from, to) between modules that layers ignore.
 
-        Without these dependencies, the modules have no cycle.
+        A module is given by its position in `groups`. Without these dependencies, the modules have no cycle.
         """
         return frozenset(feedback(self.weights))
 
@@ -219,25 +222,33 @@ class Modules:
     def layer(self) -> dict[int, int]:
         """Layer of each module, 0 at the bottom; a module is above what it uses.
 
-        Dependencies in `upward` are ignored.
+        A module is given by its position in `groups`. Dependencies in `upward` are ignored, so modules of a cycle may have different
+        layers. See also `stratum`.
         """
         return layers(range(len(self.groups)), self.weights, sorted(self.upward))
 
     @cached_property
     def knots(self) -> list[list[int]]:
-        """Groups of modules that depend on each other cyclically, largest first."""
+        """Groups of modules that form a cycle of dependencies, largest first.
+
+        A module is given by its position in `groups`.
+        """
         return components(self.weights)
 
     @cached_property
     def stratum(self) -> dict[int, int]:
-        """Layer of each module; all modules of a cycle have the same layer."""
+        """Layer of each module; all modules of a cycle have the same layer.
+
+        A module is given by its position in `groups`. In contrast to `layer`, no dependency is ignored.
+        """
         return strata(range(len(self.groups)), self.weights)
 
     @cached_property
     def worth_cutting(self) -> frozenset[tuple[int, int]]:
-        """Dependencies whose removal alone takes a module out of its cycle.
+        """Dependencies (from, to) that alone keep some module in a cycle.
 
-        Only the few with the least weight are chosen; see `layering.worth_cutting`.
+        A module is given by its position in `groups`. Of these dependencies, only the few with the least weight are chosen; see
+        `layering.worth_cutting`.
         """
         return frozenset(worth_cutting(self.weights, self.upward))
 

@@ -1,6 +1,7 @@
 """Name modules after the folders that hold most of their files.
 
-A module that keeps most of its files keeps its id. It keeps its name unless the name is a folder without most of its files.
+A new module that has most files of an earlier one takes over the earlier id. It also takes over the earlier name. The exception is the name
+of a folder that no longer holds most of the module's files.
 """
 
 from __future__ import annotations
@@ -104,7 +105,10 @@ def _matches(groups: Sequence[Sequence[str]], known: Sequence[Known]) -> dict[in
 
 
 def naming_files(group: Sequence[str], tests: Collection[str]) -> list[str]:
-    """The files that name a group: those outside tests, if they are enough."""
+    """Return the files that decide a group's name: those outside tests.
+
+    If too few files are outside tests, all files of the group are returned.
+    """
     others = [path for path in group if path not in tests]
     return others if others and len(others) >= SPEAKING * len(group) else list(group)
 
@@ -128,15 +132,16 @@ def _below(paths: Iterable[str]) -> Counter[str]:
 
 
 class _Shares:
-    """The folders of a project by the names that modules take from them."""
+    """Checks whether a module may be named after a folder of the project."""
 
     def __init__(self, groups: Iterable[Sequence[str]], top: str) -> None:
         self._folder = {_shown(folder, top): folder for folder in _below(path for group in groups for path in group)}
 
     def true_of(self, name: str, group: Sequence[str]) -> bool:
-        """Whether a module of these files may have this name.
+        """Whether a module with the files `group` may have the name `name`.
 
-        A folder must hold more than half of the files. The root must hold at least half of them itself.
+        If the name is or begins with a folder, the folder must hold more than half of the files. If the name stands for the root, at least
+        half of the files must be directly in the root. Any other name is allowed.
         """
         base = name.partition(": ")[0]
         if base == ROOT:
@@ -162,9 +167,17 @@ def _shown(folder: str, top: str) -> str:
 def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float], top: str) -> str:
     """Unique name of a module: its folder, or the folder and its main parts.
 
-    The folder `base` alone is the name if it is free and `most` is true: the group has most files of the folder. Otherwise two parts
-    follow: the folders with most files, or the files with the highest weight, as in `store: reading, tables`. If no folder holds most
-    files, the name consists of the folders that do together: `build + perf`.
+    The folder `base` alone is the name if no other module has it and `most` is true. Otherwise the name has two parts of the folder, too,
+    as in `store: reading, tables`. The parts are the folders with most files, or the files with the highest weight. If the folder is the
+    root, the name joins the main folders: `build + perf`.
+
+    Args:
+        base: folder that holds most of the group's files.
+        group: files of the module.
+        most: whether the group has most files of the folder.
+        taken: names of other modules.
+        weight: weight of each file.
+        top: common folder of all files.
     """
     inside = main_folder(group)
     parts = Counter(path.removeprefix(inside).strip("/").partition("/")[0] for path in group if "/" in path.removeprefix(inside).strip("/"))
@@ -189,7 +202,10 @@ def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: 
 
 
 def _together(group: Sequence[str], parts: Counter[str], top: str) -> str:
-    """The largest folders that hold most files together, at most `PARTS`."""
+    """The largest folders that together hold most files, as in `build + perf`.
+
+    At most `PARTS` folders are named. `parts` has the number of files in each folder, and `top` is the common folder of all files.
+    """
     chosen: list[str] = []
     held = 0
     for part, count in sorted(parts.items(), key=lambda one: (-one[1], one[0]))[:PARTS]:
@@ -201,9 +217,9 @@ def _together(group: Sequence[str], parts: Counter[str], top: str) -> str:
 
 
 def _stem(path: str) -> str:
-    """File name without extensions, or the folder's name if that is generic.
+    """File name without extensions; the folder's name for a file like `index`.
 
-    An example of a generic file name is `index`.
+    Other such generic file names are `__init__` and `main`.
     """
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0] or name

@@ -69,7 +69,10 @@ def titles(modules: Modules, descriptions: Mapping[str, str]) -> list[Title]:
 
 
 def shortened(text: str) -> str:
-    """Shorten a sentence to its first clause, or to whole words with "…"."""
+    """Shorten a sentence to its first clause, or else to some whole words.
+
+    If words are cut off, "…" follows.
+    """
     text = " ".join(_MARKUP.sub(lambda match: match[1] or "", text).split())
     first = re.split(r"(?<=\w)[.;:](?:\s|$)", text, maxsplit=1)[0]
     text = (first if first.count(" ") > 1 else text).rstrip(" .,|")
