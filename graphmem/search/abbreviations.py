@@ -1,7 +1,8 @@
 """Expand abbreviations: "argument" finds `args`, and the reverse.
 
 The table of abbreviations has one row for each concept, such as "argument". A row has the full words of the concept and their short forms.
-Each form occurs in one row only. Inflections with the same stem need not be listed. Abbreviations of one project belong in its aliases.
+Each form occurs in one row only. Inflections with the same stem need not be listed. An abbreviation that only one project uses belongs in
+the project's aliases.
 """
 
 from __future__ import annotations
@@ -109,8 +110,8 @@ _ROWS: Final = """
 def other_forms(wanted: Iterable[str], stems: Callable[[Iterable[str]], Mapping[str, str]]) -> dict[str, str]:
     """Return other forms of a query's words, such as abbreviations, as stems.
 
-    The result maps the stem of each form to the stem of the query's word. For example, if the query has `argument`, it maps `args` to
-    `argument`. Stems in `wanted` are not keys.
+    The result maps the stem of each other form to the stem of the query's word. For example, if the query has `argument`, the result maps
+    `args` to `argument`. A form that the query contains itself is left out.
 
     Args:
         wanted: stems of the words that a query contains.

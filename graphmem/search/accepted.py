@@ -20,7 +20,7 @@ FILE: Final = "weights.json"
 class Accepted:
     """Factors for the built-in search weights, accepted by a person.
 
-    It also has the time of acceptance, and the number of commits from which the factors were computed.
+    The object also has the time of acceptance, and the number of commits from which the factors were computed.
     """
 
     factors: Mapping[str, float]  # by knob, a key of `search.evaluate.KNOBS`
@@ -50,7 +50,12 @@ class WeightBook:
         return accepted.factors if accepted is not None else MappingProxyType({})
 
     def accept(self, factors: Mapping[str, float], at: datetime, cases: int) -> None:
-        """Use factors from now on; they replace those accepted before.
+        """Use `factors` from now on, instead of factors accepted before.
+
+        Args:
+            factors: maps a group of weights to the factor of its built-in weights.
+            at: time of acceptance.
+            cases: number of commits from which the factors were computed.
 
         Raises:
             DiskFullError: the disk refuses the write; the weights in force do not change.

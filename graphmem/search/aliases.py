@@ -15,10 +15,10 @@ NO_ALIASES: Final[Aliases] = MappingProxyType({})
 
 
 def expand(query: str, aliases: Aliases) -> tuple[str, list[str]]:
-    """Return a query with its synonyms appended, and notes on them.
+    """Return a query with synonyms appended, and one note for each term used.
 
-    `aliases` maps a term to its synonyms. A term matches as whole words after normalisation, so that case and punctuation do not matter.
-    There is one note for each term with new synonyms. Synonyms are not expanded again.
+    `aliases` maps a term to its synonyms. A term is found in the query as whole words, whatever their case and punctuation. Synonyms that
+    the query has already are not appended. Synonyms are not expanded again.
     """
     if not aliases:
         return query, []

@@ -136,8 +136,9 @@ def _named(view: GraphView, name: str) -> list[int]:
 def by_graph(view: GraphView, seeds: dict[int, float], depth: int, filters: Filters) -> dict[int, tuple[float, int]]:
     """Find the nodes that one edge joins to a symbol named in the query.
 
-    Edges of both directions count. The score of an edge is its confidence, divided by the logarithm of the degree at both ends, so that
-    hubs contribute little. A node's score is the sum over its edges, each weighted by the confidence of the named symbol.
+    Edges of both directions count. The score of an edge is its confidence, divided by the logarithm of the number of edges at both ends. So
+    nodes with many edges contribute little. A node's score is the sum over its edges to named symbols, each weighted by the symbol's
+    confidence.
 
     Returns:
         Map from a node to (score, the named symbol that contributes most). It has the best `depth` nodes, without the named symbols.
@@ -173,8 +174,8 @@ def near_files(view: GraphView, paths: Sequence[str]) -> dict[str, float]:
     """Return how near files are to the open files (`paths`).
 
     The result maps paths to nearness. An open file has the nearness 1. A file that imports an open file, or is imported by one, gets 0.5 /
-    log2(2 + n). Here n is the number of edges that lead to it. So a file that many others import gets a low value. Open files that are not
-    in the index are kept, because memories may name them.
+    log2(2 + n). Here n is the number of edges that lead to this file. So a file that many others import gets a low value. Open files that
+    are not in the index are kept, because memories may name them.
     """
     near = dict.fromkeys(paths, 1.0)
     mask = kind_mask(("IMPORTS",))

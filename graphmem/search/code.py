@@ -74,8 +74,8 @@ def gather(
 ) -> CodeLists:
     """Search code in every way: by words, vectors, names and the graph.
 
-    The result has the scores of units: symbols, or chunks without a symbol. `share` is the share of all chunks that have vectors; the
-    weight of vectors is multiplied by it.
+    The result has the scores of units: symbols, or chunks without a symbol. `share` is the share of all chunks that have vectors, 0 to 1.
+    The weight of vectors is multiplied by `share`.
     """
     view = shot.graph
     chunk_words = {hit.id: hit.score for hit in words.hits} if words is not None else {}
@@ -122,10 +122,11 @@ def gather(
 
 
 def worth_of(view: GraphView, query: str, tuning: Tuning) -> Callable[[str, str], float] | None:
-    """Return a function that gives tests and documents less weight.
+    """Return a function that gives tests and documents less weight, or None.
 
-    The search by words multiplies a score by the function's result for (kind of chunks, path of their file). Otherwise tests and documents
-    would fill most of the limited number of candidates. The result is None if the query is not a question about code, or mentions tests.
+    The function returns a factor for (kind of chunks, path of their file). The search by words multiplies the scores of these chunks by the
+    factor. Otherwise tests and documents would fill most of the limited number of candidates. The result is None if the query is not a
+    question about code, or mentions tests.
     """
     if not _asks_for_code(query) or _OF_TESTS.search(query) is not None:
         return None
@@ -153,7 +154,7 @@ def is_heard(found: CodeLists, faint: float) -> bool:
 
 
 def _in_files(units: Units, files: Mapping[str, float]) -> dict[str, float]:
-    """Give each candidate the score that `files` has for the candidate's path.
+    """Map each candidate to the score that `files` has for its path.
 
     Candidates in other files are left out.
     """
@@ -161,9 +162,10 @@ def _in_files(units: Units, files: Mapping[str, float]) -> dict[str, float]:
 
 
 def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
-    """Return a sort key for chunks: the best rank in any of `lists`.
+    """Return a sort key that puts chunks in the order of their best rank.
 
-    Each list maps chunk ids to scores. Chunks that are in no list come last. Ties are ordered by id.
+    Each of `lists` maps chunk ids to scores. The best rank of a chunk is its best position in any of these lists. Chunks that are in no
+    list come last. Ties are ordered by id.
     """
     place: dict[str, int] = {}
     for scores in lists:
@@ -175,8 +177,9 @@ def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
 def _receivers(units: Units) -> dict[str, list[str]]:
     """Map each chunk to the units (symbols) that get a score from its vector.
 
-    A vector describes a whole chunk. The score goes to the units in the chunk, and to candidates around them, such as their class. If a
-    chunk was cut from a definition and has other units, its lines outside every symbol get no score.
+    A vector describes a whole chunk. The score goes to the units in the chunk, and to candidates around them, such as their class. The
+    lines of a chunk outside every symbol are a unit, too. This unit gets no score if the chunk was cut from a definition and has other
+    units.
     """
     there = set(units.stems.units)
     facts = units.facts(there)
@@ -195,9 +198,10 @@ def _receivers(units: Units) -> dict[str, list[str]]:
 
 
 def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float]) -> dict[str, float]:
-    """Return the best cosine for each unit (symbol).
+    """Return, for each unit (symbol), the best cosine of its chunks.
 
-    `receivers` maps a chunk to the units that get its cosine, and `cosines` maps a chunk to its cosine.
+    `receivers` maps a chunk to the units that get the chunk's cosine. `cosines` maps a chunk to its cosine. Units without a cosine are left
+    out.
     """
     best: dict[str, float] = {}
     for chunk, units in receivers.items():
@@ -212,7 +216,7 @@ def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float
 def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, tuning: Tuning, best_cosine: float | None) -> list[Voted]:
     """Fuse the lists of code candidates and return the best k.
 
-    A candidate gains a bonus (votes) if its file has other good hits. `k` is the number of hits in the request.
+    A candidate gains a bonus (votes) if its file has other good hits. `k` is the number of hits that the request asks for.
 
     Args:
         shot: the searched snapshot.
@@ -241,7 +245,8 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
 def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weights: Weights, tuning: Tuning) -> list[Ranked]:
     """Return further ranked lists: candidates related to the best hits.
 
-    A candidate is related to a hit if their vectors are similar, if they share rare words, or if an edge joins them.
+    There are three lists. The first has candidates with similar vectors. The second has candidates that share rare words with the hits. The
+    third has candidates that an edge joins to a hit.
     """
     chunks = like_the_best(fused, found.units, shot.vectors, tuning.judged_right) if found.share and shot.vectors is not None else {}
     echo = weights.echo * found.share
@@ -299,7 +304,8 @@ def _without_copies(voted: list[Voted], units: Units) -> list[Voted]:
     """Lower the rank of document sections that repeat another page.
 
     Documentation often has one copy of a page for each version. A section repeats another if both have the same heading, in files of the
-    same name. Of such sections, the one in the outermost folder gets the best of their scores. The scores of the others are lowered.
+    same name. Of all sections that repeat each other, the one in the outermost folder gets the best of their scores. The scores of the
+    others are lowered.
 
     Args:
         voted: candidates, best first.
@@ -325,10 +331,10 @@ def _without_copies(voted: list[Voted], units: Units) -> list[Voted]:
 
 
 def _with_votes(fused: Sequence[Fused], units: Units, weight: float, voters: int) -> list[Voted]:
-    """Raise candidates whose file has other good hits, which vote for it.
+    """Raise the scores of candidates whose file has other good hits.
 
-    The votes of a file are the sum of the scores of its best `voters` hits. Each candidate gains `weight` × (votes of its file / most votes
-    of any file). The result keeps the order of `fused`.
+    Such hits vote for their file. The votes of a file are the sum of the scores of its best `voters` hits. Each candidate gains `weight` ×
+    (votes of its file / most votes of any file). The result keeps the order of `fused`, although scores change.
     """
     if not fused:
         return []

@@ -23,7 +23,7 @@ def credited(view: GraphView, fused: Sequence[Fused], units: Units, query: str, 
     """Replace comments among the best candidates by definitions below them.
 
     The lines of a chunk outside definitions are one candidate. This candidate is removed if a comment above a definition has more words of
-    the query than its other lines. The definition, which must be a candidate, then gets the removed score, unless its own score is higher.
+    the query than the other lines. The definition must be a candidate, too. It then gets the removed score, unless its own score is higher.
     If several comments match, the one with most words decides.
 
     Args:

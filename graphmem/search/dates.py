@@ -1,7 +1,7 @@
 """Compare dates in a query with the times memories were created.
 
 For "What did Ana paint in June?", memories that were created in June or just after rank higher, even without a date in the text. A date
-without a year means that date in each of the latest years of the memories. Words like "yesterday" count back from now.
+without a year, such as "3 June", means this date in each recent year with memories. Words like "yesterday" count back from now.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Period(NamedTuple):
     def window(self) -> tuple[datetime, datetime]:
         """Begin and end of the time in which a memory matches this period.
 
-        The window is longer than the period, on both sides. A memory created in it gets a score.
+        The window begins earlier and ends later than the period. A memory that was created in the window gets a score.
         """
         return self.start - _WINDOW, self.end + _WINDOW
 
@@ -84,7 +84,7 @@ def periods(query: str, now: datetime, years: tuple[int, int]) -> list[Period]:
 def nearness(created: datetime, spans: Iterable[Period]) -> float:
     """Return how near a time is to the nearest of several periods.
 
-    The value is 1 inside a period, and falls with the distance from it.
+    The value is 1 inside a period and falls with the distance from the period. It is 0 without periods.
     """
     return max((_nearness(created, span) for span in spans), default=0.0)
 

@@ -60,7 +60,7 @@ class Case(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Quality of search over some cases: how early the right files are found."""
+    """Quality of search: how early and how completely the right files come."""
 
     first: float  # mean of 1 / place of the first right file
     recall: float  # mean share of the right files among the first five
@@ -123,7 +123,10 @@ def with_factors(tuning: Tuning, factors: Mapping[str, float]) -> Tuning:
 
 
 def scores(shot: Snapshot, ready: Sequence[Ready], tuning: Tuning) -> list[Measured]:
-    """Measure, for each case, how well the tuning's weights rank candidates."""
+    """Measure, for each case, how well search ranks the right files.
+
+    The result has one measurement for each of `ready`. `tuning` has the weights to measure.
+    """
     return [_scored(shot, one, tuning) for one in ready]
 
 
@@ -155,8 +158,9 @@ def halves(ready: Sequence[Ready]) -> tuple[Sequence[Ready], Sequence[Ready]]:
 def proposed(shot: Snapshot, ready: Sequence[Ready], until: float) -> dict[str, float]:
     """Propose factors for groups of weights; empty without an improvement.
 
-    A knob is a group of weights. In each step, one knob gets a factor: the one that improves the older half of the cases most. The proposal
-    is the longest series of steps that also improves the newer half.
+    The result maps a knob (a group of weights) to its factor. In each step, one knob gets a factor. The knob and factor are chosen that
+    improve the results for the older half of the cases most. The proposal has as many of these steps as possible, under one condition: they
+    also improve the newer half.
 
     Args:
         shot: the searched snapshot.

@@ -41,7 +41,7 @@ class Ranked(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Rank, score and weight of a candidate in one of the ranked lists."""
+    """A candidate's rank, score and weight in one of the ranked lists."""
 
     name: str
     rank: int  # 1-based; ties in the order of ids
@@ -77,9 +77,7 @@ class Fused(NamedTuple):
 
 
 class Scaled:
-    """A ranked list with its scores made comparable with those of others.
-
-    The comparable scores are called normalised.
+    """A ranked list with normalised scores, which compare with other lists.
 
     Args:
         ranked: the list.
@@ -115,7 +113,7 @@ class Scaled:
         return [weight * value for value in self._values]
 
     def part(self, key: str) -> Part | None:
-        """Return rank and scores of a candidate; None if the list lacks it."""
+        """Return the rank and scores of candidate `key`; None if it is not listed."""
         ranked = self._ranked
         if key not in ranked.scores:
             return None

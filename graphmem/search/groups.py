@@ -39,7 +39,7 @@ def counted(hits: Sequence[SearchHit]) -> list[FacetCount]:
 def is_unknown(query: str, hits: Sequence[SearchHit]) -> bool:
     """Whether nothing is found, or no hit contains the query's only word.
 
-    If no hit contains the word, the hits were found by similar words. For a query of several words, the result is True only if nothing is
+    Hits that do not contain the word were found by similar words. For a query of several words, the result is True only if nothing is
     found.
     """
     word = query.strip().casefold()

@@ -89,8 +89,8 @@ def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Req
 def _numbered(units: Units, shown: Collection[str]) -> dict[str, dict[int, str]]:
     """Return the text of each line of given units, by line number in the file.
 
-    The result maps each unit in `shown` to its lines. A unit is a symbol, or a chunk without a symbol. Its lines come from all found chunks
-    that contain a part of it.
+    The result maps each unit in `shown` to its lines. A unit is a symbol, or a chunk without a symbol. The lines of a unit come from all
+    found chunks that contain a part of the unit.
     """
     lines: dict[str, dict[int, str]] = {}
     for segments in units.segments.values():

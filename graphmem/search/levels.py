@@ -25,9 +25,10 @@ class Level(NamedTuple):
     p95_ms: float
 
     def tuned(self, tuning: Tuning) -> Tuning:
-        """Return `tuning`, adapted to this level of work.
+        """Return `tuning`, with fewer candidates at the degraded level.
 
-        At the degraded level, a search considers only a fifth of the memories and a third of the graph's neighbours.
+        A degraded search considers only a fifth of the memories and a third of the neighbours in the graph. At the healthy level, `tuning`
+        is unchanged.
         """
         return tuning if self.name == "healthy" else tuning._replace(depth=_DEGRADED_DEPTH, graph_depth=5)
 

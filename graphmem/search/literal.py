@@ -18,7 +18,7 @@ _LEAST: Final = 3  # minimum letters of a name
 
 
 def literal(query: str, found: Iterable[tuple[str, str]]) -> dict[str, float]:
-    """Return, for each unit, the share of the query's names that it contains.
+    """Map each unit to the share of the query's names that it contains.
 
     A unit is a symbol, or a chunk without a symbol. The share is 0 to 1. Quoted phrases count as names. A name or phrase that fewer units
     contain has more weight. Only the last part of a dotted name is matched, because code that uses a name rarely writes the other parts.

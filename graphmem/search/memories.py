@@ -40,7 +40,10 @@ _RELATED: Final[Mapping[str, float]] = {"required_with": 1.0, "validates": 0.5, 
 
 
 class Near(NamedTuple):
-    """The score that a memory gets because its neighbours are hits."""
+    """A score that a memory gets from hits beside it, and the hit behind it.
+
+    Hits beside a memory are, for example, those learnt just before or after it.
+    """
 
     score: float
     by: str  # the neighbour with the largest share
@@ -75,7 +78,7 @@ class MemoryLists(NamedTuple):
 
 
 class ScoredMemory(NamedTuple):
-    """A memory with its final score and the factors that made it."""
+    """A memory with its final score, and the factors that make up the score."""
 
     row: MemoryRow
     fused: Fused
@@ -160,9 +163,9 @@ def is_heard(lists: MemoryLists, faint: float) -> bool:
 def beside_code(lists: MemoryLists, index: MemoryIndex, words: Sequence[str], code: Elsewhere, cosines: Collection[float]) -> MemoryLists:
     """Rescale memory candidates so that they compare with code.
 
-    In a search for memories only, the best one has the full score, even if it contains little of the query. Together with code, a memory
-    with one common word would then outrank code with all of the words. Here a memory gets the full score for words only if it contains all
-    of them. Rarity is counted over code and memories together, and cosines of both are scaled together.
+    In a search for memories only, the best one gets the full score, even with few words of the query. Together with code, a memory with one
+    common word would then outrank code with all of the words. After rescaling, a memory gets the full score for words only if it contains
+    all words of the query. The rarity of words is counted over code and memories together. Cosines of both are scaled together.
 
     Args:
         lists: the result of `gather`.
@@ -210,8 +213,9 @@ def rank(
 
     The formula is score = (0.6 relevance + 0.25 recency + 0.15 frequency) × phase × trust × (1 − doubt × (1 − current confidence)), with
     recency = e^(−days × volatility) and frequency = ln(1 + used) / ln(101). Relevance is the fused score, `days` counts from the last use,
-    and `used` is the number of uses. Knowledge that is not about code has the volatility 0. If the query is a question, a memory that is
-    itself a question loses relevance.
+    and `used` is the number of uses. `volatility` and `doubt` are weights in `tuning`; `phase`, `trust` and the current confidence belong
+    to the memory. A memory that is not about code has the volatility 0. If the query is a question, a memory that is itself a question
+    loses relevance.
     """
     weights = tuning.memory
     now = request.as_of or judge.now()
@@ -257,7 +261,8 @@ def rank(
 def _diverse(index: MemoryIndex, scored: list[ScoredMemory], k: int, weights: MemoryWeights) -> list[ScoredMemory]:
     """Lower the scores of memories that repeat a better one, and sort again.
 
-    `k` is the number of hits that the search returns.
+    A memory repeats another if their vectors are nearly equal. Only the best 2 `k` memories are compared, where `k` is the number of hits
+    of the search. All memories are returned.
     """
     if not weights.repeated:
         return scored
@@ -280,7 +285,8 @@ def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> d
     """Score memories that were learnt just before or after the best hits.
 
     `seeds` maps the best hits to their scores. The memory right after a question counts `answer` times as much, because it may be the
-    answer. If both memories name code, time is ignored, because the code shows better whether they belong together.
+    answer. If a hit and its neighbour in time are both about code, the neighbour gets no score. The code shows better whether they belong
+    together.
     """
     total: dict[str, float] = {}
     best: dict[str, tuple[float, str]] = {}
@@ -333,8 +339,8 @@ def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]
 def _near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, float]:
     """Score memories by how near their code is to the files that are open.
 
-    `active` maps nodes to their nearness. A memory about such a node gets a score. It passes the score on to all memories about the same
-    code.
+    `active` maps nodes to their nearness. A memory about such a node gets a score. All memories about the same code as this memory get a
+    score, too.
     """
     own: dict[str, float] = {}
     for node in sorted(active):
@@ -355,7 +361,7 @@ def _near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, fl
 
 
 def _dated(index: MemoryIndex, request: Request, now: datetime) -> dict[str, float]:
-    """Return, for each memory, the nearness of its creation to a query's date.
+    """Map memories to the nearness of their creation to dates in the query.
 
     Nearness is in (0, 1]. Memories that are not near any date are left out.
     """

@@ -43,8 +43,8 @@ def is_derived(row: MemoryRow) -> bool:
 def _ranks_last(row: MemoryRow, near: set[str], paths_of: Callable[[str], Collection[str]]) -> bool:
     """Whether a memory must rank below all code hits.
 
-    A seed (a sentence taken from a file of the project) always must. An unconfirmed lesson of a commit must, unless one of its files is in
-    `near` (files of the best code hits).
+    A seed (a sentence taken from a file of the project) always ranks below. An unconfirmed lesson (made of a commit's message) ranks below,
+    unless one of the commit's files is in `near`. `near` has the files of the best code hits.
     """
     return row.source == SEEDED or (is_history(row) and near.isdisjoint(paths_of(row.id)))
 

@@ -2,9 +2,9 @@
 
 The weights have three sources: the built-in table, estimates from a project's sessions, and weights accepted by a person. The built-in
 weights (`search.request.PHASES`) were chosen by judgement. Sessions show which memories were used in a phase. The estimate multiplies the
-built-in weight of a type by a ratio. This is the share of the type's shown memories that were used, divided by the same share for all
-types. Estimates change nothing until a person accepts them. Accepted weights are in a small file of the index. Search and the selection of
-context for agents read all weights from `PhaseBook`.
+built-in weight of a type by a ratio. The ratio is the used share of the type's shown memories, divided by the used share of all shown
+memories. Estimates change nothing until a person accepts them. Accepted weights are in a small file of the index. Search and the selection
+of context for agents read all weights from `PhaseBook`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Table = Mapping[str, Mapping[str, float]]  # phase -> type -> weight; unnamed ty
 class Use(NamedTuple):
     """Numbers of memories of one type that were shown and used in a phase.
 
-    A memory counts once for each session.
+    A memory that a session saw or used several times counts once for this session.
     """
 
     shown: int
@@ -120,7 +120,12 @@ class PhaseBook:
         }
 
     def accept(self, weights: Mapping[tuple[str, str], float], at: datetime, sessions: int) -> None:
-        """Use weights from now on; they replace all weights accepted before.
+        """Use `weights` from now on, instead of all weights accepted before.
+
+        Args:
+            weights: maps (phase, type of memory) to a weight.
+            at: time of acceptance.
+            sessions: number of sessions from which the weights were estimated.
 
         Raises:
             DiskFullError: the disk refuses the write; the weights in force do not change.

@@ -62,7 +62,7 @@ class Aids(NamedTuple):
 class _Path(NamedTuple):
     """One way to find candidates, such as by words; it runs in a thread.
 
-    `future` will have the result. It is None if the way does not run, and `reason` says why.
+    `future` will have the candidates. If the search does not use this way, `future` is None and `reason` says why.
     """
 
     name: str
@@ -103,7 +103,7 @@ def candidates_of(
 ) -> tuple[str, code.CodeLists]:
     """Return the type of a query, and its code candidates before fusion.
 
-    The types are those of `query_type.classify`.
+    The type is one of those that `query_type.classify` returns. The candidates are those from which `search` makes the hits.
 
     Raises:
         BadInputError: as for `search`.
@@ -360,7 +360,7 @@ class _Run:
     def _beside_memories(self, coded: code.CodeLists) -> float:
         """Return the factor that makes code scores comparable with memory scores.
 
-        Code gets scores from more ranked lists than memories do, without more evidence.
+        Code gets scores from more ranked lists than memories do. Without the factor, code would always rank higher.
         """
         said = sum(one.weight for one in coded.lists if one.name in _TEXTS and one.scores)
         said += (self.weights.alike + self.weights.echo) * coded.share
@@ -384,7 +384,7 @@ class _Run:
 
 
 def _lowered(voted: Sequence[Voted], by: float) -> list[Voted]:
-    """Multiply the scores of code hits, with all their parts, by a factor."""
+    """Multiply the scores of code hits, and all their parts, by `by`."""
     if by == 1:
         return list(voted)
     return [Voted(one.hit.times(by), one.score * by, one.boost * by, one.boosted_by) for one in voted]

@@ -42,7 +42,7 @@ PHASES: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
 class Weights(NamedTuple):
     """Weights of the ways to search code, for one type of query.
 
-    Examples are the weights of words, of vectors and of names.
+    For example, `words` is the weight of the search by words, and `dense` that of the search by vectors.
     """
 
     words: float  # BM25 of the query

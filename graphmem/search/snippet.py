@@ -14,7 +14,7 @@ _MAX_SCANNED: Final = 400  # lines
 def snippet(text: str, query: str) -> str:
     """Return at most LINES lines of a hit with most of the query's words.
 
-    Without a match the first lines are returned. Truncated lines end in "…". Common indentation is removed.
+    If no line has a word of the query, the first lines are returned. Truncated lines end in "…". Common indentation is removed.
     """
     lines = text.split("\n")
     start = _best_window(lines[:_MAX_SCANNED], query) if len(lines) > LINES else 0
@@ -24,10 +24,10 @@ def snippet(text: str, query: str) -> str:
 
 
 def _best_window(lines: list[str], query: str) -> int:
-    """Return the index of the first of the LINES lines that match best.
+    """Return the index of the first line of the LINES lines that match best.
 
-    Windows of LINES lines are compared by three criteria, in this order: most distinct words of the query, most words of the query, and a
-    first line with such a word.
+    All runs of LINES consecutive lines are compared by three criteria, in this order: most distinct words of the query, most words of the
+    query, and a first line with such a word.
     """
     folded = "\n".join(lines).casefold()
     wanted = {word for word in set(query_words(query)) - STOP_WORDS if word in folded}

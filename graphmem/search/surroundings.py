@@ -90,8 +90,8 @@ def echoes(fused: Sequence[Fused], stems: StemsOfUnits, count: int) -> dict[str,
 def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float) -> dict[str, float]:
     """Score candidates that an edge joins to candidates with high scores.
 
-    A candidate receives the scores of at most four others: the best of its callers, of its callees, of its references, and of its bases and
-    subclasses.
+    A candidate receives the scores of at most four other candidates. They are its best caller, its best callee, its best partner in a
+    reference, and its best base or subclass.
 
     Args:
         view: the graph.

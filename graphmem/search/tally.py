@@ -1,6 +1,6 @@
 """Count searches since the index was opened, with their durations.
 
-It also counts how often the graph found hits.
+The module also counts the searches in which the graph raised the score of a hit.
 """
 
 from __future__ import annotations

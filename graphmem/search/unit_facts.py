@@ -96,7 +96,10 @@ class FactsOfUnits:
 
 
 def _keep(known: dict[str, _Value], fresh: Mapping[str, _Value]) -> None:
-    """Add `fresh` values to the cache `known`, which is emptied when full."""
+    """Add `fresh` values to the cache `known`.
+
+    If the cache would become too large, all older values are dropped first.
+    """
     with _lock:
         if len(known) + len(fresh) > _MOST_UNITS:
             known.clear()

@@ -43,7 +43,7 @@ class UnitWords(NamedTuple):
 class _Terms(NamedTuple):
     """The query's words that occur in one text field, and its length.
 
-    The words are stems, in the order of the text. The length is the number of all its words.
+    The words are stems, in the order of the text. The length is the number of all words in the field.
     """
 
     terms: list[str]
@@ -139,8 +139,12 @@ def sentences(query: str) -> list[str]:
 def _bm25f(saturated: Mapping[str, Mapping[str, float]], weight: Mapping[str, float], coverage: float) -> dict[str, float]:
     """Return the BM25F score of each unit that has a word of the query.
 
-    A unit is a symbol, or a chunk without a symbol. `saturated` maps each unit to its words (as stems) with their saturated counts. The
-    score is multiplied by a power, `coverage`, of the share of the total `weight` that the unit's words have.
+    The score is multiplied by the share of the query's words that the unit has, raised to a power.
+
+    Args:
+        saturated: maps a unit (a symbol, or a chunk without a symbol) to its words, as stems, with their saturated counts.
+        weight: weight of each word of the query, as a stem. Words with more weight count more in the share.
+        coverage: exponent of the share.
     """
     whole = math.fsum(weight.values())
     scores: dict[str, float] = {}
@@ -165,8 +169,15 @@ def _best_sentence(
 ) -> dict[str, float]:
     """Return each unit's best score over all sentences of the query, 0 to 1.
 
-    A unit is a symbol, or a chunk without a symbol. The best unit for a sentence gets 1. Without sentences (`parts`), the scores for the
-    whole query (`whole`) are used.
+    The best unit for a sentence gets 1. Only the longest sentences are used.
+
+    Args:
+        saturated: maps a unit (a symbol, or a chunk without a symbol) to its words, as stems, with their saturated counts.
+        whole: score of each unit for the whole query, used instead if `parts` is empty.
+        rarity: rarity of each stem.
+        parts: the sentences of the query.
+        stem_of: stem of each word of the query.
+        fields: parameters of the score.
     """
     best: dict[str, float] = {}
     # The longest carry most; a query with more sentences is a log or a discussion.
@@ -179,9 +190,9 @@ def _best_sentence(
 
 
 def _within(rarity: Mapping[str, float], part: str, stem_of: Mapping[str, str]) -> dict[str, float]:
-    """Return the stems of a part of the query, each with its rarity.
+    """Return the stems of one sentence of a query, each with its rarity.
 
-    A part is for example a sentence.
+    `part` is the sentence. `rarity` maps a stem to its rarity, and `stem_of` maps a word to its stem.
     """
     return {stem_of[word]: rarity[stem_of[word]] for word in query_words(part) if word in stem_of}
 
@@ -210,8 +221,14 @@ def _documentation_scores(
 ) -> dict[str, float]:
     """Return the share of the query's words in each unit's documentation.
 
-    A unit is a symbol, or a chunk without a symbol. The share is weighted by `weight`, which maps each word (as a stem) to its weight.
-    Documentation with many other words gets a lower score, by the exponent `focus`.
+    A unit is a symbol, or a chunk without a symbol. Documentation with many other words gets a lower score.
+
+    Args:
+        units: the candidates.
+        wanted: stems of the query's words, and of their other forms.
+        term_of: maps a stem in `wanted` to the word of the query for which it stands, as a stem.
+        weight: weight of each word of the query, as a stem.
+        focus: exponent of the share of the documentation's words that are words of the query.
     """
     whole = math.fsum(weight.values()) or 1.0
     told: dict[str, float] = {}

@@ -47,7 +47,7 @@ class Units:
         segments: for each chunk its lines by unit; segments of one chunk have different units.
         stems: the words of the units.
         nodes: the node of each unit that is a symbol.
-        best: for each unit its lines in its best chunk.
+        best: for each unit, its lines in the chunk that ranks best.
     """
 
     def __init__(
@@ -98,7 +98,8 @@ class Units:
     def rows_with(self, shown: Collection[str], numbers: Collection[int]) -> dict[str, dict[int, set[int]]]:
         """Return the lines of given units that have some of the given stems.
 
-        The result maps a unit to the numbers of its lines in the file, and each line to its stems that are in `numbers`.
+        The result maps a unit to line numbers in the file, and each line number to stem numbers. Only units in `shown` and stems in
+        `numbers` are included.
         """
         unit_of: list[str] = []  # for each line
         line_of: list[int] = []  # for each line, its number in the file; 0 for a repetition of the signature
@@ -268,8 +269,8 @@ _LINE_END: Final = np.full(1, LINE, np.uint16)
 def _has_letters(entry: Entry, of_line: Sequence[int], number: int) -> bool:
     """Whether any line of a chunk's unit `number` has a letter or a digit.
 
-    `of_line` has the number of the unit for each line. Lines without an indexed word may have letters, such as encoded data. Lines without
-    letters, such as blank lines between definitions, belong to no unit.
+    `of_line` has the number of the unit to which each line of the chunk belongs. Lines without an indexed word may have letters, such as
+    encoded data. Lines without letters, such as blank lines between definitions, belong to no unit.
     """
     lines = entry.text.split("\n")
     return any(any(map(str.isalnum, lines[row])) for row, one in enumerate(of_line) if one == number)
@@ -285,8 +286,8 @@ class _Symbols:
     def inside(self, entry: Entry, named: Mapping[int, float]) -> list[tuple[int, int, int]]:
         """Return (node, first line, last line) of the symbols in a chunk.
 
-        Symbols that begin before the chunk or end after it are left out. So are definitions that are not ranked separately, unless the
-        query names them (`named`).
+        Symbols that begin before the chunk or end after it are left out. Definitions that are not ranked separately are left out, too,
+        unless the query names them (`named`).
         """
         nodes, starts, ends, kinds, _ = self._symbols
         last = entry.end_line
@@ -321,9 +322,10 @@ def _first_line(entry: Entry, lines: int) -> int:
 def _painted(
     view: GraphView, entry: Entry, count: int, symbols: _Symbols, named: Mapping[int, float], nodes: dict[str, int]
 ) -> tuple[list[str], list[int]]:
-    """Return the units of a chunk, and for each line the position of its unit.
+    """Return the units of a chunk, and the unit of each of its lines.
 
-    The node of each unit that is a symbol is added to `nodes`.
+    A unit is given by its id in the first list. The second list has, for each line, the position of its unit in the first list. The node of
+    each unit that is a symbol is added to `nodes`.
     """
     around = _enclosing(view, entry)
     own = view.ids[around] if around >= 0 else entry.id

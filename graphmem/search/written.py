@@ -1,7 +1,7 @@
-"""Recognise candidates that tell about code instead of being it.
+"""Recognise texts about code: release notes, completions, help texts.
 
-Words of a question occur in release notes, in scripts that complete a command line, and in functions that only return a help text. None of
-them does what the question asks about. They are recognised by their paths and by their shape.
+Words of a question often occur in release notes and in scripts that complete a command line. They also occur in functions that only return
+a help text. None of these does what the question asks about. They are recognised by their paths and by their shape.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def is_completion(path: str) -> bool:
 def texts_among(view: GraphView, units: StemsOfUnits, nodes: dict[str, int], words: WordIndex) -> Collection[str]:
     """Return the functions that only hold a long string, such as a help text.
 
-    Such a function has no documentation and calls nothing. Many of its words are function words, such as "the", as in sentences.
+    Such a function has no documentation and calls nothing. Like a sentence, it has many words such as "the".
 
     Args:
         view: the graph of the units.
