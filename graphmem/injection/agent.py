@@ -1,9 +1,9 @@
 """A background thread that prepares memories for a session's next turn.
 
-`update` returns at once. The thread embeds the context of the conversation, compares it with the previous context and looks for memories.
-If the similarity is below 0.3, a new topic starts. Within a topic, each memory is shown once. Memories may be shown again after a change of
-topic, and after every 50 turns. An optional check by a language model runs in separate threads. So a slow model does not delay the contexts
-of other sessions.
+`update` returns at once. The thread embeds the context of the conversation, which is its last messages. It compares the context with the
+previous one and looks for memories. If the similarity of the two contexts is below 0.3, a new topic starts. Within a topic, each memory is
+shown once. Memories may be shown again after a change of topic, and after every 50 turns. An optional check by a language model runs in
+separate threads. So a slow model does not delay the contexts of other sessions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class Context(NamedTuple):
-    """The current topic of a conversation: its words and open files."""
+    """Context of a conversation: last messages, open files, phase and session."""
 
     text: str  # the last messages, the newest last
     files: tuple[str, ...] = ()  # open files, relative to the root
@@ -42,7 +42,7 @@ class Context(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A memory that fits a conversation and may be shown, with its score."""
+    """A memory that may be shown in a conversation, with its similarity to it."""
 
     id: str
     similarity: float
@@ -57,7 +57,7 @@ cannot be done.
 class Ready(NamedTuple):
     """Memories that were prepared for the next turn of a session.
 
-    If a language model did not check their relevance, `note` says why.
+    A language model may check the relevance of the memories. If it did not, `note` says why.
     """
 
     found: list[Candidate]  # not yet shown, best first
@@ -128,7 +128,10 @@ class ContextAgent:
         self._thread: threading.Thread | None = None
 
     def begin(self, session: str) -> None:
-        """Start a session, or restart one with the same name."""
+        """Start a session; if it exists already, its state is dropped first.
+
+        The state includes the memories that were shown to the session.
+        """
         with self._lock:
             self._sessions.pop(session, None)
             self._waiting.pop(session, None)
@@ -144,7 +147,7 @@ class ContextAgent:
     def update(self, session: str, context: Context) -> int:
         """Queue a session's new context to be processed in the background.
 
-        The call does not wait. It returns the number of the turn.
+        The call does not wait. It returns the number of the session's turn, from 1.
         """
         with self._work:
             state = self._state(session)
@@ -173,7 +176,7 @@ class ContextAgent:
     def shown(self, session: str) -> frozenset[str]:
         """Ids of the memories that a session should not be shown again.
 
-        These were shown since the topic began, or since the last reset after 50 turns.
+        They are the memories shown since the topic began. A reset after every 50 turns empties the set, too.
         """
         with self._lock:
             return frozenset(self._state(session).shown)
@@ -262,8 +265,8 @@ class ContextAgent:
     def _look(self, session: str, turn: int, context: Context) -> bool:
         """Search memories for a new context, and detect a change of topic.
 
-        `turn` is the number of the context in its session. The result is True if a language model now checks the memories, so that they are
-        not ready yet.
+        `turn` is the number of the context in its session. The result is True if the memories are not ready yet, because a language model
+        checks them now.
         """
         vector = self._looking.vector(context.text) if context.text.strip() else None
         words = Counter(self._looking.words(context.text))

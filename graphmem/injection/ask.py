@@ -15,7 +15,10 @@ MAX_SESSION_NAME: Final = 200
 
 
 class Ask(NamedTuple):
-    """A request for context: session, moment, words, files, phase."""
+    """A request for context to show to an agent.
+
+    The field `point` names the moment of the session, such as `start`. `remaining` is the number of tokens that the agent has left.
+    """
 
     point: str
     session: str = ""

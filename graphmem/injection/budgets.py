@@ -1,7 +1,7 @@
 """Limits of the tokens shown to an agent, in total and by section.
 
-The first table has the limits by the number of tokens that remain to the agent. Between two rows, limits are interpolated. The second table
-has the limits by phase of work. Both tables come from the product's specification.
+The first table has one row of limits for each number of tokens that remain to the agent. Between two rows, limits are interpolated. The
+second table has the limits by phase of work. Both tables come from the product's specification.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _shares(left: int) -> tuple[int, int, int, int]:
 class PhaseShares(NamedTuple):
     """Limit of the tokens for search results in one phase of work.
 
-    `shares` divides these tokens among the types of memory.
+    `shares` divides the tokens among the types of memory. Types without their own share use the share of OTHER.
     """
 
     budget: int  # maximum tokens
@@ -129,7 +129,7 @@ def shares_of(phase: str, leaning: Mapping[str, float]) -> Mapping[str, float] |
 def retrieval_budget(budget: Budget, phase: str) -> int:
     """Return the number of tokens for search results in a phase of work.
 
-    Both the budget's section `retrieval` and the phase have a limit; the smaller one is returned.
+    The result is the smaller of two limits: that of the phase, and that of the section `retrieval` in `budget`.
     """
     shares = PHASE_SHARES.get(phase)
     return budget.retrieval if shares is None else min(budget.retrieval, shares.budget)

@@ -1,7 +1,7 @@
 """Advise an agent about an edit: dependents, tests, memories.
 
-The project computes the `Consequences` of an edit. `EditBook` records the advice that each session got, so that advice is given once, and
-the files that the session opened. After an edit, it names dependents (code that uses the edited code) in files that were not opened. When
+The project computes the `Consequences` of an edit. For each session, `EditBook` records which advice was given, so that advice is given
+once. It also records which files were opened. After an edit, it names dependents (code that uses the edited code) in unopened files. When
 the agent stops, it names forgotten files.
 """
 
@@ -97,7 +97,7 @@ class _Session:
 
 
 class EditBook:
-    """Stores the advice that each session got, and the files it opened.
+    """Stores, for each session, the advice it got and the files it opened.
 
     Thread-safe.
 
@@ -113,7 +113,8 @@ class EditBook:
     def unseen(self, session: str, found: Consequences) -> Consequences | None:
         """Return the part of some advice that a session has not received yet.
 
-        `found` is the advice: the effects of an edit. The result is None if the session already got advice about each of `found.targets`.
+        `found` is the advice: the effects of an edit. `found.targets` are the edited symbols and files. The result is None if the session
+        already got advice about each of them.
         """
         with self._lock:
             state = self._of(session)
@@ -144,7 +145,10 @@ class EditBook:
         return self.unseen(session, late) if late is not None else None
 
     def expect(self, session: str, paths: Sequence[str]) -> None:
-        """Record the files that are most likely relevant to a session's task."""
+        """Record the files that a session's task most likely concerns.
+
+        `at_stop` reminds the agent of such files that it did not open.
+        """
         with self._lock:
             self._of(session).places = tuple(paths)
 
@@ -159,7 +163,7 @@ class EditBook:
     def ran_tests(self, session: str) -> None:
         """Record that a session ran tests.
 
-        The next edit cancels this.
+        The record holds until the session's next edit. Until then, `at_stop` does not name tests to run.
         """
         with self._lock:
             self._of(session).tested = True
@@ -224,7 +228,10 @@ class EditBook:
             return " ".join([*said, "Check them, or say why they need no change, then finish."])
 
     def forget(self, session: str) -> None:
-        """Forget a session that ended or restarted."""
+        """Forget the advice and the opened files of a session.
+
+        Call this if the session ended or restarted.
+        """
         with self._lock:
             self._sessions.pop(session, None)
 
@@ -288,8 +295,8 @@ def reminder(left: Sequence[Dependent]) -> Item:
 def named_tests(tests: Sequence[TestCase], command: TestCommand) -> str:
     """Return the command line that runs the best tests, such as `go test .`.
 
-    If there are more than NAMED tests, or the command would be long, it runs whole files: the first TEST_FILES of them. The number of other
-    files is appended, as in "and 3 more files". Without a known test runner, names are returned instead of a command.
+    If there are more than NAMED tests, or the command would be long, the command runs whole files instead: the first TEST_FILES of them.
+    The number of other files is appended, as in "and 3 more files". Without a known test runner, names are returned instead of a command.
     """
     line = command(tests) if len(tests) <= NAMED else ""
     if line and len(line) <= MAX_COMMAND:

@@ -1,8 +1,8 @@
 """Detect which shown memories agents used, and which they said are wrong.
 
-The sources are events of sessions, such as edits and messages. A doubt is a sentence in which an agent says that a memory is wrong. The
-events are the same for all agents, so no agent has to support this feedback. A session that has read external text gives no feedback,
-because the agent's words may come from that text.
+The sources are events of sessions, such as edits and messages. A doubt is a sentence in which an agent says that a memory is wrong. Events
+have one format for all agents, so feedback works with every agent. A session that has read external text gives no feedback, because the
+agent's words may come from that text.
 """
 
 from __future__ import annotations

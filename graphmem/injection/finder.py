@@ -55,7 +55,7 @@ _log = logging.getLogger(__name__)
 
 
 class Kept(NamedTuple):
-    """Cache of the memories that apply to every session or serve planning.
+    """Cache of the memories for every session, and of those for planning.
 
     The cache is cleared when a memory changes.
     """
@@ -73,7 +73,7 @@ class Finder:
         searcher: searches by text.
         projections: copies of the memories and the code in memory.
         vectors: has the model that embeds contexts.
-        trust: gives the confidence that a memory needs to be shown without a request.
+        trust: has the trust level, which sets the lowest confidence of memories shown without a request.
         state: returns the state of the index.
         unit_of: returns the unit of work (task) of a session; "" if there is none.
     """
@@ -280,7 +280,7 @@ class Finder:
     def kept(self) -> Kept:
         """Return the memories that apply to every session or serve planning.
 
-        The result is cached. Every change of a memory clears the cache, unless only the count of how often it was shown changed.
+        The result is cached. Every change of a memory clears the cache, except a change of the number of times it was shown.
         """
         kept = self._standing
         if kept is None:
@@ -341,7 +341,7 @@ class Finder:
     def may_show(self, row: MemoryRow) -> bool:
         """Whether a memory's status allows showing it without a request.
 
-        The memory must be active and not await review. At the trust level `cautious`, a new memory must also be confirmed first.
+        The memory must be active and not await review. At the trust level `cautious`, it must also be confirmed.
         """
         if row.status not in LIVE_STATUSES or is_held(row):
             return False
@@ -374,10 +374,10 @@ class Finder:
         return row.status == "pinned" or (self._sureness(row, now, fades=fades) >= self._trust.threshold() and not cautious)
 
     def _sureness(self, row: MemoryRow, now: datetime, *, fades: bool = True) -> float:
-        """Return a memory's confidence, not reduced by changes of its code.
+        """Return a memory's confidence, ignoring changes of the memory's code.
 
-        The person who changed the code needs the memory most, and the shown text mentions the change. With `fades=False`, age does not
-        reduce the confidence either.
+        Elsewhere, such a change lowers the confidence. But the person who changed the code needs the memory most. The text shown with the
+        memory mentions the change. Removed code does lower the confidence. With `fades=False`, age does not lower the confidence, either.
         """
         there = [link for link in self._projections.memories().about(row.id) if link.anchor != Anchor.SUSPECT]
         return round(
@@ -385,14 +385,15 @@ class Finder:
         )  # rounded as displayed: further digits change while it is read
 
     def leaning(self, phase: str) -> Mapping[str, float]:
-        """Return how accepted weights of memory types in a phase differ.
+        """Return accepted weights of memory types, relative to built-in weights.
 
-        The result is that of `PhaseBook.leaning`.
+        The result maps a memory type to the accepted weight in `phase` divided by the built-in one. Types whose two weights are equal are
+        left out.
         """
         return self._searcher.phases.leaning(phase)
 
     def count_shown(self, ids: Sequence[str], session: str) -> None:
-        """Record that a session was shown some memories."""
+        """Count, for each of the memories `ids`, that a session was shown it."""
         from graphmem.memory.changes import note_use
 
         self._counting = get_ident()
@@ -415,8 +416,8 @@ class Finder:
 def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
     """Return the weight by which memories are ranked before they are shown.
 
-    The weight is importance × current confidence × trust in the source. With the trust, lessons from people rank before fragments of a
-    rules file.
+    The weight is importance × current confidence × trust in the source. Because of the trust, lessons from people rank before fragments of
+    a rules file.
     """
     return importance_now(row, now) * confidence * SOURCES[row.source].trust
 
@@ -424,8 +425,9 @@ def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
 def _stands(row: MemoryRow) -> bool:
     """Return whether a memory applies to every session (a standing memory).
 
-    Pinned memories do, and those with a scope in STANDING_SCOPES or a type in STANDING_TYPES. Of the memories made from the project's own
-    files, only the overview does, because agents read their instruction files by themselves.
+    The result is True for pinned memories, and for those with a scope in STANDING_SCOPES or a type in STANDING_TYPES. Exception: of the
+    memories made from the project's own files, only the overview and pinned ones apply. Agents read the project's instruction files by
+    themselves.
     """
     if row.status == "pinned":
         return True
@@ -437,7 +439,7 @@ def _stands(row: MemoryRow) -> bool:
 def _has_words_of(hit: SearchHit, words: frozenset[str]) -> bool:
     """Return whether a definition has enough of the words of a message.
 
-    `words` are the words of the message. The definition must have two of them, or the only one if there is just one.
+    `words` are the words of the message. The definition must have at least WORDS of them, or all of them if the message has fewer.
     """
     own = query_words(" ".join((hit.path, hit.qualname, hit.summary, *(one.text for one in hit.lines))))
     return len(words.intersection(own)) >= min(WORDS, max(1, len(words)))

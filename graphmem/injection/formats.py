@@ -66,8 +66,8 @@ def _place(one: Item) -> str:
 class Format(ABC):
     """Interface of an output format for injected context.
 
-    The output is a frame around sections. A section has a heading and items: memories, rules, code. The tokens of the output are the sum of
-    the tokens of these parts. So the cost of an item is known before the item is added.
+    The output is a frame around sections. A section has a heading and items: memories, rules, code. The number of tokens of the output is
+    the sum over frame, headings and items. So the cost of an item is known before it is added.
     """
 
     name: str

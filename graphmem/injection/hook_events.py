@@ -108,7 +108,8 @@ class Hooks:
     def _step(self, call: HookCall) -> int:
         """Return the number of the session's current step.
 
-        Each tool call is a step; if `call` is one, it is counted first. At the end of a session its count is removed.
+        Steps are tool calls. If `call` is a tool call, the number is increased first. If `call` is the end of the session, the number is
+        returned and then forgotten.
         """
         with self._lock:
             step = self._steps.pop(call.session, 0) + (call.moment in (TOOL, FAILURE))
@@ -187,9 +188,16 @@ class Hooks:
     def _advised(self, call: HookCall, agent: Agent, ask: Ask, started: float, *, can: bool) -> Injection | None:
         """Return advice about an edit after a tool ran, or None.
 
-        The advice is about the tool's edit, or about unopened code that uses edited code. `can` tells whether the agent accepts context at
-        this event. An agent that accepts context before a tool runs got the advice then. Any other agent gets it now, with the tool's
-        result.
+        Some agents accept context before a tool runs, so they got advice about the edit then. Now they get a note on unopened code that
+        uses the edited code. Other agents now get the advice about the edit itself. If earlier advice missed its deadline, this advice is
+        returned instead.
+
+        Args:
+            call: the call of the hook, with the tool.
+            agent: the coding agent.
+            ask: the request for context.
+            started: arrival of the event on the clock of `time.monotonic`.
+            can: whether the agent accepts context at this event.
         """
         injector, meant = self._injector, call_of(call.tool, call.args)
         if meant.action == "test":
@@ -224,8 +232,8 @@ class Hooks:
     def _after_tool(self, ask: Ask, files: Sequence[str], *, can: bool, started: float) -> Injection | None:
         """Return the context to show after a tool ran, or None.
 
-        Three sources are tried in order: warnings (traps) about the tool's files, an item for this step, and memories prepared in the
-        background. The first one that has text is used. `can` tells whether the agent accepts context at this event.
+        Three sources are tried in this order: warnings (traps) about the tool's files, an item for this step, and memories prepared in the
+        background. The first source with text is used. `can` tells whether the agent accepts context at this event.
         """
         if not can:
             return None

@@ -1,7 +1,7 @@
 """Show context to an agent's sessions at fixed moments.
 
-A moment is called a point: the start, a prompt, a tool's result, a step. Each point has a deadline. An answer that would be late is sent
-empty. Slow work runs after the answer was sent.
+A moment is called a point: the start, a prompt, a tool's result, a step. Each point has a deadline. If the context is not ready by then, an
+empty answer is sent. Slow work runs after the answer was sent.
 """
 
 from __future__ import annotations
@@ -156,8 +156,8 @@ class Injector:
     def memories_changed(self, delta: KnowledgeDelta) -> None:
         """Process a write of memories: new ones, and newly disputed ones.
 
-        Call this after each write. A new memory may be shown to the session that made it, unless it repeats words of the session. For each
-        open session that was shown a newly disputed memory, a memory flagged wrong is counted.
+        Call this after each write. A new memory may be shown to the session that made it, unless it only repeats words of this session. A
+        memory that is now disputed counts as flagged wrong in each open session to which it was shown.
         """
         self._finder.memories_changed(delta)
         own_words = {row.id for row in delta.memories if row.type == "preference" or row.source in OWN_WORDS}
@@ -180,7 +180,11 @@ class Injector:
         self.soon(lambda: self.steps.searched(session, query, self._finder.answers(query, session)))
 
     def update(self, session: str, messages: Sequence[str], files: Sequence[str], phase: str) -> int:
-        """Queue a new context of a conversation; return the turn's number."""
+        """Queue a new context of a conversation; return the number of the turn.
+
+        A background thread prepares memories for the context. `messages` are the last messages, the newest last, and `files` are the open
+        files.
+        """
         return self.agent.update(session, Context("\n".join(messages), tuple(files), phase, session))
 
     def settle(self, timeout_s: float) -> bool:
@@ -284,7 +288,8 @@ class Injector:
     def at_stop(self, session: str) -> str:
         """Return a reminder for an agent that stops: forgotten files and tests.
 
-        The result is "" if nothing was forgotten, or if the session is not in the group `full` of the experiment.
+        The result is "" if nothing was forgotten. It is also "" if the session is not in the group `full` of the experiment (see
+        `experiment`).
         """
         return self.edits.at_stop(session) if self._group(session) == FULL else ""
 
@@ -436,7 +441,10 @@ class Injector:
         return self._pack(ask, budget, items, until, trigger.why)
 
     def _take(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Return the memories that were prepared in the background, packed."""
+        """Return the memories that were prepared for a session, packed as text.
+
+        A background thread prepared them.
+        """
         found, said = self.agent.take(ask.session)
         ready = {one.id: one.similarity for one in found}
         phase = ask.phase or self.agent.phase(ask.session)
@@ -462,7 +470,10 @@ class Injector:
         return self._planner.prefetch(module)
 
     def step_limit(self, module: str, base: int) -> StepLimit:
-        """Scale planned steps by past overruns; see `planning.step_limit`."""
+        """Return a limit of steps: the planned number `base`, times past overruns.
+
+        See `planning.step_limit`.
+        """
         return self._planner.step_limit(module, base)
 
     def packed(self, answer: SearchAnswer, budget_tokens: int, form: str = "text") -> PackedText:
@@ -515,8 +526,8 @@ class Injector:
 
 
 def _is_lesson(info: MemoryInfo) -> bool:
-    """Whether a memory is a commit's lesson, not yet confirmed.
+    """Whether a memory is a commit's lesson (its message), not yet confirmed.
 
-    Such a lesson is mostly about a fault of a file that was mended long ago.
+    Most such lessons are about a fault that was fixed long ago, so few of them are shown.
     """
     return info.source == COMMIT and info.status == "candidate"

@@ -1,9 +1,9 @@
 """Pack memories, rules and code into a number of tokens.
 
 The sections are packed in this order: always, editor context, retrieval (search results), summaries. Retrieval takes at most 5 pinned
-memories. Of the other memories, the worst 30 % are dropped. At most 5 of the best are taken, at most 2 of them from one session. The phase
-of work divides the tokens of retrieval among types of memory. Tokens that a type leaves unused go to the next best items. Overlapping
-pieces of code are merged, and code is grouped by file. Omissions are reported.
+memories. Of the other memories, the worst 30 % are dropped. Of the rest, at most the best 5 are taken, and at most 2 from one session. The
+phase of work divides the tokens of retrieval among types of memory. Tokens that a type leaves unused go to the next best items. Overlapping
+pieces of code are merged, and code is grouped by file. The result reports what was left out.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _is_whole(one: Item) -> bool:
 def arranged(items: Sequence[Item]) -> list[Item]:
     """Order items for display: pinned memories first, then by score.
 
-    Pieces of code are merged and grouped by file; the best piece gives the score of its file. Ties are ordered by id or path.
+    Pieces of code are merged and grouped by file. A file has the score of its best piece. Ties are ordered by id or path.
     """
     groups = [((not one.pinned, -one.score, one.id), [one]) for one in items if one.kind != "code"]
     pieces = merged(one for one in items if one.kind == "code")

@@ -1,7 +1,7 @@
 """Infer the phase of work of a session from the tools it uses.
 
-Reading and searching is `explore`. An edit begins `implement`, and a test after an edit begins `validate`. LOOKS reads or searches in a row
-begin `explore` again. Before the first tool the phase is unknown.
+Reading and searching is `explore`. An edit begins `implement`, and a test after an edit begins `validate`. After LOOKS reads or searches in
+a row, the phase is `explore` again. Before the first tool call, the phase is unknown.
 """
 
 from __future__ import annotations

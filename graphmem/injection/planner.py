@@ -1,7 +1,7 @@
 """Find memories and files for planned work, before a task or a phase.
 
-A relay passes memories from one phase of work to the next. A prefetch names files to read before the work begins. Step limits are computed
-from past overruns.
+A relay passes memories from one phase of work to the next. A prefetch names files to read before the work begins. A step limit is a planned
+number of steps, raised if past work took more steps than planned.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ class Planner:
     def relay(self, before: str, to: str, ask: Ask, work_unit: str = "") -> Gathered:
         """Return memories that one phase of work passes to the next, as one text.
 
-        `before` and `to` are the two phases. All memories are of types that the phase `to` needs. Memories that the session made come
-        first.
+        `before` and `to` are the two phases. Only memories of the types that the phase `to` needs are returned. Memories that the session
+        made come first, then memories about the task (`ask.text` or `work_unit`).
         """
         types = planning.relay_types(to)
         planning.relay_types(before)
@@ -128,7 +128,8 @@ class Planner:
         """Return items that name files to read first, and notes.
 
         `files` are the open files. Files are named that past sessions often read when they worked in a folder of an open file. Files that
-        often change together with the open files are named too. A note tells how many folders could not be looked up before `until`.
+        often change together with the open files are named too. `until` is a deadline on the clock of `time.monotonic`. A note tells how
+        many folders could not be looked up in time.
         """
         folders = sorted({path.rpartition("/")[0] for path in files if "/" in path})
         items: list[Item] = []
@@ -144,7 +145,10 @@ class Planner:
         return items, []
 
     def step_limit(self, module: str, base: int) -> StepLimit:
-        """Scale planned steps by past overruns; see `planning.step_limit`."""
+        """Return a limit of steps: the planned number `base`, times past overruns.
+
+        See `planning.step_limit`.
+        """
         describer = self._book.describer()
         return planning.step_limit(module, base, [describer.info(row) for row in self._finder.kept().typed["task_calibration"]])
 

@@ -1,6 +1,6 @@
 """Rules for planned work: files to read first, limits of steps, relays.
 
-A relay passes memories from one phase of work to the next.
+A limit of steps is a planned number of steps, scaled by past overruns. A relay passes memories from one phase of work to the next.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ class Wanted(NamedTuple):
 
 
 def wanted_of(patterns: Sequence[MemoryInfo], module: str) -> list[Wanted]:
-    """Return the files that memories suggest to read before work on a module.
+    """Return the files to read before work on a module, as memories suggest.
 
-    `patterns` are memories of type prefetch_pattern. Each memory gives first the files read in over 80 % of a module's sessions. The files
-    read in over 50 % follow.
+    `patterns` are memories of type prefetch_pattern, which list files that past sessions read. Memories about a module unrelated to
+    `module` are ignored. Each memory gives first the files read in over 80 % of the sessions, then those read in over 50 %.
     """
     found: list[Wanted] = []
     for info in patterns:
@@ -74,7 +74,7 @@ def wanted_of(patterns: Sequence[MemoryInfo], module: str) -> list[Wanted]:
 
 
 def within_module(one: str, module: str) -> bool:
-    """Return whether two paths are equal or one is a folder around the other."""
+    """Return whether two paths are equal, or one is a folder above the other."""
     left, right = one.strip("/"), module.strip("/")
     return left == right or left.startswith(f"{right}/") or right.startswith(f"{left}/")
 
@@ -107,10 +107,11 @@ def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None])
 
 
 def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> StepLimit:
-    """Scale a planned number of steps by past overruns, to at most the double.
+    """Scale a planned number of steps by past overruns, up to twice.
 
-    `base` is the planned number. `calibrations` are memories of past overruns, by module. Those for `module`, or for a folder around or
-    inside it, are considered. The one with the most samples is used; among equals, the newest.
+    `base` is the planned number. `calibrations` are memories that tell by which ratio past work in a module exceeded its planned steps.
+    Those for `module`, or for a folder around or inside it, are considered. The one with the most samples is used; among equals, the
+    newest.
 
     Raises:
         BadInputError: base is not a number of steps.
@@ -135,9 +136,9 @@ def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> St
 
 
 def relay_types(to: str) -> tuple[str, ...]:
-    """Return the types of memories that the phase `to` gets from the last one.
+    """Return the types of memories that are passed on to the phase `to`.
 
-    At the end of a phase of work, its memories of these types are passed on.
+    When a phase of work ends, its memories of these types are passed on to the next phase.
 
     Raises:
         BadInputError: unknown phase.

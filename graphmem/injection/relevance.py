@@ -1,8 +1,8 @@
 """Let a language model drop prepared memories that are irrelevant.
 
 The check runs in the background for at most `agent.CHECK_S` seconds. Without a valid answer nothing is dropped, and a note in the output
-says so. The model answers with numbers of memories, so it cannot add text. Untrusted memories are not sent, because they could instruct the
-model to drop others.
+says so. The model answers only with the numbers of the relevant memories, so it cannot add text. Untrusted memories are not sent to the
+model, because they could instruct it to drop others.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ FILE, LEARNT, SEARCH = "file", "learnt", "search"
 
 
 class Trigger(NamedTuple):
-    """A reason to show an item between two steps, with the memories to show."""
+    """Memories to show between two steps of an agent, and the reason why."""
 
     name: str  # file | learnt | search
     ids: list[str]  # of memories to show, best first
@@ -35,7 +35,10 @@ class Trigger(NamedTuple):
 
 @dataclass(slots=True)
 class _Steps:
-    """The recent actions of one session, to decide about its next step."""
+    """The recent actions of one session, to decide about its next step.
+
+    Each tool call of an agent is a step.
+    """
 
     step: int = 0
     files: deque[str] = field(default_factory=lambda: deque(maxlen=_FILES))
@@ -73,7 +76,7 @@ class StepTriggers:
     def learnt(self, session: str, ids: Sequence[str]) -> None:
         """Record memories that a session has just made.
 
-        If the steps of the session are not counted, nothing is recorded.
+        Nothing is recorded for a session without any recorded step or action.
         """
         with self._lock:
             if session in self._sessions:
@@ -81,7 +84,10 @@ class StepTriggers:
                 own += [one for one in ids if one not in own]
 
     def passed(self, session: str) -> None:
-        """Count a step of an agent at which other context was already shown."""
+        """Count a step of an agent, without looking for a reason to show an item.
+
+        Call this instead of `step` if other context was already shown.
+        """
         with self._lock:
             self._of(session).step += 1
 

@@ -1,9 +1,8 @@
 """Trust levels: confidence a memory needs to be shown without a request.
 
-The higher the level, the less confidence is needed. The level is `cautious` for the first 3 sessions, then `standard`. It can be
-`confident` from the 16th session on. The condition is that less than 5 % of the memories shown in the last 10 sessions were flagged wrong.
-Only a person can set `autonomous`. After three memories flagged wrong in one session, graphmem offers a lower level, which a person may
-accept.
+The higher the level, the less confidence is needed. The level is `cautious` for the first 3 sessions, then `standard`. From the 16th
+session on, it is `confident` if few memories were flagged wrong: less than 5 % of those shown in the last 10 sessions. Only a person can
+set `autonomous`. After three memories flagged wrong in one session, graphmem offers a lower level, which a person may accept.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ FILE: Final = "trust.json"
 class Experience:
     """A project's sessions so far, and the memories flagged wrong in them.
 
-    The trust level is derived from these numbers, unless a person chose a level.
+    The trust level is computed from these numbers, unless a person chose a level.
     """
 
     sessions: int = 0
@@ -45,7 +44,10 @@ class Experience:
     offer: str = ""  # a lower level, until a person accepts it or chooses another
 
     def level(self) -> str:
-        """Return the trust level in force: a person's choice, or the derived one."""
+        """Return the trust level in force, such as `standard`.
+
+        The level is that which a person chose, or else the one computed from experience.
+        """
         if self.chosen != AUTO:
             return self.chosen
         if self.sessions < CAUTIOUS_SESSIONS:
@@ -81,16 +83,16 @@ class TrustBook:
         return self._now
 
     def threshold(self) -> float:
-        """Return the confidence that a memory needs to be shown without asking.
+        """Return the lowest confidence of a memory that is shown without asking.
 
-        The memory's confidence at that time counts. Pinned memories need no confidence.
+        The memory's confidence at the time of showing counts. Pinned memories are shown at any confidence.
         """
         return THRESHOLDS[self._now.level()]
 
     def choose(self, level: str) -> Experience:
         """Set the trust level that a person chose.
 
-        With `auto`, the level is again derived from experience.
+        With `auto`, the level is computed from experience again.
 
         Raises:
             BadInputError: unknown level.
@@ -135,10 +137,10 @@ class TrustBook:
 def _read(file: Path) -> Experience:
     """Read a project's experience; a missing or damaged file means none.
 
-    Without experience, the trust level is the most careful one.
+    Without experience, the trust level is `cautious`.
 
     Raises:
-        ResourceError: out of memory or descriptors. If the file counted as empty, the next write would erase it.
+        ResourceError: memory or descriptors ran out. The file does not count as damaged then, because the next write would erase it.
     """
     try:
         found = read_sealed_json(file.read_bytes())

@@ -59,14 +59,14 @@ class Doubt(NamedTuple):
 
 
 class Said(NamedTuple):
-    """The memories that an agent's message cites, or says are wrong."""
+    """The memories that an agent's message cites, and those it says are wrong."""
 
     used: list[str]
     doubts: list[Doubt]
 
 
 class Followed(NamedTuple):
-    """Names in code that an edit added or removed, following a memory."""
+    """Names in code that an edit added or removed because of a memory."""
 
     added: frozenset[str]
     removed: frozenset[str]
@@ -111,7 +111,7 @@ class UseBook:
                     state.shown[one.id] = one
 
     def cited_in(self, session: str, text: str) -> Said:
-        """Return the memories that an agent's words cite, or say are wrong."""
+        """Return the memories that an agent's words cite, and those called wrong."""
         with self._lock:
             state = self._sessions.get(session)
             if state is None or not state.shown or "#" not in text:
@@ -159,7 +159,8 @@ class UseBook:
     def tested(self, session: str, ok: bool | None) -> list[str]:
         """Record whether a session's tests passed.
 
-        If `ok` is True, the ids of memories that earlier edits followed are returned as used. Otherwise the list is empty.
+        If `ok` is True, the result has the ids of memories that edits since the last passed tests followed. They count as used. Otherwise
+        the result is empty.
         """
         with self._lock:
             state = self._sessions.get(session)
@@ -175,7 +176,7 @@ class UseBook:
     def end(self, session: str) -> list[str]:
         """Forget a session; return the ids of memories that its edits followed.
 
-        Memories whose use was already counted are left out. The list is empty if the session's last tests failed.
+        Memories whose use was already counted are left out. The result is empty if the last tests of the session failed.
         """
         with self._lock:
             state = self._sessions.pop(session, None)
