@@ -28,7 +28,7 @@ class LazyModule:
 def computed(function: str, *arguments: Any) -> Any:
     """Call one compute function of Arrow without importing all of them.
 
-    The methods of arrays that compute would import all functions.
+    `function` is its name in Arrow, such as "equal". A method of an Arrow array that computes something would import all compute functions.
     """
     from pyarrow._compute import call_function
 

@@ -3,8 +3,8 @@
 SQLite has no checksums of its pages, but its header has four bytes for programs (`application_id`). graphmem stores the CRC-32 of all other
 bytes there. A writer sets these four bytes to zero in its first transaction (`unseal`). The last process that closes the file writes the
 new checksum (`seal`). A file with a checksum was therefore closed properly. A changed bit is found before a row is read (6 ms for 100 MB).
-A file without a checksum is open, which its log file (WAL) shows, or was left by a crash. After a crash, SQLite's log protects the
-committed rows, and `PRAGMA quick_check` checks the rest.
+A file without a checksum is in use by a process, or was left by a crash. A file in use has a log file (WAL). After a crash, SQLite's log
+protects the committed rows, and `PRAGMA quick_check` checks the rest.
 
 A JSON file ends with the hash of everything before it, like a line of the journal of memories.
 """

@@ -1,8 +1,8 @@
 """Compress a chunk of source: its text, and a prefix that describes it.
 
 The process that parses a file compresses its chunks. The database and the word index store the compressed bytes unchanged. A prefix
-contains the line numbers of its chunk. These numbers are not compressed but restored when reading, so the bytes of moved code do not
-change.
+contains the line numbers of its chunk. These numbers are removed before compression and restored after reading. So the bytes do not change
+if the code moves to other lines.
 """
 
 from __future__ import annotations

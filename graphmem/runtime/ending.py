@@ -1,6 +1,7 @@
 """Wait for a server's threads before its process ends.
 
-A daemon thread inside native code, such as the database, the model or Arrow, can abort the process while the interpreter shuts down.
+While the interpreter shuts down, a daemon thread inside native code can abort the process. Native code is, for example, that of the
+database, the model or Arrow.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ _log = logging.getLogger(__name__)
 def threads_ended(wait_s: float = WAIT_S) -> Iterator[None]:
     """Wait, after the block, for graphmem's daemon threads started inside it.
 
-    If some are still running after `wait_s` seconds, the process ends at once with exit code 0. The log names these threads, and
-    the interpreter skips its shutdown. After an error in the block, the function does not wait.
+    If some are still running after `wait_s` seconds, the process ends at once with exit code 0. The log names these threads, and the
+    interpreter skips its shutdown. If the block raises an error, the function does not wait.
     """
     before = frozenset(threading.enumerate())
     yield

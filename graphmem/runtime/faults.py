@@ -1,8 +1,8 @@
 """Report unexpected errors in work on one file, or in a background thread.
 
 A loop over files calls `fault` for an error in one file. The run then skips the file, reports it and continues. The traceback is logged at
-the level debug. The project's tests set the environment variable that `RAISE` names, so that errors are raised instead. A background thread
-calls `unraised` for an error in its work. It then continues, and shows the sentence that `unraised` returns.
+the level debug. If the environment variable that `RAISE` names is set, the error is raised instead. The project's tests set this variable.
+A background thread calls `unraised` for an error in its work. The thread then continues, and shows the sentence that `unraised` returns.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def fault(error: Exception, stage: str, path: str) -> str:
     The sentence says where the error happened and asks the user to report it. `stage` names the work, such as "parsing".
 
     Raises:
-        Exception: `error` itself, if it concerns more than this file: lack of memory or disk space, or an error of graphmem that has its
-            own message.
+        Exception: `error` itself, if it concerns more than this file. Examples are lack of memory or disk space, and an error of graphmem
+            with its own message.
     """
     is_general = isinstance(error, (MemoryError, GraphMemError)) or getattr(error, "errno", None) in _OF_THE_MACHINE
     if is_general or os.environ.get(RAISE):

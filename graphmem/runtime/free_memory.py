@@ -18,7 +18,8 @@ _FILES: Final = {
 def free_memory() -> int | None:
     """Return the bytes that can be used without swapping; None if unknown.
 
-    This is the free memory of the machine, or the free part of the limit of a control group (such as a container's), whichever is less.
+    The result is the smaller of two numbers. One is the free memory of the machine. The other is the free part of the memory limit of a
+    control group, such as a container.
     """
     free = _of_machine()
     if free is None:

@@ -107,7 +107,10 @@ def run(root: Path, *arguments: str, variables: Mapping[str, str] | None = None)
 
 
 def is_no_repository(error: GitError) -> bool:
-    """Whether Git failed because the folder is not in a repository."""
+    """Whether Git failed because its working directory is in no repository.
+
+    `error` is the error that `run` or `answer` raised.
+    """
     return _NO_REPOSITORY in str(error.facts.get("stderr", "")).casefold()
 
 
@@ -128,7 +131,7 @@ def _without_filters(configured: bytes) -> dict[str, str]:
     """Return environment variables that disable a repository's Git filters.
 
     A filter is a program in a repository's settings, which Git would run on the content of files. `configured` is Git's list of these
-    settings. The option `-c` is not used, because the name of a filter may contain an equals sign.
+    settings. Git's option `-c` could disable filters, too, but fails for a filter with an equals sign in its name.
     """
     names = sorted({key.rpartition(".")[0] for key in os.fsdecode(configured).split("\0") if key})
     settings = [(f"{name}.{key}", value) for name in names for key, value in _OF_FILTERS.items()]

@@ -34,8 +34,8 @@ def give_back(*, between: bool = False) -> None:
     The call takes milliseconds. The allocators are those of Arrow and of the C library, if it has a function for this.
 
     Args:
-        between: whether the next step of the same work will soon need as much memory again. If so, nothing is returned unless the process
-            is large and has grown since the last call. For a small index, returning the memory each time doubled the time of a run.
+        between: whether the next step of the same work will soon need as much memory again. With True, memory is returned only if the
+            process is large and has grown since the last call. For a small index, returning the memory each time doubled the time of a run.
     """
     global _resident
     if between and 0 < resident_bytes() < max(SMALL, _resident + GROWN):

@@ -32,7 +32,7 @@ _MEMORY_LIMITS: Final[tuple[tuple[Limit, str, str], ...]] = (
 
 
 class _Kind(NamedTuple):
-    """A resource such as memory, with the errors that mean its lack."""
+    """A resource such as memory, and how to recognise errors from its lack."""
 
     name: str
     errnos: tuple[int, ...]
@@ -60,9 +60,9 @@ _FILES_OF_SQLITE: Final = 4  # the database, its log, the index of the log, and 
 
 
 def limited_memory() -> bool:
-    """Whether a limit can refuse memory to this process that the machine has.
+    """Whether this process may get less memory than the machine has free.
 
-    If so, the process may run out of memory because of the limit, and not because its input is too large.
+    If so, a lack of memory may come from a limit, and not from an input that is too large.
     """
     if soft_limit("AS") is not None or soft_limit("DATA") is not None:
         return True
@@ -174,7 +174,7 @@ def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: 
 def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> None:
     """Raise an error if `error` means that descriptors or memory ran out.
 
-    For any other `error`, the function returns, and the caller handles `error`.
+    For any other `error`, nothing happens; the caller handles it. `doing` names the failed work, and `path` the file or folder.
 
     Raises:
         ResourceError: the whole process lacks descriptors or memory.
@@ -186,8 +186,8 @@ def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> N
 def refusal_of_any(error: BaseException) -> GraphMemError | None:
     """Return an error that names the resource whose lack was not handled.
 
-    `error` is an uncaught exception. If a lack of memory or disk space, for example, caused it, the result says so. It is None for any
-    other exception.
+    `error` is an uncaught exception. If a lack of memory or disk space, for example, caused it, the result names this resource. For any
+    other exception, the result is None.
     """
     if isinstance(error, GraphMemError):
         return None
@@ -213,7 +213,8 @@ def disk_refusal(error: OSError, doing: str, path: Path | str, elsewhere: str = 
 def out_of_memory(doing: str, path: Path | str = "") -> ResourceError:
     """Return an error that says that memory ran out, and names the limit.
 
-    The limit is one of this process (`ulimit`), or else the machine's memory.
+    The limit in the message is one of this process (`ulimit`), or else the machine's memory. `doing` names the failed work, and `path` the
+    file or folder.
     """
     for which, name, unit in _MEMORY_LIMITS:
         if (allowed := soft_limit(which)) is not None:
@@ -252,7 +253,8 @@ def kept_if_possible(what: str) -> Iterator[None]:
 def _descriptors_left() -> bool:
     """Whether this process can open as many files as SQLite needs at once.
 
-    SQLite closes the files that it opened before the one that failed, so a single free descriptor says nothing.
+    If SQLite fails to open one file, it closes the files that it opened before. So a single free descriptor does not show that SQLite had
+    enough.
     """
     with contextlib.ExitStack() as opened:
         for _ in range(_FILES_OF_SQLITE):

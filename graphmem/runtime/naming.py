@@ -13,7 +13,10 @@ NODE_TYPES: Final = ("Symbol", "File", "Memory", "Module")
 
 
 def decoded(text: str) -> tuple[str, str] | None:
-    """Return type and id of a Relay id (`Type:id` in base64), or None."""
+    """Return (type, id) of a Relay id, or None if `text` is not a Relay id.
+
+    A Relay id is `Type:id` in base64.
+    """
     try:
         prefix, colon, value = base64.b64decode(text, validate=True).decode("utf-8").partition(":")
     except (binascii.Error, UnicodeDecodeError, ValueError):
@@ -36,7 +39,7 @@ def in_project(text: str, root: Path | str | None) -> str:
     Any other text, and a path outside the project, is returned unchanged.
 
     Args:
-        text: may continue after a colon, as in `path:line` and `path:name`.
+        text: the URI or path. More may follow after a colon, as in `path:line` and `path:name`; it is kept.
         root: the root of the project; None or "" if unknown.
     """
     given = text

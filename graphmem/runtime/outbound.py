@@ -24,7 +24,7 @@ _READ: Final = 65_536
 
 
 class OutboundError(Exception):
-    """A request had no usable answer.
+    """Error: a request had no usable answer.
 
     Attributes:
         reason: too_large, unreachable, timeout, refused or redirected.

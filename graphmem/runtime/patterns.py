@@ -13,7 +13,7 @@ from typing import Any, cast
 def lazy_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
     """Return a regular expression that is compiled at its first use.
 
-    A mistake in the expression is found only then.
+    So an invalid expression raises its error at the first use, and not here.
     """
     return cast("re.Pattern[str]", _Pattern(text, flags))
 

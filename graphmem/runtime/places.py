@@ -1,7 +1,8 @@
 """Pack the occurrences of names in a file into bytes.
 
 An occurrence is a name at a position in the text, with a symbol that it refers to. One value contains all occurrences of a file, so that an
-index with hundreds of thousands of occurrences stays small. The columns are packed one after another, because this compresses best.
+index with hundreds of thousands of occurrences stays small. Occurrences form a table. Its columns are packed one after another, because
+this compresses best.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ _CLOSED: Final = frozenset({"..", ".", "", ".git", ".graphmem"})
 def is_pushed(root: Path) -> bool:
     """Whether a directory is a server's copy of a pushed project.
 
-    Users send the project with `graphmem push`, without a Git repository. If a repository contains the directory, it belongs to another
-    project.
+    Users send the project with `graphmem push`, without a Git repository. So Git must not be used in such a directory. A repository that
+    contains the directory belongs to another project.
     """
     return os.path.isfile(root / PUSHED_FILE)  # noqa: PTH113 -- no error in a closed directory
 
@@ -52,14 +52,14 @@ def is_inside(path: str) -> bool:
 
 
 def is_branch(name: str) -> bool:
-    """Whether a string can be the name of a branch in Git and here."""
+    """Whether a string can be the name of a branch, in Git and in graphmem."""
     return bool(_BRANCH.fullmatch(name)) and name != BRANCH_MARK
 
 
 def address_of(project: str, branch: str) -> str:
-    """Return the part of an address that names a project or a branch of it.
+    """Return the part of an address that names a project, or a branch of it.
 
-    If `branch` is "", it is the project's name. The result can be used in a path, in a URL and as the name of a directory.
+    If `branch` is "", the result is `project`. The result can be used in a path, in a URL and as the name of a directory.
     """
     return f"{project}{BRANCH_MARK}{quote(branch.replace('/', _SLASH), safe=_SLASH)}" if branch else project
 
@@ -74,7 +74,10 @@ def project_and_branch(part: str) -> tuple[str, str]:
 
 
 def no_branches(argument: str = "branch") -> BadInputError:
-    """Return the error for a branch of a server that keeps none."""
+    """Return the error for a branch name sent to a server without branches.
+
+    A server of a single project keeps no branches. `argument` is the name of the argument that names the branch.
+    """
     return BadInputError(
         "this server keeps no branches; ask a project of a server of several projects (`graphmem serve --projects`), or omit the branch",
         argument=argument,

@@ -13,7 +13,10 @@ REST_S: Final = 60.0  # seconds of that pause
 
 
 class RestingError(Exception):
-    """A request was not sent, because the last requests to the server failed."""
+    """Error: a request was not sent, because the last requests failed.
+
+    No request is sent to the server for a minute.
+    """
 
     def __init__(self, failed: int) -> None:
         super().__init__(f"the last {failed} requests failed, so no request is sent for a minute")

@@ -104,7 +104,7 @@ class Sidefile:
     def unreadable(self, path: Path, error: sqlite3.Error | str) -> GraphMemError:
         """Return the error to raise for a SQLite file that cannot be read.
 
-        If memory or descriptors ran out, the error says so, and not that the file is damaged.
+        If memory or descriptors ran out, the error says this. Otherwise its class is `self.error`.
         """
         if isinstance(error, sqlite3.Error) and isinstance(refused := refusal(error, f"opening {path}", path), ResourceError):
             return refused

@@ -93,7 +93,8 @@ def unlock(descriptor: int) -> None:
 def _lock_bytes(descriptor: int, *, shared: bool) -> None:
     """Lock some bytes of an open file, on Windows.
 
-    They stand for the whole file. A shared lock takes one of these bytes, and any other lock takes all of them.
+    The bytes stand for the whole file. A shared lock takes one of these bytes, so several processes can hold one. Any other lock takes all
+    of the bytes.
 
     Raises:
         BlockingIOError: another process has locked the file.
@@ -116,7 +117,7 @@ def read_at(descriptor: int, size: int, at: int) -> bytes:
 
 
 def write_at(descriptor: int, data: bytes, at: int) -> None:
-    """Write bytes at a position of an open file, in a single call."""
+    """Write all of `data` at a position of an open file, in a single call."""
     if sys.platform == "win32":
         os.lseek(descriptor, at, os.SEEK_SET)
         os.write(descriptor, data)
@@ -144,7 +145,7 @@ def sync(path: Path) -> None:
 def is_own(status: os.stat_result) -> bool:
     """Whether a file belongs to the account of this process.
 
-    On Windows the result is always True, because only the folder's access list protects files there.
+    On Windows, the result is always True. There, the access list of the folder protects files, not their owner.
     """
     if sys.platform == "win32":
         return True
@@ -192,12 +193,18 @@ def clone(source: IO[bytes], target: IO[bytes]) -> bool:
 
 
 def soft_limit(which: Limit) -> int | None:
-    """Return this process's soft limit of a resource; None if unlimited."""
+    """Return the soft limit of a resource; None if it is unlimited.
+
+    The soft limit is the one in force for this process. It can be raised up to the hard limit.
+    """
     return _limits(which)[0]
 
 
 def hard_limit(which: Limit) -> int | None:
-    """Return the hard limit of a resource; None if unlimited."""
+    """Return the hard limit of a resource; None if it is unlimited.
+
+    The hard limit is the highest soft limit that this process may set.
+    """
     return _limits(which)[1]
 
 
@@ -281,7 +288,7 @@ def fork() -> int:
 def after_fork(call: Callable[[], None], *, in_parent: bool = False) -> None:
     """Call a function after each fork: in the child, or in the parent.
 
-    With `in_parent`, the function is called in this process instead of in the new child. On Windows nothing is done.
+    By default, `call` runs in the new child. With `in_parent`, it runs in this process instead. On Windows nothing is done.
     """
     if sys.platform != "win32":
         if in_parent:
@@ -374,7 +381,7 @@ def alarm(cpu_s: float, wall_s: float) -> None:
 def arm() -> None:
     """Make sure that the signals of `alarm` end this process.
 
-    A child inherits ignored signals from its parent. This function stops ignoring them.
+    If the parent process ignored these signals, this process does, too, until `arm` is called.
     """
     if sys.platform != "win32":
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -400,7 +407,10 @@ def wait_for_signal() -> None:
 
 
 class Pipes:
-    """Tells which of several pipes can be read: those with data or at an end."""
+    """Waits for any of several pipes that can be read.
+
+    A pipe can be read if it has data or has ended.
+    """
 
     def __init__(self) -> None:
         self._keys: dict[IO[bytes], Hashable] = {}
@@ -413,7 +423,7 @@ class Pipes:
         return bool(self._keys)
 
     def add(self, pipe: IO[bytes], key: Hashable) -> None:
-        """Include a pipe in `ready` from now on, under a key."""
+        """Include a pipe from now on; `ready` returns `key` for this pipe."""
         self._keys[pipe] = key
         if sys.platform != "win32":
             self._selector.register(pipe, 1, key)  # EVENT_READ

@@ -1,8 +1,9 @@
 """Encryption of memories on disk, by a key outside of the index.
 
-The file `encryption.json` in the index directory shows that encryption is on, and identifies the key by a hash. The key is read from a
-file, or from the output of a command. Every encrypted value starts with this hash, so a wrong or missing key causes an error and never an
-empty result. The cipher is AES-SIV: equal texts at the same place give equal bytes, so unchanged values are not written again.
+The file `encryption.json` in the index directory shows that encryption is on, and has a hash of the key. The key is read from a file, or
+from the output of a command. Every encrypted value starts with the key's hash. So a wrong or missing key causes an error and never an empty
+result. The cipher is AES-SIV: equal texts at the same place, such as a row of a table, give equal bytes. So unchanged values are not
+written again.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def is_sealed(data: bytes) -> bool:
 def opened(data: bytes, place: str = "") -> bytes:
     """Decrypt the output of `Vault.seal`; return other bytes unchanged.
 
-    `place` must be the value that was given to `seal`.
+    `place` must be the value that was given to `Vault.seal`: it names where the bytes are stored.
 
     Raises:
         EncryptionError: the key is not loaded.
@@ -182,7 +183,7 @@ def unlock(data_dir: Path, settings: Settings, *, is_new: bool = False) -> Vault
         data_dir: the index directory.
         settings: they name the file of the key, or the command that prints it. If they name neither, the file named in `encryption.json` is
             used.
-        is_new: whether the index has no memories yet. A key in the settings then switches encryption on.
+        is_new: True if the index has no memories yet. If the settings then name a key, encryption is switched on.
 
     Raises:
         EncryptionError: the key is missing or unreadable, or does not match the index.
@@ -228,7 +229,10 @@ def _key_of_journal(data_dir: Path) -> str:
 
 
 def loaded(key: bytes) -> Vault:
-    """Return the `Vault` of a key, and register it, so that `opened` finds it."""
+    """Return the `Vault` of a key, and register it for `opened`.
+
+    The function `opened` finds the registered `Vault` by the key's hash.
+    """
     vault = Vault(key)
     return _known.setdefault(vault.id, vault)
 

@@ -1,4 +1,4 @@
-"""Worktrees of one Git repository, which share one journal of memories."""
+"""Worktrees (checkouts) of one Git repository share a journal of memories."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def first_worktree(root: Path) -> Path | None:
 def first_index(data_dir: Path) -> Path | None:
     """Return the index directory of the main Git worktree.
 
-    The result is None if `data_dir` does not belong to a linked worktree, or if the main worktree has no index.
+    The result is None if `data_dir` is not that of a linked worktree. It is also None if the main worktree has no index. An index that is a
+    symbolic link or belongs to another account does not count.
 
     Args:
         data_dir: the index directory of a linked worktree, which need not exist.
@@ -69,7 +70,10 @@ def journal_folder(data_dir: Path) -> Path:
 
 
 def is_shared(data_dir: Path, journal: Path) -> bool:
-    """Whether several Git worktrees may write to the journal of an index."""
+    """Whether several Git worktrees may write to the journal of memories.
+
+    `data_dir` is an index directory, and `journal` the directory of its journal.
+    """
     return journal.parent != data_dir or (data_dir.name == INDEX and (data_dir.parent / ".git" / "worktrees").is_dir())
 
 
