@@ -149,7 +149,7 @@ def _standing(view: GraphView, node: int, written: str) -> tuple[int, int, int, 
 def _of_words(view: GraphView, words: Sequence[str]) -> Iterator[tuple[int, int, int]]:
     """Yield (rank, length of the name, node) of symbols that match words.
 
-    A lower rank is a better match. A test has a higher rank than an equally good match outside tests.
+    A lower rank is a better match. A test has a higher (worse) rank than an equally good match outside tests.
     """
     joined = "".join(words)
     for name in view.names():

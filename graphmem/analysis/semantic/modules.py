@@ -377,7 +377,7 @@ class Modules:
         return ""
 
     def _own(self, group: Named) -> list[str]:
-        """Files of a module without its tests; all files if it has only tests."""
+        """Files of a module except tests; all files if the module has only tests."""
         return [path for path in group.paths if not self.files.is_test[self._number[path]]] or group.paths
 
     def _summary(self, group: Named) -> str:

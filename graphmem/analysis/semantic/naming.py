@@ -132,7 +132,7 @@ def _below(paths: Iterable[str]) -> Counter[str]:
 
 
 class _Shares:
-    """Checks whether a module may be named after a folder of the project."""
+    """Folders of a project, to check whether modules may be named after them."""
 
     def __init__(self, groups: Iterable[Sequence[str]], top: str) -> None:
         self._folder = {_shown(folder, top): folder for folder in _below(path for group in groups for path in group)}
