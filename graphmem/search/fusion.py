@@ -56,7 +56,7 @@ class Fused(NamedTuple):
     Attributes:
         id: id of the candidate.
         score: the weighted sum, times `by`.
-        lists: the ranked lists behind the score.
+        lists: the ranked lists from which the score was computed.
         by: factor by which the score and its parts were multiplied; see `times`.
     """
 

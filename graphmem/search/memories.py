@@ -213,9 +213,9 @@ def rank(
 
     The formula is score = (0.6 relevance + 0.25 recency + 0.15 frequency) × phase × trust × (1 − doubt × (1 − current confidence)), with
     recency = e^(−days × volatility) and frequency = ln(1 + used) / ln(101). Relevance is the fused score, `days` counts from the last use,
-    and `used` is the number of uses. `volatility` and `doubt` are weights in `tuning`; `phase`, `trust` and the current confidence belong
-    to the memory. A memory that is not about code has the volatility 0. If the query is a question, a memory that is itself a question
-    loses relevance.
+    and `used` is the number of uses. `phase` is the weight of the memory's type in the phase of work. `judge` gives the trust and the
+    current confidence. `volatility` and `doubt` are weights in `tuning`. A memory that is not about code has the volatility 0. If the query
+    is a question, a memory that is itself a question loses relevance.
     """
     weights = tuning.memory
     now = request.as_of or judge.now()
@@ -261,7 +261,7 @@ def rank(
 def _diverse(index: MemoryIndex, scored: list[ScoredMemory], k: int, weights: MemoryWeights) -> list[ScoredMemory]:
     """Lower the scores of memories that repeat a better one, and sort again.
 
-    A memory repeats another if their vectors are nearly equal. Only the best 2 `k` memories are compared, where `k` is the number of hits
+    A memory repeats another if their vectors are nearly equal. Only the best 2 × `k` memories are compared, where `k` is the number of hits
     of the search. All memories are returned.
     """
     if not weights.repeated:

@@ -360,7 +360,7 @@ class _Run:
     def _beside_memories(self, coded: code.CodeLists) -> float:
         """Return the factor that makes code scores comparable with memory scores.
 
-        Code gets scores from more ranked lists than memories do. Without the factor, code would always rank higher.
+        Code gets scores from more ranked lists than memories do. Without the factor, code would rank too high.
         """
         said = sum(one.weight for one in coded.lists if one.name in _TEXTS and one.scores)
         said += (self.weights.alike + self.weights.echo) * coded.share

@@ -16,7 +16,7 @@ _of_text: Final[dict[str, list[str]]] = {}  # the stems of short texts, such as 
 
 
 def stems_of_texts(texts: Iterable[str]) -> dict[str, list[str]]:
-    """Return the stems of the words of each text, in its order.
+    """Map each text to the stems of its words, in the order of the words.
 
     The results are cached, because searches meet the same names and paths again.
     """
