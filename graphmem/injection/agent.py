@@ -42,7 +42,7 @@ class Context(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A memory that may be shown in a conversation, with its similarity to it."""
+    """A memory that may be shown, with its similarity to the conversation."""
 
     id: str
     similarity: float

@@ -1,7 +1,7 @@
 """Limits of the tokens shown to an agent, in total and by section.
 
-The first table has one row of limits for each number of tokens that remain to the agent. Between two rows, limits are interpolated. The
-second table has the limits by phase of work. Both tables come from the product's specification.
+Each row of the first table has the limits for one number of tokens that remain to the agent. For a number between two rows, the limits are
+interpolated. The second table has the limits by phase of work. Both tables come from the product's specification.
 """
 
 from __future__ import annotations

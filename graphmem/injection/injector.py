@@ -68,7 +68,7 @@ class Injector:
         vectors: has the model that embeds contexts.
         data_dir: directory of the file with the trust level.
         state: returns the state of the index.
-        rules: returns the rules that apply to given files; None for all rules.
+        rules: returns the rules that apply to given files, or all rules if called with None.
         root: returns the root directory of the project, if known.
         on_ready: called after memories were prepared for a session's next turn.
         summaries: returns summaries of the last sessions, newest first.

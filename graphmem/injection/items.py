@@ -108,7 +108,7 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
 
 
 def with_extras(content: str, details: Mapping[str, Any] | None) -> str:
-    """Append typed fields to a memory's content, unless it mentions them.
+    """Append to a memory's content those typed fields that it does not have.
 
     `details` has the values of the fields, such as the fix of an error. The memory's type defines the fields; see `memory.types`.
     """

@@ -64,7 +64,7 @@ def _count(text: str) -> int:
 def is_exact() -> bool:
     """Whether the vocabulary is installed, so that tokens can be counted.
 
-    Without the vocabulary, four letters count as one token, and each sign too.
+    Without the vocabulary, counts are estimates: up to four letters count as one token, and each other sign as one.
     """
     return _tokenizer() is not None
 

@@ -66,7 +66,7 @@ class Said(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """Names in code that an edit added or removed because of a memory."""
+    """Names in code that an edit added or removed, as a memory recommends."""
 
     added: frozenset[str]
     removed: frozenset[str]
