@@ -8,7 +8,7 @@ from pathlib import Path
 def inside(root: Path, path: str | Path) -> Path | None:
     """Return the resolved `path`; None if it is invalid or outside `root`.
 
-    A relative path starts at `root`. A path is invalid if it contains a null, half a surrogate pair, a cycle of links, or a name
+    A relative path starts at `root`. A path is invalid if it contains a null character, half a surrogate pair, a cycle of links, or a name
     that the system refuses.
     """
     try:

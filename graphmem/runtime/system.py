@@ -117,7 +117,10 @@ def read_at(descriptor: int, size: int, at: int) -> bytes:
 
 
 def write_at(descriptor: int, data: bytes, at: int) -> None:
-    """Write all of `data` at a position of an open file, in a single call."""
+    """Write bytes at a position of an open file, in a single call.
+
+    `at` is the position, counted in bytes from the start of the file.
+    """
     if sys.platform == "win32":
         os.lseek(descriptor, at, os.SEEK_SET)
         os.write(descriptor, data)
