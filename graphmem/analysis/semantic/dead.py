@@ -384,5 +384,5 @@ def _doubts(entries: Entries, node: int, name: str, reason: str, mentions: Menti
 
 
 def _tests_that_use(view: GraphView, node: int) -> set[int]:
-    """Return the functions and classes of tests that use a definition directly."""
+    """Return the functions and classes of tests that use a definition."""
     return {one for one in view.src[view.in_edges(node, USES)].tolist() if view.is_test[one]}
