@@ -318,18 +318,23 @@ class ScopedRules(PackageRules):
 
         In Ruby, `include Tools` at the top of a file gives all its code the methods and constants of `Tools`.
         """
+        if not entry.definitions[0].bases:
+            return EMPTY
         found = EMPTY
-        for _, term in entry.definitions[0].bases:
-            first = entry.terms[term]
-            while first[0] == ATTR:
-                first = entry.terms[first[1]]
-            if first[0] == NAME and first[1].strip(self.separator) != name.strip(self.separator):
-                for atom in inference.expanded(inference.term(entry, 0, term, entry.definitions[0].end_line)):
-                    if atom[0] == CLASS:
-                        owner: Receiver = atom if name[:1].isupper() else (INST, atom[1], False)
-                        members = inference.attribute(one(owner), name) if isinstance(inference.owner(atom[1], name), Symbol) else EMPTY
-                        found = join(found, members)
+        for atom in inference.project.solver.ask(entry.memo, ("top mixins",), self._top_mixins, inference, entry):
+            if atom[0] == CLASS and isinstance(inference.owner(atom[1], name), Symbol):
+                owner: Receiver = atom if name[:1].isupper() else (INST, atom[1], False)
+                found = join(found, inference.attribute(one(owner), name))
         return found
+
+    def _top_mixins(self, inference: Inference, entry: FileEntry) -> Type:
+        """Return the mixins that a file includes outside classes.
+
+        The name of one mixin may be looked up in another, so this is a question of the solver, which ends such circles.
+        """
+        line = entry.definitions[0].end_line
+        found = (inference.expanded(inference.term(entry, 0, term, line)) for _, term in entry.definitions[0].bases)
+        return frozenset(atom for atoms in found for atom in atoms if atom[0] == CLASS)
 
     def _qualified(self, inference: Inference, entry: FileEntry, name: str) -> Type:
         """Return the type of the first part of a qualified name, as in `a::b`.
