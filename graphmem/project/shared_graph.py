@@ -122,12 +122,20 @@ def follow(feed: Feed, projections: Projections) -> Callable[[], None]:
 
     `feed` reports the changes. The projections are copies of the graph for fast reads. Returns a function that ends the updates.
     """
+    is_anew = False
 
     def code(generation: int, delta: GraphDelta | None) -> None:
-        if projections.graph().generation < generation or delta is None:  # reading everything may have overtaken the feed
-            projections.refresh(generation, delta)
+        nonlocal is_anew
+        is_anew = delta is None
+        if is_anew or projections.graph().generation < generation:  # reading everything may have overtaken the feed
+            projections.refresh(generation, delta, anew=is_anew)
 
-    feed.follow(code, lambda generation: projections.refresh_knowledge(generation, None))
+    def knowledge(generation: int) -> None:
+        nonlocal is_anew
+        projections.refresh_knowledge(generation, None, anew=is_anew)
+        is_anew = False
+
+    feed.follow(code, knowledge)
     return feed.close
 
 
