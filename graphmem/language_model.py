@@ -77,7 +77,8 @@ class LanguageModel:
         with self._lock:
             if self._clock() < self._rests_until:
                 raise self._error(
-                    "resting", f"the language model failed {self._failed} times in a row and gets no request for a minute; try again later"
+                    "resting",
+                    f"the language model failed {self._failed} times in a row, so graphmem pauses requests for a minute; try again later",
                 )
         body = json.dumps(
             {

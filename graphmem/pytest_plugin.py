@@ -47,7 +47,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     try:
         root = Path(asked.graphmem_root).resolve() if asked.graphmem_root else find_project(early_config.rootpath)
         if not root.is_dir():
-            raise pytest.UsageError(f"--graphmem-root: {root} is not a directory; give the root directory of the project")
+            raise pytest.UsageError(f"the value of --graphmem-root, {root}, is not a directory; give the root directory of the project")
         recording = _Recording(early_config, root, asked.graphmem_trace)
     except (GraphMemError, RuntimeError) as error:
         raise pytest.UsageError(f"--graphmem: {error}") from error

@@ -517,7 +517,7 @@ def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | N
         path = Path(settings.db).expanduser().resolve()
         if path.exists() and not path.is_dir():
             raise SettingsError(
-                f"{settings.origin('db')} is {settings.db}, which is a file, but an index is a directory; give the directory that "
+                f"{settings.origin('db')} is {settings.db}, which is a file, but an index is a directory; set it to the directory that "
                 "contains this file",
                 setting="db",
                 value=settings.db,

@@ -94,7 +94,7 @@ class Question:
             given, allowed = ", ".join(unknown) or "none", ", ".join(IMPACT_KINDS)
             fault = f"unknown kinds of edges: {given}" if unknown else "the list of kinds of edges is empty"
             raise BadInputError(
-                f"{fault}; use some of {allowed}",
+                f"{fault}; use one or more of {allowed}",
                 argument="kinds",
                 value=given,
                 allowed=allowed,

@@ -235,7 +235,7 @@ def enum_of(hint: Any, marks: tuple[Any, ...]) -> Any:
     """
     known = next((one for one in marks if isinstance(one, Vocabulary)), None)
     if known is None:
-        raise TypeError(f"the Python type {hint} has no name in GraphQL; name it with a `Vocabulary` in its `Annotated`")
+        raise TypeError(f"the Python type {hint} has no GraphQL name; add a `Vocabulary` with the name: Annotated[{hint}, Vocabulary(…)]")
     return _enum(known, tuple(one for one in typing.get_args(hint) if one))
 
 

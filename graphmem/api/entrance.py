@@ -77,7 +77,9 @@ def entrance(people: People, openid: OpenId | None, options: ServerOptions, site
         try:
             state, code = request.query_params.get("state", ""), request.query_params.get("code", "")
             if openid is None or not state or request.cookies.get(STATE_COOKIE) != state:
-                raise ForbiddenError("this browser did not begin the login; begin again at /login", needs="login", verb="login")
+                raise ForbiddenError(
+                    "the login was started in another browser, or its cookie is missing; start again at /login", needs="login", verb="login"
+                )
             if not code:
                 said = request.query_params.get("error", "no code")[:60]
                 raise ForbiddenError(

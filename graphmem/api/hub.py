@@ -310,7 +310,11 @@ class HostedProject:
         if name in ("projects", "search_projects"):
             return getattr(self._server, name)
         if name in _OWN:
-            raise BadInputError("the server does not index this project; run `graphmem push` where its files are", argument="project")
+            raise BadInputError(
+                "the server has only the pushed index of this project and cannot index its files; run `graphmem index` and `graphmem push` "
+                "on a machine with the files",
+                argument="project",
+            )
         return getattr(self._service, name)
 
     def impact_projects(self, target: str, in_project: str = "", max_depth: int = 3, limit: int = 50) -> ProjectsImpact:

@@ -89,7 +89,7 @@ class PersistedOperations:
             if len(key) == _HASH_LENGTH and key in self._by_hash:
                 return self._by_hash[key]
             raise BadInputError(
-                f"unknown operation {key!r}; send the name of one of {', '.join(self.names)}, or the text of a query",
+                f"unknown operation {key!r}; send one of the names {', '.join(self.names)}, or the text of a query",
                 argument="operationName",
                 value=key,
             )

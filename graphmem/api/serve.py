@@ -69,7 +69,7 @@ class Tls(NamedTuple):
             if not Path(value).is_file():
                 said = f"{value} is not a file" if value else "the path is missing"
                 raise SettingsError(
-                    f"the TLS setting {name} is wrong: {said}; give a certificate and its private key, both as PEM files",
+                    f"invalid TLS setting {name}: {said}; give a certificate and its private key, both as PEM files",
                     setting=name,
                     value=value,
                     origin="",
@@ -243,9 +243,9 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         if listener is not None:
             listener.close()
-        advice = "choose another with --port, or 0 for any" if error.errno in (errno.EADDRINUSE, errno.EACCES) else "check --host"
+        advice = "choose another port with --port, or 0 for any" if error.errno in (errno.EADDRINUSE, errno.EACCES) else "check --host"
         raise SettingsError(
-            f"Cannot listen on {host} port {port}: {error.strerror or error}; {advice}", setting="port", value=port, origin=host
+            f"cannot listen on {host} port {port}: {error.strerror or error}; {advice}", setting="port", value=port, origin=host
         ) from error
     listener.setblocking(False)
     return listener

@@ -459,7 +459,8 @@ def _expect_local(path: Path) -> Path:
     """
     if not path.exists():
         raise BadInputError(
-            f"{path} would be a path on the machine of the server; run the command on that machine, or omit the path",
+            f"{path} does not exist on this machine, and the server may run on another one; run the command on the server's machine, or "
+            "omit the path",
             argument="path",
             path=str(path),
         )

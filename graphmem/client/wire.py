@@ -172,9 +172,9 @@ class Wire:
         if not self._index:
             self._index = found
         elif found != self._index and (found or response.status < 400):  # what stands in front of a server fails without naming one
-            what = "and refused this request" if response.status == 421 else "than before, so graphmem ignored its answer"
+            what = "it refused the request" if response.status == 421 else "graphmem ignored its answer"
             raise errors.WrongIndexError(
-                f"the server at {self.address} serves another index {what}; repeat the command to find the right server",
+                f"the server at {self.address} now serves another index, so {what}; repeat the command to find the right server",
                 address=self.address,
                 expected=self._index,
                 found=found,

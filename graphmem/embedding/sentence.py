@@ -82,9 +82,8 @@ class SentenceEmbedder:
             vectors = model(features)["sentence_embedding"]
             if self._prefix > (length := vectors.shape[1]):
                 raise EmbedderError(
-                    f"vectors of the embedding model {self._name} have {length} values, fewer than the setting "
-                    f"embedder_prefix ({self._prefix}) "
-                    "keeps; lower embedder_prefix",
+                    f"the setting embedder_prefix is {self._prefix}, but vectors of the embedding model {self._name} have only {length} "
+                    f"values; set embedder_prefix to at most {length}",
                     model=self.model_id,
                 )
             used = vectors[:, : self._prefix] if self._prefix else vectors

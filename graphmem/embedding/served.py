@@ -128,7 +128,7 @@ class ServedEmbedder:
             self._dim = self._dim or vectors.shape[1]
         if vectors.shape[1] != self._dim:
             raise self._error(
-                f"the embedding server returned vectors of {vectors.shape[1]} values, but of {self._dim} values before; "
+                f"the embedding server now returns vectors with {vectors.shape[1]} values, but earlier ones had {self._dim}; "
                 "check which model the server runs"
             )
         return vectors
@@ -143,7 +143,8 @@ class ServedEmbedder:
             vectors = np.asarray(self._protocol.vectors(json.loads(raw)), np.float32)
         except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
             raise self._error(
-                "the answer of the embedding server is not in the protocol of `embedder`; change the setting `embedder` or `embedder_url`"
+                "the embedding server did not answer in the protocol that the setting `embedder` names; correct `embedder` or "
+                "`embedder_url`"
             ) from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
             raise self._error(
@@ -151,8 +152,8 @@ class ServedEmbedder:
             )
         if self._prefix > vectors.shape[1]:
             raise self._error(
-                f"the embedding server returned vectors of {vectors.shape[1]} values, fewer than embedder_prefix ({self._prefix}); "
-                "lower embedder_prefix"
+                f"the setting embedder_prefix is {self._prefix}, but vectors of the embedding model {self._model} have only "
+                f"{vectors.shape[1]} values; set embedder_prefix to at most {vectors.shape[1]}"
             )
         used = vectors[:, : self._prefix] if self._prefix else vectors
         length = np.linalg.norm(used, axis=1, keepdims=True)

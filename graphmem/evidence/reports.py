@@ -66,7 +66,8 @@ def pack(path: Path) -> bytes:
             raise EvidenceError(message, path=str(file), reason="format") from error
     if not found:
         raise EvidenceError(
-            f"{path} has no coverage reports ({', '.join(ENDINGS)}); create them with a command from docs/evidence.md",
+            f"no coverage reports found in {path} (files that end in {', '.join(ENDINGS)}); create them with a command from "
+            "docs/evidence.md",
             path=str(path),
             reason="empty",
         )

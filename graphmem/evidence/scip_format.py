@@ -87,7 +87,7 @@ class ScipFile:
             raise self._unreadable(error) from error
         if self.metadata is None or not self.frames:
             raise EvidenceError(
-                f"the SCIP index {path} describes no files; run the indexer of the language again", path=str(path), reason="empty"
+                f"the SCIP index {path} has no metadata or no documents; run the SCIP indexer again", path=str(path), reason="empty"
             )
 
     def documents(self, frames: list[Frame]) -> Iterator[tuple[Frame, Any]]:

@@ -326,7 +326,8 @@ def _with_block(target: Target, text: str) -> tuple[bytes, list[str]]:
         tomllib.loads(written.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
         raise BadInputError(
-            f"hooks cannot be added to {target.path} ({error}); write the hooks of the file as [[hooks.Event]] tables and try again",
+            f"graphmem's hooks cannot be added to {target.path} ({error}); change the existing hooks in the file to [[hooks.Event]] tables "
+            "and try again",
             argument="path",
             path=str(target.path),
         ) from error

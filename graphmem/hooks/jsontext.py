@@ -60,7 +60,7 @@ class _Reader:
 
     def value(self, at: int, depth: int = 0) -> Value:
         if depth > MAX_DEPTH:
-            raise self.fail(at, f"JSON is nested deeper than {MAX_DEPTH} levels; make the file flatter")
+            raise self.fail(at, f"JSON is nested deeper than {MAX_DEPTH} levels; reduce the nesting")
         sign = self.text[at : at + 1]
         if sign == "{":
             return self.inside(at, "object", "}", depth)

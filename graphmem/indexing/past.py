@@ -204,7 +204,7 @@ class Past:
         with self._open(create=False) as db:
             row = db.execute("SELECT undo FROM state WHERE run = ?", (state.run,)).fetchone()
         if row is None:
-            raise GraphMemError("the requested earlier state of the graph was deleted meanwhile; give a more recent time")
+            raise GraphMemError("the requested earlier state of the graph was deleted in the meantime; give a more recent time")
         try:
             files, symbols, externals, unresolved, edges = json.loads(zlib.decompress(row[0]))
         except (zlib.error, ValueError) as error:

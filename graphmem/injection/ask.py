@@ -45,7 +45,7 @@ def check(ask: Ask) -> None:
     """
     format_named(ask.form)
     if ask.phase and ask.phase not in PHASES:
-        raise BadInputError(f"{ask.phase!r} is not a phase of work; use one of {', '.join(PHASES)}", argument="phase", value=ask.phase)
+        raise BadInputError(f"unknown phase of work {ask.phase!r}; use one of {', '.join(PHASES)}", argument="phase", value=ask.phase)
     if len(ask.session) > MAX_SESSION_NAME:
         raise BadInputError(
             f"the session name has {len(ask.session):,} characters; use at most {MAX_SESSION_NAME}",

@@ -63,7 +63,7 @@ def budget_for(remaining: int | None = None) -> Budget:
     left = USUAL_REMAINING if remaining is None else remaining
     if isinstance(left, bool) or not isinstance(left, int) or not 0 <= left <= MAX_REMAINING:
         raise BadInputError(
-            f"remaining is {remaining!r}; give the tokens that the agent has left, 0 to {MAX_REMAINING:,}",
+            f"remaining, the number of tokens that the agent has left, is {remaining!r}; use 0 to {MAX_REMAINING:,}",
             argument="remaining",
             value=remaining,
         )

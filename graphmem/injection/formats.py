@@ -298,5 +298,5 @@ def format_named(name: str) -> Format:
         BadInputError: the format is unknown.
     """
     if name not in FORMATS:
-        raise BadInputError(f"{name!r} is not a format of context; use one of {', '.join(FORMATS)}", argument="format", value=name)
+        raise BadInputError(f"unknown format of context {name!r}; use one of {', '.join(FORMATS)}", argument="format", value=name)
     return FORMATS[name]

@@ -76,9 +76,10 @@ class Hooks:
         if not call.moment:
             return HookAnswer("", "", 0, late=False)
         if not call.session or len(call.session) > MAX_SESSION_NAME:
-            fault = f"names its session with more than {MAX_SESSION_NAME} characters" if call.session else "does not name its session"
+            fault = f"has more than {MAX_SESSION_NAME} characters" if call.session else "is missing"
             raise BadInputError(
-                f"an event of the {agent} hook {fault}, so graphmem ignored the event; reinstall the hook with `graphmem install {agent}`",
+                f"graphmem ignored an event of the {agent} hook, because its session id {fault}; reinstall the hook with "
+                f"`graphmem install {agent}`",
                 argument="payload",
             )
         if call.moment == PROMPT and (pause := pause_of(call.text)) is not None:

@@ -98,7 +98,7 @@ class TrustBook:
             BadInputError: unknown level.
         """
         if level != AUTO and level not in THRESHOLDS:
-            raise BadInputError(f"{level!r} is not a trust level; use one of {', '.join((AUTO, *LEVELS))}", argument="level", value=level)
+            raise BadInputError(f"unknown trust level {level!r}; use one of {', '.join((AUTO, *LEVELS))}", argument="level", value=level)
         return self._change(lambda before: replace(before, chosen=level, offer=""))
 
     def flagged(self, session: str, count: int = 1) -> Experience:

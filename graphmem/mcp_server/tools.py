@@ -135,9 +135,8 @@ def _search(service: Service, given: Arguments, budget: int) -> str:
     if given.get("everywhere"):
         idle = [name for name in ("files", "kinds", "phase", "full") if given.get(name)]
         if idle:
-            raise BadInputError(
-                f"`everywhere` cannot be combined with {', '.join(idle)}; omit {'it' if len(idle) == 1 else 'them'}", argument=idle[0]
-            )
+            names = ", ".join(idle)
+            raise BadInputError(f"`everywhere` cannot be combined with {names}; omit {names}", argument=idle[0])
         return text.search_projects(service.search_projects(given["query"], limit=given.get("limit", 10)), budget)
     rest = {name: given[name] for name in ("limit", "files", "kinds", "phase") if name in given}
     if given.get("full"):

@@ -127,7 +127,7 @@ def resolve(repository: MemoryRepository, winner: str, loser: str | None = None,
         if any(row.id == stays.id for row in losers):
             raise refuse(
                 "loser",
-                f"winner and loser of the disagreement are the same memory, {loser!r}; give two memories, the wrong one as loser",
+                f"winner and loser are the same memory, {loser!r}; give two different memories, and the wrong one of them as loser",
                 value=loser,
             )
         gone = [row for row in losers if row.status in LIVE_STATUSES]

@@ -184,7 +184,8 @@ class MemoryRepository:
                     if one.given_id and (first := seen.setdefault(one.given_id, place)) != place:
                         raise refuse(
                             "id",
-                            f"the id {one.given_id!r} is also the id of the memory at index {first}; give each memory its own id",
+                            f"two memories of this write have the id {one.given_id!r}, the first at index {first} (from 0); give each "
+                            "memory its own id",
                             value=one.given_id,
                         )
                     drafts.append(one)

@@ -436,7 +436,7 @@ def _read_state(path: Path) -> dict[str, Common]:
             for name, one in found["files"].items()
         }
     except (TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise ValueError("the file with the state of earlier syncs has missing or wrong fields; graphmem does not use the file") from error
+        raise ValueError("the state file of earlier syncs has missing or invalid fields; graphmem ignores it") from error
 
 
 def _all_without_secrets(texts: Mapping[str, str]) -> dict[str, str]:

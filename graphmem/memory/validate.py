@@ -308,7 +308,7 @@ def encoded_json(field: str, value: Any) -> str:
 
 def _plain(field: str, value: Any, depth: int) -> None:
     if depth < 0:
-        raise refuse(field, f"{field} is nested deeper than {MAX_DEPTH} levels; make it flatter")
+        raise refuse(field, f"{field} is nested deeper than {MAX_DEPTH} levels; reduce the nesting")
     if isinstance(value, Mapping):
         for key, inner in value.items():
             text(f"{field} key", key, 100, lines=False)
@@ -323,7 +323,7 @@ def _plain(field: str, value: Any, depth: int) -> None:
     elif value is not None and not isinstance(value, (bool, int, float)):
         raise refuse(
             field,
-            f"{field} has a value of type {type(value).__name__}, which JSON cannot represent; convert it",
+            f"{field} has a value of type {type(value).__name__}, which JSON cannot represent; convert it to a JSON type",
             value=type(value).__name__,
         )
 

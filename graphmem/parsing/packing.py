@@ -99,7 +99,7 @@ class ParsedFile:
         if self._facts is not None:
             return self._facts
         if self._packed is None or not self._packed.facts:
-            raise LookupError(f"this object has released the facts of {self.head.path}; read the facts from the cache")
+            raise LookupError(f"the parsed facts of {self.head.path} are now only in the cache; read them from there")
         return unpack_facts(self._packed.facts)
 
     @property

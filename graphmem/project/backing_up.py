@@ -67,7 +67,7 @@ def _expect_same_key(archive: Path, staging: Path, data_dir: Path) -> None:
         remedy = (
             f"run `graphmem memory {'decrypt' if mine else 'encrypt --key-file FILE'}` first"
             if not (mine and theirs)
-            else "restore it into a new directory with --db, with that key in GRAPHMEM_MEMORY_KEY_FILE"
+            else "restore the backup into a new directory with --db, and set GRAPHMEM_MEMORY_KEY_FILE to the key of the backup"
         )
         raise EncryptionError(
             f"the memories in the backup {archive.name} are {said}, unlike the memories of this index; {remedy}", path=str(archive)

@@ -164,7 +164,7 @@ class Branches:
             some = wanted[at : at + _MANY]
             found.update(self._rows(f"SELECT digest, rows FROM body WHERE digest IN ({', '.join('?' * len(some))})", *some))  # noqa: S608
         if len(found) < len(wanted):
-            raise BadInputError(f"{self._path.name} lacks rows of a branch; push the branch again", argument="branch")
+            raise BadInputError(f"the stored branches in {self._path.name} are incomplete; push the branch again", argument="branch")
         return found
 
     def sizes(self) -> dict[BranchKey, tuple[int, int]]:

@@ -62,7 +62,7 @@ class AgentContext:
         """
         if point == "take":
             raise BadInputError(
-                "the injection point `take` cannot be requested here; call `context_take` to get prepared context",
+                "the injection point `take` cannot be passed to this operation; call `context_take` to get prepared context",
                 argument="point",
                 value=point,
             )

@@ -83,7 +83,8 @@ def _sides_of_text(root: Path, file: FileChange) -> tuple[bytes | None, bytes | 
     sides = other_side(to_utf8(there, language_of_path(file.new_path)).source.decode("utf-8"), file)
     if sides is None:
         raise BadInputError(
-            f"the diff fits neither the old nor the new version of {file.new_path}; create the diff again from the current files",
+            f"the diff does not apply to the current content of {file.new_path}, neither forward nor in reverse; create the diff again "
+            "from the current files",
             argument="diff",
         )
     return sides[0].encode(), sides[1].encode()

@@ -73,7 +73,7 @@ class EarlierGraphs:
         try:
             time = _time(as_of)
         except ValueError:
-            raise BadInputError(f"{as_of!r} is not a time; use ISO 8601, like 2026-05-04T12:00:00Z", argument="as_of") from None
+            raise BadInputError(f"invalid time {as_of!r}; write an ISO 8601 time such as 2026-05-04T12:00:00Z", argument="as_of") from None
         begun = [self.graph.store.meta().get("indexed_at", ""), *(one.indexed_at for one in states)]
         for undone, indexed_at in enumerate(begun):
             if indexed_at and _time(indexed_at) <= time:
@@ -92,10 +92,11 @@ class EarlierGraphs:
         except GitError as error:
             if is_pushed(root):
                 raise BadInputError(
-                    f"{name!r} is not a time, and the server has no repository of this project; use ISO 8601", argument="as_of"
+                    f"{name!r} is not a time, and the server has no Git repository in which to look up a revision; use a time in ISO 8601",
+                    argument="as_of",
                 ) from error
             raise BadInputError(
-                f"{name!r} is neither a time nor a revision; use ISO 8601, or a commit, branch or tag", argument="as_of"
+                f"unknown time or revision {name!r}; use an ISO 8601 time, or a commit, branch or tag", argument="as_of"
             ) from error
         listed = git.run(root, *_DIFF, commit, "--").decode("utf-8", "replace")
         differing = set(filter(None, listed.split("\0"))) | self._changed_since(now)

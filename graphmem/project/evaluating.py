@@ -150,7 +150,7 @@ class SearchWeighing:
         if not factors:
             why = found.notes[0] if found.notes else "nothing is better"
             raise BadInputError(
-                f"graphmem proposes no search weights because {why}, and the weights are unchanged; collect more sessions first",
+                f"no search weights are proposed ({why}), so the weights are unchanged; try again after more commits",
                 argument="choice",
                 value=choice,
             )

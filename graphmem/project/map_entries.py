@@ -108,7 +108,8 @@ class MapNotes:
                 rest.insert(0, made)
             if len(rest) > MOST:
                 raise BadInputError(
-                    f"{FILE}, which names modules and pins them on the map, has {MOST:,} entries; remove some entries before you add more",
+                    f"the file {FILE} (names and map positions of modules) has {MOST:,} entries, which is the maximum; remove some before "
+                    "you add more",
                     argument="module",
                 )
             _write(path, rest)
@@ -170,7 +171,7 @@ class MapNotes:
             return []
         except OSError as error:
             raise BadInputError(
-                f"{FILE}, which names modules and pins them on the map, cannot be read ({error}); correct the file",
+                f"the file {FILE} (names and map positions of modules) cannot be read ({error}); correct the file",
                 argument="module",
                 path=FILE,
             ) from error
@@ -183,7 +184,7 @@ class MapNotes:
             return [_entry(one) for one in said["modules"]]
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise BadInputError(
-                f"{FILE}, which names modules and pins them on the map, is damaged ({error}); correct or remove the file",
+                f"the file {FILE} (names and map positions of modules) is damaged ({error}); correct or remove the file",
                 argument="module",
                 path=FILE,
             ) from error
@@ -222,7 +223,7 @@ def _pinned(value: Sequence[float]) -> list[float]:
     numbers = [float(one) for one in value]
     if numbers and (len(numbers) != 2 or not all(math.isfinite(one) and -1 <= one <= 2 for one in numbers)):
         raise BadInputError(
-            "pinned, the position of a module on the map, must be two numbers from -1 to 2, or empty; correct the position",
+            "`pinned` (x and y of a module on the map) must be two numbers from -1 to 2, or empty to unpin; correct it",
             argument="pinned",
             value=str(value)[:100],
         )
@@ -255,7 +256,7 @@ def _write(path: Path, entries: Sequence[MapEntry]) -> None:
         replace_file(path, text.encode(), mode=0o644)
     except OSError as error:
         raise BadInputError(
-            f"{FILE}, which names modules and pins them on the map, cannot be written ({error}); check the permissions of its directory",
+            f"the file {FILE} (names and map positions of modules) cannot be written ({error}); check the permissions of its directory",
             argument="module",
             path=FILE,
         ) from error

@@ -96,7 +96,8 @@ class Organisations:
     def erase_person(self, login: str, confirm: str = "", url: str = "") -> Erased:
         if confirm != login:
             raise BadInputError(
-                f"this command permanently erases the person {login}; repeat the command with --confirm {login} to erase them",
+                f"this command permanently deletes the account and personal data of {login}; repeat it with --confirm {login} "
+                "to delete them",
                 argument="confirm",
                 value=confirm,
             )

@@ -137,7 +137,8 @@ class Overlays:
             raise unknown_branch(key.name)
         if not self.branches.fits(self.line_mark()):
             raise BadInputError(
-                f"the main line was changed by something other than a push; push the branch {key.name!r} again", argument="branch"
+                f"the project's main line was restored or rebuilt after the branch {key.name!r} was pushed; push the branch again",
+                argument="branch",
             )
         keys = [KeyRow(*row) for row in branch.facts["handles"]]
         return Layer(self.branches.own(key), dict(branch.facts["meta"]), keys, branch.generation)

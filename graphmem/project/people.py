@@ -209,7 +209,7 @@ class PeopleFiles:
             )
         for one in (named, led_to):  # a directory may be a symbolic link
             if reason := obeyed(one.parts if root is not None else (one.name,)):
-                raise BadInputError(f"{named} is not synced with the memories: {reason}; sync another file", **facts)
+                raise BadInputError(f"{named} cannot be synced with the memories: {reason}; sync another file", **facts)
         allowed = {PurePath(one.strip()).as_posix() for one in self.settings.sync_files.split(",") if one.strip()}
         if (named.as_posix() if root is not None else named.name) not in {MEMORY_MD, *allowed}:
             raise BadInputError(

@@ -89,8 +89,7 @@ class PhaseWeighing:
         weights = {(one.phase, one.type): one.proposed for one in now.weights if one.proposed is not None}
         if not weights:
             raise BadInputError(
-                f"graphmem has not proposed any weights that could be accepted ({now.notes[0]}), and the weights are unchanged; collect "
-                "more sessions first",
+                f"no weights are proposed ({now.notes[0]}), so the weights are unchanged; try again after more sessions",
                 argument="choice",
                 value=choice,
                 sessions=now.sessions,

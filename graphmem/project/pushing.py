@@ -71,7 +71,11 @@ class Pushing:
                 f"{branch[:80]!r} cannot be the name of a branch; use a name that Git allows", argument="branch", value=branch[:80]
             )
         if private and not branch:
-            raise BadInputError("the main line is seen by everybody in the project; push a branch with --private", argument="private")
+            raise BadInputError(
+                "--private applies only to branches, because everybody in the project can see the main line; omit --private, or name a "
+                "branch with --branch",
+                argument="private",
+            )
         server = _Server(address, token, kept_key(self.data_dir) or choose_key(self.data_dir, root), branch, here.main)
         for attempt in range(ATTEMPTS):
             try:
@@ -228,8 +232,8 @@ class _Server:
         self.sent += len(body)
         if answer.status == HTTPStatus.NOT_FOUND and self.branch:
             raise BadInputError(
-                f"the server has no project {self.project!r} that you may use, and a branch needs its main line there; push "
-                f"{self._main!r} first, or push this state as the main line with `--branch {self._main}`",
+                f"the branch cannot be pushed, because the server has no project {self.project!r} that you may use; push {self._main!r} "
+                f"first (`--branch {self._main}` pushes the current files as {self._main!r})",
                 argument="branch",
             )
         if found.get("errors"):

@@ -230,7 +230,7 @@ class Receiving:
         with self.runs.turn:
             if not self.runs.store.generation():
                 raise BadInputError(
-                    f"the server has no main line of this project yet; push it before the branch {branch!r}", argument="branch"
+                    f"the main line of this project was not pushed yet; push it first, and then the branch {branch!r}", argument="branch"
                 )
             key = self.overlays.find(branch, who.login) or BranchKey(branch, who.login if last.get("private") else "")
             known = self.overlays.branches.find(key)

@@ -82,10 +82,12 @@ def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> Postgr
         place = str(root) if root else ""
         store = open_postgres(settings.store or mark.address, key, data_dir / DATABASE, place, mark.home, follow=settings.follow)
     except StoreUnreachableError as error:
-        if settings.store:
+        if settings.store or not error.facts.get("address"):  # without an address, no other one would help
             raise
+        fault, _, advice = error.message.rpartition("; ")
         raise StoreUnreachableError(
-            f"{error.message}; this is the address that the last run used, so give the current address with --store", **error.facts
+            f"{fault}; {advice}. The address is that of the last run, so if the database has moved, give the new one with --store",
+            **error.facts,
         ) from error
     if mark.database not in ("", store.database):
         store.notes.append(f"{mark.address} has another graph than at the last run; projections are built again")

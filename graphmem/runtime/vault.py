@@ -119,9 +119,8 @@ def opened_text(text: str, place: str = "") -> str:
 def _vault(key_id: str) -> Vault:
     if key_id not in _known:
         raise EncryptionError(
-            f"the memories are encrypted with the key {key_id}, which was not given; name the file of the key with "
-            "GRAPHMEM_MEMORY_KEY_FILE, and if encryption.json is lost, run `graphmem memory encrypt --key-file FILE` with the same "
-            "key",
+            f"the memories are encrypted with the key {key_id}, which was not given; set GRAPHMEM_MEMORY_KEY_FILE to its file. If "
+            "encryption.json is missing, run `graphmem memory encrypt --key-file FILE` with that key",
             key=key_id,
         )
     return _known[key_id]
@@ -258,8 +257,8 @@ def key_of(file: str, command: str) -> bytes:
             done = subprocess.run(shlex.split(command), capture_output=True, timeout=COMMAND_S, stdin=subprocess.DEVNULL, check=True)
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             raise EncryptionError(
-                f"the command {source}, which prints the encryption key, failed ({type(error).__name__}); run the command by hand, then "
-                f"{remedy}"
+                "the command in the setting memory_key_command, which must print the encryption key, failed "
+                f"({type(error).__name__}); run it by hand to see the error. Without the key the memories cannot be read"
             ) from None
         key = done.stdout.strip()
     else:

@@ -76,7 +76,7 @@ def _decoded(found: dict[str, Any]) -> Accepted:
     for knob, value in factors.items():
         if knob not in KNOBS or not (math.isfinite(value) and 0 <= value <= LARGEST):
             raise ValueError(
-                f"the stored search weight {value} of {knob} is out of range; accept new weights, until then the default ones are used"
+                f"the stored search weight {knob} = {value} is out of range, so graphmem uses the default weights; accept new weights"
             )
     return Accepted(MappingProxyType(factors), str(found["at"]), int(found["cases"]))
 

@@ -170,8 +170,8 @@ class Guarded:
                 )
         if rule.shows is Sight.WHOLE and not access.sees_all:
             raise ForbiddenError(
-                f"this token gives access to {_kinds(access.visibilities)} memories, but {verb} needs access to every memory; "
-                "ask an administrator for a token that sees every visibility",
+                f"{verb} needs access to all memories, but this token sees only {_kinds(access.visibilities)} ones; ask an administrator "
+                "for a token for all visibilities",
                 needs="visibility",
                 verb=verb,
             )
@@ -272,7 +272,8 @@ class Guarded:
             return
         if any(not person.owns(one.id) for one in named):
             what = "change who sees memories of others" if is_private else "change memories of others without the role curate"
-            raise ForbiddenError(f"you may not {what}; ask the author, or somebody who curates the project", needs=needs, verb=verb)
+            whom = "the author of the memory" if is_private else "the author of the memory or a curator of the project"
+            raise ForbiddenError(f"you may not {what}; ask {whom}", needs=needs, verb=verb)
 
     def _written(
         self,

@@ -86,7 +86,7 @@ class OpenId:
         with self._lock:
             self._begun = {one: begun for one, begun in self._begun.items() if begun.until > now}
             if len(self._begun) >= MOST_BEGUN:
-                raise ForbiddenError("too many logins have begun; try again in some minutes", needs="login", verb="login")
+                raise ForbiddenError("too many logins are in progress; try again in a few minutes", needs="login", verb="login")
             self._begun[state] = Begun(nonce, verifier, now + LASTS_S)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
         asked = {
@@ -114,7 +114,7 @@ class OpenId:
         with self._lock:
             begun = self._begun.pop(state, None)
         if begun is None or begun.until <= time.monotonic():
-            raise ForbiddenError("this login is unknown or too old; begin again at /login", needs="login", verb="login")
+            raise ForbiddenError("this login is unknown or has expired; start again at /login", needs="login", verb="login")
         found = self._discovered()
         form = {"grant_type": "authorization_code", "code": code, "redirect_uri": callback, "code_verifier": begun.verifier}
         key = base64.b64encode(f"{self.client}:{self.secret}".encode()).decode()
@@ -151,8 +151,8 @@ class OpenId:
             found = self._fetch(self.issuer.rstrip("/") + "/.well-known/openid-configuration")
             if found.get("issuer") != self.issuer:
                 raise ForbiddenError(
-                    f"the identity provider calls itself {str(found.get('issuer'))[:200]}, not {self.issuer}; set oidc_issuer "
-                    "to its own name",
+                    f"the identity provider reports the issuer {str(found.get('issuer'))[:200]}, but the setting oidc_issuer is "
+                    f"{self.issuer}; set oidc_issuer to the issuer that the provider reports",
                     needs="login",
                     verb="login",
                 )

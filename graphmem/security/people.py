@@ -308,7 +308,7 @@ class People:
                 f"days, the lifetime of a token, is {days}; give 1 to {MOST_DAYS:,}, or omit days", argument="days", value=days
             )
         if self._rows("SELECT 1 FROM credential WHERE kind = ? AND login = ? AND name = ?", TOKEN, login, name):
-            raise BadInputError(f"{login} has a token {name!r} already; revoke it first", argument="name", value=name)
+            raise BadInputError(f"the token {name!r} of {login} already exists; revoke it first", argument="name", value=name)
         if team and not self._rows("SELECT 1 FROM member WHERE team = ? AND login = ?", team, login):
             raise BadInputError(
                 f"{login} is not in the team {team[:60]!r}; add the person to the team first", argument="team", value=team[:60]
@@ -397,7 +397,9 @@ class People:
         """
         holder = self.holder(code, kinds=(INVITATION,))
         if holder is None or not self._change("DELETE FROM credential WHERE id = ?", holder.credential):
-            raise ForbiddenError("the invitation is unknown, was used, or is too old; ask for a new one", needs="invitation", verb="login")
+            raise ForbiddenError(
+                "the invitation is unknown, already used or expired; ask an administrator for a new one", needs="invitation", verb="login"
+            )
         stem = re.sub(r"[^A-Za-z0-9._-]", "-", name)[:60] or "login"
         return holder.login, self.token(holder.login, f"{stem}-{secrets.token_hex(3)}")
 
@@ -440,7 +442,7 @@ class People:
 
     def _expect(self, login: str) -> None:
         if not self._rows("SELECT 1 FROM person WHERE login = ?", login):
-            raise BadInputError(f"unknown person {login[:60]!r}; invite them first", argument="login", value=login[:60])
+            raise BadInputError(f"unknown person {login[:60]!r}; invite the person first", argument="login", value=login[:60])
 
     def _rows(self, statement: str, *values: Any) -> list[Any]:
         if not self.exist:

@@ -112,7 +112,7 @@ def decoded(data: bytes) -> Op:
     if not op.memory:
         raise UnreadableOpError("an operation of the shared log names no memory; graphmem skips it")
     if max(len(op.add), len(op.drop)) > MAX_PARTS:
-        raise UnreadableOpError(f"an operation of the shared log changes more than {MAX_PARTS} tags and links; graphmem skips it")
+        raise UnreadableOpError(f"an operation of the shared log changes more than {MAX_PARTS} tags and links at once; graphmem skips it")
     return op
 
 

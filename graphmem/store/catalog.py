@@ -87,9 +87,9 @@ class NamedQuery:
         declared = {*self.params, *(fill.name for fill in self.fills)}
         missing, extra = sorted(declared - values.keys()), sorted(values.keys() - declared)
         if missing or extra:
-            wrong = (f"lacks {', '.join(missing)}" if missing else "", f"does not take {', '.join(extra)}" if extra else "")
+            wrong = (f"missing {', '.join(missing)}" if missing else "", f"unknown {', '.join(extra)}" if extra else "")
             raise QueryParameterError(
-                f"the query {self.name} ({self.where}) {' and '.join(filter(None, wrong))}; give values for exactly "
+                f"the query {self.name} ({self.where}) got wrong parameters: {', '.join(filter(None, wrong))}; give values for exactly "
                 f"{', '.join(sorted(declared)) or 'no parameters'}",
                 query=self.name,
                 missing=missing,
@@ -192,14 +192,17 @@ def parse_queries(text: str, path: str) -> list[NamedQuery]:
     starts = [index for index, line in enumerate(lines) if re.match(r"//\s*name:", line)]
     for number, line in enumerate(lines[: starts[0] if starts else len(lines)], 1):
         if line.strip() and not line.startswith("//"):
-            raise _refusal(f"{path}:{number}", "the query file has a line that belongs to no query; write a line `// name: …` above it")
+            raise _refusal(
+                f"{path}:{number}",
+                "the query file begins with a line outside any query; write the head `// name: some_name(parameter, …)` above it",
+            )
     return [_parse_one(lines[start:end], f"{path}:{start + 1}") for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
 
 
 def _parse_one(lines: list[str], where: str) -> NamedQuery:
     header = _HEADER.fullmatch(lines[0])
     if not header:
-        raise _refusal(where, f"the line {lines[0]!r} is not the head of a query; write `// name: some_name(parameter, …)`")
+        raise _refusal(where, f"the line {lines[0]!r} is not a valid head of a query; write `// name: some_name(parameter, …)`")
     params = tuple(name.strip() for name in header["params"].split(",")) if header["params"].strip() else ()
     body = next((index for index, line in enumerate(lines) if not line.startswith("//")), len(lines))
     returns: list[Column] = []
@@ -237,7 +240,7 @@ def _check(query: NamedQuery) -> None:
     fills = [fill.name for fill in query.fills]
     names = [*query.params, *fills]
     if not code.strip():
-        raise _refusal(query.where, f"the query {query.name} has no text; write one")
+        raise _refusal(query.where, f"the query {query.name} has no statement; write one below its head")
     if not query.doc:
         raise _refusal(query.where, f"the query {query.name} has no comment that describes its answer; write one")
     if ";" in code:

@@ -115,7 +115,8 @@ def check_header(path: Path, spec: EngineSpec, engine: str) -> None:
     if ragged or size < header.pages * PAGE:
         raise damaged(
             path,
-            f"the database {path} has {size:,} bytes instead of at least {header.pages * PAGE:,} in whole pages of {PAGE:,}; {RECOVER}",
+            f"the database {path} has {size:,} bytes, but its header says at least {header.pages * PAGE:,} bytes, in whole pages of "
+            f"{PAGE:,} bytes; {RECOVER}",
         )
 
 
@@ -273,7 +274,7 @@ def put_in_place(new: Path, path: Path) -> None:
     """
     for database in (new, path):
         if left := side_files(database):
-            raise damaged(database, f"closing the database {database} left {left[0].name} behind; {RECOVER}")
+            raise damaged(database, f"the database {database} was not closed completely, because {left[0].name} still exists; {RECOVER}")
     sync(new)
     new.replace(path)
     sync(path.parent)

@@ -208,7 +208,10 @@ class LiveFile:
         announcer = self._announcer
         if announcer and announcer != threading.get_ident() and not self._is_level.wait(timeout_s):
             raise StoreBusyError(
-                f"a change of the code has not been committed for {BUSY_S:g} s; try again", path=self.path, owner=None, retry_after=RETRY_S
+                f"another write to the code graph has been running for more than {timeout_s:g} s; try again",
+                path=self.path,
+                owner=None,
+                retry_after=RETRY_S,
             )
 
     def held_changes(self) -> int:

@@ -61,8 +61,8 @@ def read_migrations(folder: Traversable) -> tuple[Migration, ...]:
         name = _FILE.fullmatch(file.name)
         if not name or int(name[1]) != len(found) + 1:
             raise QueryFileError(
-                f"the migration file queries/schema/{file.name} has the wrong number, because number {len(found) + 1:04} is next; name "
-                "the files 0001-name.cypher, 0002-… without gaps",
+                f"the migration file queries/schema/{file.name} must have the number {len(found) + 1:04}; number the files without gaps: "
+                "0001-name.cypher, 0002-…",
                 path=f"schema/{file.name}",
                 line=1,
             )

@@ -206,7 +206,8 @@ class StoreReads(LiveFile):
                 yield connection, text, values
             except DeadlineError as error:
                 raise DeadlineError(
-                    f"the query {query} did not finish in {seconds:g} s; request less, or raise the time limit", seconds=seconds
+                    f"the query {query} did not finish within {seconds:g} s; request fewer results, or raise the time limit",
+                    seconds=seconds,
                 ) from error
 
     def _ask(self, query: str, **values: Any) -> pa.Table:
@@ -246,7 +247,7 @@ def checked_meta(values: Mapping[str, str] | None) -> dict[str, str]:
     for name, value in (values or {}).items():
         if not isinstance(name, str) or not isinstance(value, str) or name.startswith(OWN):
             raise BadInputError(
-                f"the meta entry {name!r} with the value {value!r} is invalid; use a string as value and a name that does not begin "
+                f"invalid metadata {name!r} = {value!r}; the value must be a string, and the name must be a string that does not begin "
                 f"with {OWN!r}",
                 argument="meta",
             )

@@ -214,7 +214,7 @@ def once(what: str, keys: Sequence[Any]) -> None:
     `what` names the keys in the message. Without this check, the engine would write a null into one of the rows.
     """
     if len(set(keys)) != len(keys):
-        raise BadInputError(f"the {what} of the delta have the same entry twice; include each entry once", argument=what)
+        raise BadInputError(f"the {what} of the delta contain a duplicate; include each one once", argument=what)
 
 
 def _values(row: EdgeRow) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def test_a_port_that_is_taken_is_refused_in_a_sentence(service):
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        with pytest.raises(SettingsError, match=f"Cannot listen on 127.0.0.1 port {port}.*--port"):
+        with pytest.raises(SettingsError, match=f"cannot listen on 127.0.0.1 port {port}.*--port"):
             serve.Server(build_app(service), "127.0.0.1", port)
 
 

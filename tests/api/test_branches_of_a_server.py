@@ -99,7 +99,7 @@ def test_the_first_push_of_a_project_is_that_of_its_main_line(server, clone, gra
     git(clone, "checkout", "-q", "-b", "feature/tax")
     assert graphmem("index", cwd=clone).code == 0
     ran = graphmem("push", server.project("shop"), cwd=clone)
-    assert (ran.code, "push 'main' first, or push this state as the main line with `--branch main`" in ran.err) == (2, True), ran.said
+    assert (ran.code, "push 'main' first (`--branch main` pushes the current files as 'main')" in ran.err) == (2, True), ran.said
     assert graphmem("push", server.project("shop"), "--branch", "main", cwd=clone).code == 0
     ran = graphmem("impact", "total", "--server", server.project("none"), "--branch", "feature/tax", cwd=clone)
     assert (ran.code, "no project 'none'" in ran.err) == (2, True), ran.said

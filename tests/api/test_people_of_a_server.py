@@ -177,7 +177,7 @@ def test_texts_of_two_people_never_meet_unseen(server):
     with pytest.raises(ForbiddenError):
         cem.remember("Mine.", id=first.memory.id)
     shared = ann.remember("The shop closes on Sundays.").memory
-    with pytest.raises(ForbiddenError, match="who sees"):
+    with pytest.raises(ForbiddenError, match=r"who sees memories of others; ask the author of the memory$"):
         cem.update_memory(shared.id, visibility="personal")
     with pytest.raises(ForbiddenError, match="team"):
         cem.remember("For a team that is none.", visibility="team")

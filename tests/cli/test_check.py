@@ -88,7 +88,7 @@ def test_git_sees_the_rules_and_not_the_index(graphmem, ruled: Path) -> None:
         ("[[rule]]\nfrom = 'a'\n", "none of the keys may_not_use, may_only_use and layers"),
         ("[[rule]]\nfrom = 'a'\nmay_not_use = 3\n", "give one path pattern"),
         ("[[rule]]\nform = 'a'\nmay_not_use = 'b'\n", "unknown key 'form'"),
-        ("[[rule]]\nmay_not_use = 'b'\n", "does not say which files it is about"),
+        ("[[rule]]\nmay_not_use = 'b'\n", "has no key `from`, so it does not apply to any file"),
         ("[[rule]]\nlayers = ['a']\n", "two layers or more"),
     ],
 )

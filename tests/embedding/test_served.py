@@ -94,7 +94,7 @@ def test_a_prefix_of_the_vector_is_a_model_of_its_own(served):
     expected = whole.encode(TEXTS)[:, :16]
     assert np.allclose(short.encode(TEXTS), expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-6)
     assert short.model_id != whole.model_id
-    with pytest.raises(EmbedderError, match="fewer than embedder_prefix"):
+    with pytest.raises(EmbedderError, match=r"have only .* values; set embedder_prefix to at most"):
         ServedEmbedder("openai", served.url, "small", prefix=100).encode(TEXTS)
 
 
@@ -103,7 +103,7 @@ def test_a_prefix_of_the_vector_is_a_model_of_its_own(served):
     [
         ((404, b"{}", {}), "answered 404"),
         ((302, b"", {"Location": "http://127.0.0.1:1/"}), "does not follow"),
-        ((200, b"<html>", {}), "is not in the protocol of"),
+        ((200, b"<html>", {}), "did not answer in the protocol"),
         ((200, b'{"data": []}', {}), "for 3 texts"),
         ((200, b'{"data": [{"index": 0, "embedding": [1, 2]}]}', {}), "for 3 texts"),
         ((200, json.dumps({"data": [{"index": n, "embedding": [0, 0]} for n in range(3)]}).encode(), {}), "is zero"),

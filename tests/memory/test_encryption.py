@@ -186,6 +186,9 @@ def test_a_wrong_short_or_lost_key_is_an_error_with_a_remedy(project, key, tmp_p
     (project / ".graphmem" / vault.FILE).unlink()
     with pytest.raises(EncryptionError, match="was not given"):
         GraphMem.open(repo=project, settings=SETTINGS)
+    failing = Settings(embedder="none", memory_key_command=f"cat {tmp_path / 'missing'}")
+    with pytest.raises(EncryptionError, match=r"the command in the setting memory_key_command, .* failed \(Called.*; run it by hand"):
+        GraphMem.open(repo=project, settings=failing)
     command = Settings(embedder="none", memory_key_command=f"cat {tmp_path / 'moved'}")
     with GraphMem.open(repo=project, settings=command) as memory:
         assert contents(memory) == [PLANTED]

@@ -84,7 +84,7 @@ def test_a_file_that_agents_obey_is_refused_whatever_the_setting_says(root):
     with opened(root, sync_files=",".join(OBEYED)) as memory:
         memory.remember("Carts are lists.", type="fact")
         for path in OBEYED:
-            with pytest.raises(BadInputError, match=r"not synced|not a Markdown"):
+            with pytest.raises(BadInputError, match=r"cannot be synced|not a Markdown"):
                 memory.sync_file(path)
             with pytest.raises(BadInputError):
                 memory.sync_file(root / path, dry_run=True)

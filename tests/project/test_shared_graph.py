@@ -18,7 +18,7 @@ from editions import compare, editions
 from graphmem.api.app import build_app
 from graphmem.api.serve import Server
 from graphmem.client.connecting import connect
-from graphmem.errors import BadInputError, NotIndexedError, StoreBusyError, UnsupportedError
+from graphmem.errors import BadInputError, NotIndexedError, StoreBusyError, StoreUnreachableError, UnsupportedError
 from graphmem.project.encrypting import decrypt, encrypt
 from graphmem.project.graphmem import GraphMem
 from graphmem.server import owner
@@ -88,13 +88,23 @@ def test_an_index_remembers_where_its_graph_is(bank, tmp_path, url):
         assert names(memory, "check") == {"withdraw", "serve"}
 
 
+def test_an_address_of_the_last_run_that_does_not_answer_is_said_to_be_of_it(bank, tmp_path):
+    folder = tmp_path / "index"
+    folder.mkdir()
+    (folder / SHARED).write_text(json.dumps({"address": "postgresql://ann@localhost:1/x", "home": "h", "database": "d"}))
+    with pytest.raises(
+        StoreUnreachableError, match=r"localhost:1/x cannot be used .*; start it or .*\. The address is that of the last run"
+    ):
+        opened(folder, bank)
+
+
 def test_another_machine_goes_on_where_the_first_one_stopped(bank, tmp_path, url):
     clone = tmp_path / "elsewhere" / "clone"
     subprocess.run(["git", "clone", "-q", str(bank), str(clone)], check=True)
     with opened(tmp_path / "one", bank, url) as memory:
         memory.index(bank)
         kept = memory.remember("Amounts are positive.", type="gotcha").memory.id
-        with pytest.raises(StoreBusyError, match="writes to this project in postgresql"):
+        with pytest.raises(StoreBusyError, match="writing to this project in postgresql"):
             opened(tmp_path / "two", clone, url)
     with opened(tmp_path / "two", clone, url) as memory:
         assert names(memory, "check") == {"withdraw"}  # without an index run of its own

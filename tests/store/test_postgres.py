@@ -98,7 +98,8 @@ def test_projects_in_one_database_do_not_see_each_other(in_postgres, new_world, 
 def test_a_second_server_may_not_write_and_is_told_who_does(in_postgres):
     first = in_postgres()
     with pytest.raises(
-        StoreBusyError, match=r"writes to this project in postgresql://.* since 20\d\d-.*; use that server, or stop the server first"
+        StoreBusyError,
+        match=r"another server, .*, has been writing to this project in postgresql://.* since 20\d\d-.*; use that server, or stop it first",
     ):
         in_postgres()
     first.close()

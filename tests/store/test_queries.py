@@ -181,7 +181,7 @@ def test_every_node_table_has_a_key_of_text():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("MATCH (n) RETURN n", "the query file has a line that belongs to no query"),
+        ("MATCH (n) RETURN n", "the query file begins with a line outside any query"),
         ("// name: Bad()\n// Doc.\nMATCH (n) RETURN n", "write `// name"),
         ("// name: a(x)\n// Doc.\nMATCH (n) DELETE n", "declares the parameter x and does not use it"),
         ("// name: a()\n// Doc.\nMATCH (n {id: $x}) DELETE n", "uses the parameter x and does not declare it"),

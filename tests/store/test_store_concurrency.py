@@ -167,7 +167,7 @@ MATCH (a:Symbol)-[e:CALLS|REFERENCES|DEFINES|USES_TYPE*1..9]-(b:Symbol) RETURN c
     )
     monkeypatch.setattr(store, "_catalog", {**store._catalog, "slow": slow})
     began = time.monotonic()
-    with pytest.raises(DeadlineError, match=r"slow did not finish in 0\.2 s") as caught:
+    with pytest.raises(DeadlineError, match=r"slow did not finish within 0\.2 s") as caught:
         store.read("slow", timeout_s=0.2)
     assert caught.value.code == "TIMEOUT"
     assert caught.value.seconds == 0.2

@@ -107,7 +107,7 @@ def _rule(file: str, number: int, table: Any) -> BoundaryRule:
     if "from" in table and "layers" in table:
         raise _wrong(where, f"{where} has both `from` and `layers`; remove `from`")
     if "from" not in table and "layers" not in table:
-        raise _wrong(where, f"{where} does not say which files it is about; add `from` with a path pattern")
+        raise _wrong(where, f"{where} has no key `from`, so it does not apply to any file; add `from` with a path pattern")
     texts = partial(_patterns, where, table)
     layers = table.get("layers", [])
     if not isinstance(layers, list) or len(layers) == 1:

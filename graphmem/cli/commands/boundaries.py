@@ -60,12 +60,16 @@ def _write(here: CommandContext, lines: list[str], total: int) -> None:
 
     if total > len(lines):
         raise BadInputError(
-            f"{total:,} dependencies break a boundary rule, and a baseline file can list at most {MOST:,}; make the rules narrower",
+            f"{total:,} dependencies break boundary rules, but a baseline file can list at most {MOST:,}; change the rules so that fewer "
+            "dependencies break them",
             argument="rules",
         )
     root = here.location.root
     if root is None:
-        raise BadInputError("the index does not know the directory of its project; run the command inside the project", argument="root")
+        raise BadInputError(
+            "the root directory of the project is not known, so the baseline cannot be written; run the command inside the project",
+            argument="root",
+        )
     text = "# Dependencies that break a rule and are accepted. Written by `graphmem check --update-baseline`.\n"
     write(root / BASELINE, [text.encode(), *(f"{line}\n".encode("utf-8", "surrogateescape") for line in sorted(lines))])
     here.output.note(f"{len(lines):,} accepted in {BASELINE}")

@@ -53,9 +53,7 @@ def cypher(
 def _pair(given: str) -> tuple[str, Any]:
     name, sign, value = given.partition("=")
     if not sign or not name:
-        raise BadInputError(
-            f"{given[:60]!r} does not give a query parameter its value; write NAME=VALUE", argument="param", value=given[:60]
-        )
+        raise BadInputError(f"invalid query parameter {given[:60]!r}; write NAME=VALUE", argument="param", value=given[:60])
     try:
         return name, json.loads(value)
     except (ValueError, RecursionError):

@@ -188,7 +188,9 @@ def erase(
     journals keep the login in entries on other people's memories. The audit keeps the receipt, without the login.
     """
     if confirm != login:
-        raise BadInputError(f"--confirm names {confirm[:60]!r}, not {login[:60]!r}; give the same login twice", argument="confirm")
+        raise BadInputError(
+            f"--confirm must repeat the login {login[:60]!r}, but is {confirm[:60]!r}; correct one of the two", argument="confirm"
+        )
     with closing(_personal(here, login)) as data:
         receipt = data.erase()
     if here.output.as_json:
@@ -236,7 +238,8 @@ def _folder(here: CommandContext) -> Path:
     folder = Path(here.settings.projects).expanduser().absolute()
     if not folder.is_dir():
         raise BadInputError(
-            f"{folder} does not exist; `graphmem serve --projects {folder}` makes it at its first start",
+            f"the directory of the server's projects {folder} does not exist; check --projects, or start `graphmem serve --projects "
+            f"{folder}`, which creates it",
             argument="projects",
             path=str(folder),
         )

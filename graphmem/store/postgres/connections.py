@@ -57,8 +57,8 @@ class Connections:
     def check_open(self) -> None:
         """Raise StoreClosedError if the store is closed or in a forked child."""
         if self._closed or os.getpid() != self._pid:
-            why = "closed" if self._closed else "opened before a fork"
-            raise StoreClosedError(f"the connection to the database {self.shown} was {why}; open the index again")
+            why = "is closed" if self._closed else "belongs to the parent process"
+            raise StoreClosedError(f"the connection to the database {self.shown} {why}; open the index again in this process")
 
     def connect(self) -> psycopg.Connection[Any]:
         """Return a new connection in autocommit mode."""

@@ -275,9 +275,10 @@ class PostgresStore(PostgresReads):
             if not Queries(connection).column("take_lock")[0]:
                 who = Queries(connection).rows("lock_holder")
                 where, since = who[0] if who else ("another server", "")
+                at = f", {where}," if where and who else ", on the machine of the database," if since else ""
+                verb, known = ("has been writing", f" since {since}") if since else ("is writing", "")
                 raise StoreBusyError(
-                    f"{where or 'a process on the machine of the database'} writes to this project in {self._connections.shown} "
-                    f"since {since}; use that server, or stop the server first",
+                    f"another server{at} {verb} to this project in {self._connections.shown}{known}; use that server, or stop it first",
                     path=self._connections.shown,
                     owner={"host": where, "since": since},
                 )
