@@ -316,7 +316,7 @@ def test_a_branch_expires_and_survives_a_restore_only_by_its_next_push(tmp_path,
         with server.hosting.using("shop") as line:
             line.parts.store.set_meta({"run": "another"})  # as a restore from a backup does
         server.wait_until_closed("shop")
-        with pytest.raises(BadInputError, match="push the branch 'new' again"):
+        with pytest.raises(BadInputError, match="after the branch 'new' was pushed; push the branch again"):
             RemoteGraphMem(server.project("shop@new")).symbol("with_tax")
         pushed(own, server, "shop", "new")
         assert RemoteGraphMem(server.project("shop@new")).symbol("with_tax")

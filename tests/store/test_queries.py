@@ -188,7 +188,7 @@ def test_every_node_table_has_a_key_of_text():
         ("// name: a()\n// Doc.\nMATCH (n:@label) DELETE n", "uses the fill label and does not declare it"),
         ("// name: a()\n// Doc.\n// fill: @label Anything\nMATCH (n:@label) DELETE n", "write `@name"),
         ("// name: a()\nMATCH (n) DELETE n", "no comment"),
-        ("// name: a()\n// Doc.\n", "no text"),
+        ("// name: a()\n// Doc.\n", "no statement"),
         ("// name: a()\n// Doc.\nMATCH (n) DELETE n; MATCH (m) DELETE m", "another statement"),
         ("// name: a(timeout_s)\n// Doc.\nMATCH (n {id: $timeout_s}) DELETE n", "declares the reserved name timeout_s"),
         ("// name: a(x, x)\n// Doc.\nMATCH (n {id: $x}) DELETE n", "declares a parameter or fill twice"),
@@ -220,7 +220,7 @@ def test_two_queries_of_a_name_are_refused(tmp_path):
 def test_migrations_are_numbered_without_gaps(tmp_path):
     (tmp_path / "0001-one.cypher").write_text("CREATE NODE TABLE A(id STRING PRIMARY KEY);")
     (tmp_path / "0003-three.cypher").write_text("CREATE NODE TABLE B(id STRING PRIMARY KEY);")
-    with pytest.raises(QueryFileError, match="number 0002 is next"):
+    with pytest.raises(QueryFileError, match="must have the number 0002"):
         read_migrations(tmp_path)
     assert split_statements("A '; //' ; // B;\n  C\n   D") == ("A '; //'", "C D")
 
