@@ -124,18 +124,18 @@ def follow(feed: Feed, projections: Projections) -> Callable[[], None]:
 
     `feed` reports the changes. The projections are copies of the graph for fast reads. Returns a function that ends the updates.
     """
-    is_anew = False
+    is_new = False
 
     def code(generation: int, delta: GraphDelta | None) -> None:
-        nonlocal is_anew
-        is_anew = delta is None
-        if is_anew or projections.graph().generation < generation:  # reading everything may have overtaken the feed
-            projections.refresh(generation, delta, anew=is_anew)
+        nonlocal is_new
+        is_new = delta is None
+        if is_new or projections.graph().generation < generation:  # reading everything may have overtaken the feed
+            projections.refresh(generation, delta, again=is_new)
 
     def knowledge(generation: int) -> None:
-        nonlocal is_anew
-        projections.refresh_knowledge(generation, None, anew=is_anew)
-        is_anew = False
+        nonlocal is_new
+        projections.refresh_knowledge(generation, None, again=is_new)
+        is_new = False
 
     feed.follow(code, knowledge)
     return feed.close

@@ -332,7 +332,7 @@ class Projections:
             self._ahead = None
         self._is_level.set()
 
-    def refresh(self, generation: int, delta: GraphDelta | None, *, anew: bool = False) -> None:
+    def refresh(self, generation: int, delta: GraphDelta | None, *, again: bool = False) -> None:
         """Update the code projections after a commit.
 
         The delta is applied. Without a delta, or if the delta does not fit the current generation, everything is rebuilt. When the method
@@ -341,7 +341,7 @@ class Projections:
         Args:
             generation: generation of the store after the commit.
             delta: the commit's change since the previous generation; None for a whole new graph.
-            anew: whether to rebuild even if readers have this generation, because a graph that is made again counts from 1 again.
+            again: whether to rebuild even if readers have this generation, because a graph that is made again counts from 1 again.
 
         Raises:
             DiskFullError: the disk is full; readers keep the old bundle, and the next index run tries again.
@@ -349,7 +349,7 @@ class Projections:
         self._settled.wait()
         with self._writing, _refusal_named(self._dir):
             graph, words, ahead = self._graph, self._words, self._ahead
-            if not anew and graph is not None and words is not None and graph.generation == words.generation == generation:
+            if not again and graph is not None and words is not None and graph.generation == words.generation == generation:
                 self.withdraw()
                 return
             is_ahead = ahead is not None and ahead.generation == generation
@@ -375,7 +375,7 @@ class Projections:
             self._jobs.put(new_graph.warm)  # and then the worker saves, after an idle time
 
     def refresh_knowledge(
-        self, generation: int, delta: KnowledgeDelta | None, vectors: pa.Table | None = None, *, anew: bool = False
+        self, generation: int, delta: KnowledgeDelta | None, vectors: pa.Table | None = None, *, again: bool = False
     ) -> None:
         """Update the projection of memories after a write of memories.
 
@@ -386,12 +386,12 @@ class Projections:
             generation: generation of the knowledge after the write.
             delta: the change since the previous generation; None to read everything again.
             vectors: (text_hash, vector) of the write; they are used only if they are from the current model.
-            anew: whether to read everything even if readers have this generation; see `refresh`.
+            again: whether to read everything even if readers have this generation; see `refresh`.
         """
         self._memories_settled.wait()
         with self._learning:
             index = self.memories()
-            if index.generation >= generation and not anew:
+            if index.generation >= generation and not again:
                 return
             if delta is None or index.generation != generation - 1:
                 self._read_memories()
