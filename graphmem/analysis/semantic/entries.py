@@ -61,8 +61,8 @@ class Entries:
         """Top-level functions and classes that external code may use.
 
         The result is booleans, shape (n,). A definition is public if its language marks it as exported. A Python definition is also public
-        if its name does not begin with an underscore and a package's `__init__` is or imports its file. Libraries export their API in
-        `__init__`.
+        if its name does not begin with an underscore, and it is in the `__init__` of a package or in a file that such an `__init__`
+        imports. Libraries export their API in `__init__`.
         """
         view, files = self.view, self.files
         modifiers = view.arrays.nodes.modifiers.to_pylist()
