@@ -112,7 +112,7 @@ class Trail:
             path: the edited file.
             other: id of the other session.
             apart: seconds between the two edits.
-            mark: (number of the tool call in the session, step) of this session's edit.
+            mark: (number of the action in the session, step) of this session's edit.
         """
         self.add("rival", {"path": path, "other": other, "apart": apart, "mark": list(mark)})
 
