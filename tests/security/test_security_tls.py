@@ -153,8 +153,8 @@ def test_files_that_make_no_tls_are_refused_before_anything_is_opened(pair: tupl
     _, other = certificate(tmp_path, "other")
     (tmp_path / "words.pem").write_text("no certificate")
     for one, its, said in (
-        (cert, "", "tls_key is wrong: the path is missing"),
-        ("", key, "tls_cert is wrong: the path is missing"),
+        (cert, "", "invalid TLS setting tls_key: the path is missing"),
+        ("", key, "invalid TLS setting tls_cert: the path is missing"),
         (cert, str(other), "its own private key"),
         (key, key, "cannot be used for TLS"),
         (str(tmp_path / "words.pem"), key, "cannot be used for TLS"),
