@@ -10,7 +10,7 @@ import logging
 import secrets
 from typing import Any, Final
 
-from graphql import GraphQLError
+from graphql import GraphQLError, ValueNode
 
 from graphmem.answers import SymbolInfo, to_json
 from graphmem.api.ids import SYMBOL, global_id
@@ -115,8 +115,9 @@ def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
         if refused is not origin:
             log.warning("%s", refused.message, exc_info=origin if log.isEnabledFor(logging.DEBUG) else None)
         return shortened(refused.message), facts_of(refused)
-    # An error without an origin concerns the document; with a path it concerns a value of this server that the schema does not allow.
-    if error.path is None and (origin is None or isinstance(origin, GraphQLError)):
+    # An error without an origin concerns the document or an argument; with the path of a field it concerns a value of this server that the
+    # schema does not allow.
+    if (origin is None or isinstance(origin, GraphQLError)) and (error.path is None or _is_of_argument(error)):
         for words, limit in _CORE_LIMITS.items():
             if words in error.message:
                 return shortened(error.message), {"code": "LIMIT", "limit": limit}
@@ -126,6 +127,11 @@ def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
     name = secrets.token_hex(6)
     log.error("internal error %s at %s", name, ".".join(map(str, error.path or [])) or "the operation", exc_info=origin or error)
     return f"Internal error {name}; find the details under this id in the server's log.", {"code": "INTERNAL", "id": name}
+
+
+def _is_of_argument(error: GraphQLError) -> bool:
+    """Whether an error is about the value of an argument, such as null."""
+    return bool(error.nodes) and isinstance(error.nodes[0], ValueNode)  # type: ignore[index]
 
 
 def payload(code: str, message: str, **facts: Any) -> dict[str, Any]:

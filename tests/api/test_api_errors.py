@@ -120,3 +120,13 @@ def test_a_value_the_schema_does_not_know_is_our_error_and_not_the_client_s(serv
     error = serve(service=Strange()).refused("{ state { state } }")
     assert error["extensions"]["code"] == "INTERNAL"
     assert "molten" not in error["message"]
+
+
+def test_null_for_an_argument_that_has_a_default_is_a_mistake_of_the_client(client, caplog):
+    query = 'query ($depth: Int) { impact(targets: ["Router"], maxDepth: $depth) { total } }'
+    for variables in ({"depth": None}, {"depth": 2}, {"depth": None}):  # the second time, too, after the direct way is known
+        body = client.http.post("/graphql", json={"query": query, "variables": variables}).json()
+        codes = [error["extensions"]["code"] for error in body.get("errors", ())]
+        assert codes == (["BAD_INPUT"] if variables["depth"] is None else [])
+        assert all("maxDepth" in error["message"] for error in body.get("errors", ()))
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
