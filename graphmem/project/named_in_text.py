@@ -54,8 +54,9 @@ class NamedInText:
         places: list[str] = []
         try:
             for name in names:
-                if is_distinct(name):
-                    chunks = words.chunks_with(query_words(name)[0], MAX_CHUNKS)  # its first word is the name as a whole
+                searched = query_words(name) if is_distinct(name) else ()
+                if searched:  # a very long name has no words in the index
+                    chunks = words.chunks_with(searched[0], MAX_CHUNKS)  # the first word is the name as a whole
                     here = sorted({place for entry in chunks for place in _places(view, entry, name)})
                     places += [f"{path}:{line}" for path, line in here] if len(here) <= MAX_PLACES else []
         except DamagedWordsError as error:

@@ -9,7 +9,10 @@ from graphmem.project.graphmem import GraphMem
 from graphmem.project.named_in_text import MAX_PLACES, is_distinct
 from graphmem.settings import Settings
 
+LONG = "says_so_and_goes_on_" * 4 + "afterwards"  # longer than any word of the index
+
 FILES = {
+    "shop/long.py": f"def {LONG}(order):\n    return order\n",
     "shop/commands.py": (
         "def send_invoice(order):\n    return order\n\n\ndef refund_order(order):\n    return order\n\n\n"
         "def print_label(order):\n    return order\n\n\ndef run(order):\n    return order\n"
@@ -61,6 +64,11 @@ def test_an_ordinary_word_is_not_looked_up(memory):
         "getKey",
         "Truncator",
     ]
+
+
+def test_a_name_longer_than_any_word_of_the_index_is_answered_without_places(memory):
+    assert memory.impact(LONG).total == 0
+    assert named(memory, LONG) == []
 
 
 def test_a_name_in_very_many_places_tells_nothing(memory, tmp_path):
