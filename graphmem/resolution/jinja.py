@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import CALL
 from graphmem.resolution.frameworks import TEMPLATE
-from graphmem.resolution.scoped import ScopedRules
+from graphmem.resolution.scoped.rules import ScopedRules
 from graphmem.resolution.terms import call_at
 from graphmem.resolution.types import FUNC, Type, join_all, one
 

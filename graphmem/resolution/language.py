@@ -55,7 +55,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "ecmascript": "graphmem.resolution.ecmascript.rules",
     "go": "graphmem.resolution.go.rules",
     "cfamily": "graphmem.resolution.cfamily.rules",
-    "scoped": "graphmem.resolution.scoped",
+    "scoped": "graphmem.resolution.scoped.rules",
     "rust": "graphmem.resolution.rust.rules",
     "jinja": "graphmem.resolution.jinja",
     "java": "graphmem.resolution.java.rules",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import STRING
 from graphmem.resolution.cfamily.fitness import declared_of, fit
-from graphmem.resolution.scoped import CONSTRUCTOR
+from graphmem.resolution.scoped.classes import CONSTRUCTOR
 from graphmem.resolution.terms import call_at
 from graphmem.resolution.types import EXTI
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from graphmem.parsing.facts import CALL, NAME, NEW, NO_TERM, OPERATOR, SELF, STRING
 from graphmem.parsing.languages.cfamily import MACRO
 from graphmem.resolution.language import rules_of
-from graphmem.resolution.scoped import CONSTRUCTOR
+from graphmem.resolution.scoped.classes import CONSTRUCTOR
 from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.types import CLASS, EMPTY, FUNC, INST, Type, join_all, one
 

@@ -19,7 +19,8 @@ from graphmem.resolution.cfamily.macros import Expansion
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.fitness import CONVERTED, DERIVED, EXACT, IMPOSSIBLE
 from graphmem.resolution.names import whole
-from graphmem.resolution.scoped import ScopedRules, is_class, is_private, stem
+from graphmem.resolution.scoped.names import is_class, is_private, stem
+from graphmem.resolution.scoped.rules import ScopedRules
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.types import (
     BOX,

@@ -1,0 +1,329 @@
+"""Members, bases and declarations of classes in languages with a table."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import ATTR, INDEX, NAME, SELF
+from graphmem.resolution.file_entry import Place
+from graphmem.resolution.names import is_type_parameter, whole
+from graphmem.resolution.scoped.names import ScopedNames, is_class
+from graphmem.resolution.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.types import (
+    BUILTIN,
+    CLASS,
+    EMPTY,
+    EXTI,
+    INST,
+    Base,
+    Ext,
+    ExtInstance,
+    Instance,
+    Receiver,
+    Type,
+    join_all,
+    one,
+)
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Definition
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.inference import Inference
+
+CONSTRUCTOR: Final = "<init>"
+
+MAX_SIBLINGS: Final = 3
+"""Most classes from which a mixin may get a member."""
+
+
+class ScopedClasses(ScopedNames):
+    """Look-ups of classes, bases and members in a language with a table."""
+
+    def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
+        """Return the (scope, name) under which look-ups find a definition.
+
+        `position` is the definition's position in the file. A constructor that has the name of its class is found under the name
+        `CONSTRUCTOR`.
+        """
+        definition = entry.definitions[position]
+        scope, slot = super().definition_slot(entry, position)
+        if self._reopened and definition.kind in CLASS_KINDS and scope == 0:
+            return scope, definition.qualname
+        owner = slot.rpartition(".")[0] or entry.definitions[scope].name
+        if CONSTRUCTOR not in self.constructors or definition.kind != "method" or definition.name != owner.rpartition(".")[2]:
+            return scope, slot
+        return scope, f"{owner}.{CONSTRUCTOR}" if "." in slot else CONSTRUCTOR
+
+    def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
+        """Return the members of a class that are defined outside its first body.
+
+        They are methods written outside the class, and members in further declarations of a split class. A `partial class` in C# is split.
+        """
+        if not self._reopened:
+            return super().members_elsewhere(inference, owner, name)
+        entry = inference.project.entry(owner)
+        if name not in inference.project.solver.ask(entry.memo, ("names elsewhere", owner.index), self._names_elsewhere, inference, owner):
+            return ()
+        return self._elsewhere(inference, owner, name)
+
+    def _names_elsewhere(self, inference: Inference, owner: Symbol) -> frozenset[str]:
+        """Return the names of all members that a class may have outside its body.
+
+        `owner` is the class. The set of names quickly answers look-ups of a name that the class does not have.
+        """
+        entry = inference.project.entry(owner)
+        found = set(self._names_of_pieces(inference, owner))
+        start = f"{owner.qualname}."
+        for path in inference.project.binders(self._package_of(entry), start):
+            other = inference.project.files[path]
+            inference.project.touch_top(other, start.partition(".")[0])
+            found.update(name.removeprefix(start) for name in other.names(0) if name.startswith(start))
+        return frozenset(found)
+
+    def _package_of(self, entry: FileEntry) -> str:
+        """Return the package or group whose names a file shares."""
+        package: str | None = entry.kept.get("package")
+        if package is None:
+            package = entry.kept["package"] = self.names_of(entry.facts)[0]
+        return package
+
+    def _elsewhere(self, inference: Inference, owner: Symbol, name: str) -> list[Place]:
+        """Return the members named `name` of a split class outside its first body.
+
+        A split class has several declarations, such as a `partial class` in C#. `owner` is one of them.
+        """
+        found = list(super().members_elsewhere(inference, owner, name))
+        entry = inference.project.entry(owner)
+        package = self._package_of(entry)
+        written = f"{owner.qualname}.{name}"
+        if "." in owner.qualname:
+            found += self.package_places(inference, package, written, entry)
+        if not found:  # tests define classes such as `Rake::TestCase` in a module of the program
+            found += (
+                place for place in self.package_places(inference, package, written, None) if is_class(place) and place.entry is not entry
+            )
+        for path, position in inference.project.solver.ask(entry.memo, ("pieces", owner.index), self._other_pieces, inference, owner):
+            other = inference.project.files[path]
+            found += (Place(other, position, slot) for slot in whole(other, other.names(position).get(name, ())))
+        return found
+
+    def _names_of_pieces(self, inference: Inference, owner: Symbol) -> frozenset[str]:
+        """Return the names that a split class defines in its other declarations.
+
+        A split class has several declarations, such as a `partial class` in C#. `owner` is one of them, which is left out.
+        """
+        entry = inference.project.entry(owner)
+        found: set[str] = set()
+        for path, position in inference.project.solver.ask(entry.memo, ("pieces", owner.index), self._other_pieces, inference, owner):
+            found.update(inference.project.files[path].names(position))
+        return frozenset(found)
+
+    def _other_pieces(self, inference: Inference, owner: Symbol) -> tuple[tuple[str, int], ...]:
+        """Return (path, position) of the other declarations of a split class.
+
+        A split class has several declarations, such as a `partial class` in C#. `owner` is one of them, which is left out. `position` is
+        that of the declaration in its file.
+        """
+        entry, top = inference.project.entry(owner), owner.qualname.partition(".")[0]
+        found: list[tuple[str, int]] = []
+        for package in self.names_of(entry.facts)[:1]:
+            for path in inference.project.binders(package, top):
+                other = inference.project.files[path]
+                inference.project.touch_top(other, top)
+                found += (
+                    (path, position)
+                    for position in (_pieces(other).get(owner.qualname, ()) if self._is_piece(owner, entry) else ())
+                    if other.symbols[position] is not owner and self._is_piece(other.symbols[position], other)
+                )
+        return tuple(found)
+
+    def _is_piece(self, symbol: Symbol, entry: FileEntry) -> bool:
+        """Whether a class may have further declarations, as `partial` in C#.
+
+        `symbol` is the class, and `entry` is its file.
+        """
+        return self._reopened is True or self._reopened in entry.definitions[symbol.index].modifiers
+
+    def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
+        """Return the type of a base class, which may be defined inside the class."""
+        first = entry.terms[term]
+        while first[0] in (ATTR, INDEX):
+            first = entry.terms[first[1]]
+        found = super().base(inference, entry, symbol, term)
+        if first[0] == NAME and first[1] == symbol.name and any(atom[0] == CLASS and atom[1] is symbol for atom in found):
+            packages = self.names_of(entry.facts)[: self.packages_of_file]  # `class Name<T> : Name`
+            places = [place for package in packages for place in self.package_places(inference, package, first[1], entry)]
+            return inference.expanded(join_all(inference.slot(place) for place in places))
+        inside = self._mixins and first[0] == NAME and first[1] in entry.names(symbol.index)
+        return self.objects(inference, entry, symbol.index, term) if inside else found
+
+    def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
+        """Return the Ruby module whose methods a mixin adds to its classes.
+
+        `symbol` is the mixin. The module is `ClassMethods` inside the mixin; its methods become class methods.
+        """
+        found = list(super().more_bases(inference, symbol))
+        if self._class_side:
+            entry = inference.project.entry(symbol)
+            places = (Place(entry, symbol.index, slot) for slot in entry.names(symbol.index).get(self._class_side, ()))
+            found += (entry.symbols[place.slot.index] for place in places if is_class(place))
+        return found
+
+    def bases_elsewhere(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
+        """Return the base classes that other declarations of a class name.
+
+        A class is declared several times in Ruby or by `partial class` in C#.
+        """
+        if not self._reopened:
+            return ()
+        found: list[Base] = []
+        entry = inference.project.entry(symbol)
+        for path, position in inference.project.solver.ask(entry.memo, ("pieces", symbol.index), self._other_pieces, inference, symbol):
+            found += inference.bases(inference.project.files[path].symbols[position])
+        return found
+
+    def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
+        """Return the classes and mixins that define a member a mixin lacks.
+
+        `symbol` is the mixin. The member `name` is looked up in the classes that inherit the mixin. Test classes are returned only if no
+        other classes define the member. The result is empty for more than `MAX_SIBLINGS` classes.
+        """
+        if not self._mixins:
+            return ()
+        if self._fields and not name.startswith(self._fields):
+            own = inference.owner(symbol, f"{self._fields}{name}")
+            if isinstance(own, Symbol):
+                return ()
+        owners = {inference.owner(below, name) for below in inference.below(symbol)}
+        found = sorted((owner for owner in owners if isinstance(owner, Symbol)), key=lambda owner: owner.place)
+        found = [owner for owner in found if not inference.project.files[owner.path].in_tests] or found
+        return found if len(found) <= MAX_SIBLINGS else ()
+
+    def missing_member(self, receiver: Receiver, name: str) -> Type:
+        """Return the type of a member that a class does not define.
+
+        The member `new` of a class has the type of the class itself, because `A.new` creates an object like `A()`. Methods that the
+        language gives to every object are `BUILTIN` tuples. The result is empty for an unknown member.
+        """
+        if name in self._itself or name in self._block or (name and name == self._type_of):
+            return one((BUILTIN, receiver, name))
+        if name in self._objects and receiver[0] == CLASS:
+            return frozenset((receiver,))
+        is_maker = self._maker and name == self._maker and receiver[0] == CLASS
+        return frozenset((receiver,)) if is_maker else super().missing_member(receiver, name)
+
+    def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
+        """Return the type of a member that an external base class may define.
+
+        A method that all classes have, such as `new`, is taken from the class itself and not from `base`.
+        """
+        return self.missing_member(receiver, name) or super().member_outside(inference, receiver, base, name)
+
+    def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
+        """Return whether a function accepts a given number of arguments.
+
+        In languages that do not check the number of arguments, any number is accepted.
+        """
+        return self._any_count or super().takes(definition, positional, keywords, bound=bound)
+
+    def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
+        """Whether a parameter accepts a value that has none of its declared types.
+
+        `given` is the value. `classes` and `outside` are the project classes and external types that the parameter declares. A final type,
+        such as `String` in Kotlin, has no subclasses. The result is decided as follows:
+
+        - In a language without final types, every value is accepted.
+        - A value of a final type is accepted if `outside` has that type or one to which it converts.
+        - Any other value is accepted if `outside` has a type that is not final.
+        - An external value is also accepted if `outside` is empty, or if an external call returned the value.
+        """
+        if not self.final_types:
+            return True
+        accepted = {name for _, name in outside}
+        name = given[2] if given[0] == EXTI else ""
+        if name in self.final_types:
+            return name in accepted or not accepted.isdisjoint(self._conversions[name])
+        return not accepted <= self.final_types or (given[0] == EXTI and ("(" in given[2] or not outside))
+
+    def owner_apart(self, inference: Inference, entry: FileEntry, position: int) -> Type:
+        """Return the type that owns a method defined outside of the type's body.
+
+        The qualified name of the method, such as `Outer.Type.method`, gives the type.
+        """
+        scope, name = self.definition_slot(entry, position)
+        first, *others = name.split(".")[:-1] or [""]
+        places = inference.lookup(entry, scope, first, 1 << 30) if first else None
+        found = self.unbound(inference, entry, scope, first) if places is None else join_all(inference.slot(place) for place in places)
+        for inner in others:
+            found = inference.attribute(inference.expanded(found), inner)
+        return inference.expanded(found)
+
+    def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
+        """Return whether a method overrides a base's method of the same name.
+
+        `method` is the method, and `base` is the base's method. In languages with overloads, both must have the same number of parameters.
+        Parameters whose classes are known must have a class in common. In languages that separate class methods from object methods, both
+        must be of the same kind.
+        """
+        first, second = (inference.project.definition(symbol) for symbol in (base, method))
+        if self.sides_are_apart and ("static" in first.modifiers) != ("static" in second.modifiers):
+            return False
+        if not self.has_overloads:
+            return True
+        if len(first.parameters) != len(second.parameters):
+            return False
+        for left, right in zip(first.parameters, second.parameters, strict=True):
+            wanted, given = (
+                inference.declared(inference.project.entry(symbol), definition.parent, parameter.annotation)
+                if parameter.annotation >= 0
+                else EMPTY
+                for symbol, definition, parameter in ((base, first, left), (method, second, right))
+            )
+            is_known = wanted and given and all(atom[0] == INST for atom in wanted | given)
+            if is_known and wanted.isdisjoint(given) and not is_type_parameter(inference.project.entry(base), base.index, left.annotation):
+                return False
+        return True
+
+    def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
+        """Return the type of the receiver in a method, such as `this`.
+
+        In a class method, or in a class body outside methods, the receiver is the class itself.
+        """
+        around = entry.enclosing(scope, CLASS_KINDS)
+        if around > 0 and self.is_on_class(entry, scope, around):
+            return one((CLASS, entry.symbols[around], False))
+        return super().this(inference, entry, scope)
+
+    def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
+        """Return the class of a receiver expression; -1 for other expressions.
+
+        `base` is the expression, in a method or in a class body. The class is given by its position among the file's definitions.
+        """
+        on_class = self.sides_are_apart and entry.terms[base][0] == SELF and entry.definitions[scope].kind in CLASS_KINDS
+        return scope if on_class else super().receiver_class(entry, scope, base)
+
+    def is_on_class(self, entry: FileEntry, scope: int, around: int) -> bool:
+        """Whether the receiver in a scope is the class itself, not an object.
+
+        `around` is the class. The result is True in a class method, and in the class body outside methods. It is always False in languages
+        that do not separate class methods from object methods.
+        """
+        if not self.sides_are_apart:
+            return False
+        method = entry.enclosing(scope, ("method",))
+        return method < around or "static" in entry.definitions[method].modifiers
+
+
+def _pieces(entry: FileEntry) -> Mapping[str, Sequence[int]]:
+    """Map each qualified class name to its declarations in a file.
+
+    A declaration is a position in the file's definitions. A class that is split, as `partial` in C#, has several declarations.
+    """
+    kept: dict[str, list[int]] | None = entry.kept.get("pieces")
+    if kept is None:
+        kept = entry.kept["pieces"] = {}
+        for position, definition in enumerate(entry.definitions):
+            if definition.kind in CLASS_KINDS:
+                kept.setdefault(definition.qualname, []).append(position)
+    return kept

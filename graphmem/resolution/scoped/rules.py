@@ -1,0 +1,202 @@
+"""Types of values and extension functions in languages with a table."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import ATTR, INDEX, NAME, STRING
+from graphmem.resolution.extensions import extensions, of_unknown
+from graphmem.resolution.instantiations import is_class_name
+from graphmem.resolution.packages import mapped
+from graphmem.resolution.scoped.classes import ScopedClasses
+from graphmem.resolution.scoped.names import is_class
+from graphmem.resolution.symbol import Symbol
+from graphmem.resolution.terms import items_or_itself, last_name
+from graphmem.resolution.types import (
+    BOX,
+    CLASS,
+    EMPTY,
+    EXT,
+    EXTI,
+    INST,
+    Atom,
+    Container,
+    Outside,
+    Package,
+    Type,
+    box,
+    one,
+)
+
+if TYPE_CHECKING:
+    from graphmem.resolution.call import Call
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.inference import Inference
+
+UNNAMED: Final = Package("")
+"""The library of a type of which only the name is known."""
+
+
+class ScopedRules(ScopedClasses):
+    """All resolution rules of a language that `language.toml` describes."""
+
+    def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
+        """Return the extension functions of a given name that fit a receiver.
+
+        An extension function adds a method to a type from outside, as `fun String.trimmed()` does in Kotlin.
+        """
+        if self._reopened is True:
+            return self._reopened_members(inference, entry, receiver, name)
+        return extensions(self, inference, entry, receiver, name) if self._extends else ()
+
+    def _reopened_members(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
+        """Return the methods that the project adds to a built-in class.
+
+        `receiver` is an object of the class, and `name` the method. In Ruby, `class String` with `def words` gives every string the method
+        `words`.
+        """
+        if receiver[0] != EXTI or receiver[1] != self.builtin_package or not inference.project.knows_name(name):
+            return ()
+        own = self.string_type if receiver[2] in ("str", "template") else receiver[2]
+        for place in self.package_places(inference, self._group, own, None) if own else ():
+            owner = inference.owner(place.entry.symbols[place.slot.index], name) if is_class(place) else None
+            if isinstance(owner, Symbol):
+                return inference.functions(owner, name)
+        return ()
+
+    def unknown_extensions(self, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> Sequence[Symbol]:
+        """Return the extension functions that may fit a value of unknown type.
+
+        An extension function adds a method to a type from outside, as `fun String.trimmed()` does in Kotlin.
+        """
+        return of_unknown(self, inference, entry, receiver, name) if self._extends else ()
+
+    def extended_type(self, entry: FileEntry, position: int) -> str:
+        """Return the name of the type that an extension function extends.
+
+        `position` is the function's position in the file. If the function is inside a class, the name does not contain the class.
+        """
+        definition = entry.definitions[position]
+        if self._extends != "parameter":
+            around = entry.definitions[definition.parent].qualname if definition.parent else ""
+            return definition.qualname.removeprefix(f"{around}.").rpartition(".")[0] or around
+        annotation = definition.parameters[0].annotation if definition.parameters else -1
+        found = entry.terms[annotation] if annotation >= 0 else None
+        if found is not None and found[0] == INDEX:
+            found = entry.terms[found[1]]
+        return last_name(found) if found is not None else ""
+
+    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        """Return the classes and external types that a type expression names.
+
+        Some languages import whole packages. There, a name that no file of the project defines stands for a type of an unknown library.
+        """
+        found = super().objects(inference, entry, scope, term)
+        written = entry.terms[term]
+        if found or not self.types_are_declared or self._by_path or written[0] != NAME:
+            return found
+        name = written[1]
+        if not is_class_name(name) or name in _local_names(entry) or inference.project.knows_name(name):
+            return EMPTY
+        return EMPTY if inference.lookup(entry, scope, name, 1 << 30) else one((EXT, UNNAMED, name, None))
+
+    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        """Return the type that an annotation declares.
+
+        For a container without element types, the elements are unknown.
+        """
+        found = entry.terms[term]
+        known = self._containers.get(found[1]) if found[0] == NAME else None
+        if known is None or any(atom[0] == CLASS for atom in self.objects(inference, entry, scope, term)):
+            return super().declared(inference, entry, scope, term)
+        return box(known[0], *(EMPTY for _ in known[1]))
+
+    def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
+        """Return the type of a generic annotation `Base<Key>`.
+
+        If the language's table lists `Base` as a container, the result is a container of `Key`. If the table lists it as transparent, the
+        result is `Key`.
+        """
+        written = last_name(entry.terms[base])
+        if written and (written in self._containers or written in self._transparent):
+            arguments = items_or_itself(entry.terms, key)
+            if written in self._transparent:
+                return inference.declared(entry, scope, arguments[0]) if arguments else EMPTY
+            kind, order = self._containers[written]
+            return box(kind, *(inference.declared(entry, scope, arguments[i]) if i < len(arguments) else EMPTY for i in order))
+        return super().generic(inference, entry, scope, base, key)
+
+    def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
+        """Return the project classes that an external call names in its arguments.
+
+        In PHP, an argument names a class by `Name::class`, or by a string with the qualified name of the class.
+        """
+        terms, found = call.entry.terms, set[Symbol]()
+        for argument in call.args if self._class_constant else ():
+            term = terms[argument]
+            value = EMPTY
+            if term[0] == ATTR and term[2] == self._class_constant:
+                value = call.term(term[1])
+            elif term[0] == STRING and self.separator in term[1].strip(self.separator):
+                value = self._named(inference, call.entry, term[1].replace("\\\\", "\\"))
+            found.update(atom[1] for atom in inference.expanded(value) if atom[0] == CLASS)
+        return found
+
+    def member_of_library(self, member: Atom) -> Type:
+        """Return the type of a library type's member, from the language's table."""
+        if not self._results or member[0] != EXT or "." not in member[2]:
+            return EMPTY
+        *_, owner, name = member[2].split(".")
+        owner = self.string_type if owner in ("str", "template") else owner
+        kind = self._results.get(f"{owner}.{name}") or self._results.get(name)
+        return one((EXTI, self.builtin_package, kind, None)) if kind else EMPTY
+
+    def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
+        """Return the result type of a library function, from the language's table."""
+        known = self.member_of_library(atom)
+        if known:
+            return known
+        if atom[1] != self.builtin_package:
+            return None
+        if atom[2] in self._itself:
+            return self.this(inference, call.entry, call.scope)
+        if atom[2] in self._block:
+            return mapped(inference, call.term(call.args[-1])) if call.args else EMPTY
+        kind = self._makes.get(atom[2])
+        if kind is None:
+            return None
+        return box(kind, call.rest(0)) if kind != "map" else box(kind, EMPTY, EMPTY)
+
+    def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
+        """Return the result of a container's method, from the language's table.
+
+        The result may be an element, the container, or the result of a function that is called with the elements.
+        """
+        if name in self._itself:
+            return frozenset((container,))
+        if name == self._type_of:
+            return one((CLASS, container[1], False)) if container[0] == INST else EMPTY
+        if name in self._block:
+            return mapped(inference, call.argument(0) or EMPTY)
+        if container[0] != BOX:
+            return EMPTY
+        if name in self._element:
+            return container[2][-1]
+        if name in self._maps:
+            return box("list", mapped(inference, call.argument(0) or EMPTY))
+        return frozenset((container,)) if name in self._keep else EMPTY
+
+
+def _local_names(entry: FileEntry) -> frozenset[str]:
+    """Return the names in a file that are valid only on some lines of a scope.
+
+    An example is a type parameter.
+    """
+    kept: frozenset[str] | None = entry.kept.get("local names")
+    if kept is None:
+        kept = entry.kept["local names"] = frozenset(name for _, name in entry.locals)
+    return kept
+
+
+RULES = ScopedRules

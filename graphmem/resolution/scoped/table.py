@@ -1,0 +1,196 @@
+"""The `[resolution]` table of a language, and what it answers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from graphmem.errors import GrammarError
+from graphmem.resolution.packages import PackageRules
+from graphmem.resolution.types import EMPTY, EXT, Language, Package, Type, one
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Definition
+    from graphmem.parsing.language import LanguageSpec
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.layout import Layout
+
+_KEYS: Final = frozenset(
+    {
+        *("group", "shares", "imports", "separator", "dots", "endings", "module_returns"),
+        *("library", "standard", "types", "functions", "common", "containers", "transparent", "element", "keep"),
+        *(
+            "conversions",
+            "extensions",
+            "string",
+            "outer_packages",
+            "itself",
+            "block",
+            "makes",
+            "maps",
+            "mixins",
+            "class_side",
+            "templates",
+            "type_of",
+            "fields",
+            "class_constant",
+            "results",
+            "file_class",
+            "objects",
+            "accessors",
+            "own_variables",
+            "scripts",
+            "headers",
+        ),
+        *("constructors", "maker", "implied_this", "overloads", "reopened", "typed", "any_count", "open_enums"),
+    }
+)
+MAX_PACKAGES: Final = 3
+"""Most packages of one file whose names it sees without an import."""
+
+
+class ScopedTable(PackageRules):
+    """Settings of a language's resolution, read from its `language.toml`.
+
+    Args:
+        layout: contents of the project's configuration files.
+        spec: the description of the language.
+
+    Raises:
+        GrammarError: `[resolution]` has an unknown key.
+    """
+
+    def __init__(self, layout: Layout, spec: LanguageSpec) -> None:
+        super().__init__(layout)
+        table: Mapping[str, Any] = spec.resolution
+        unknown = sorted(set(table) - _KEYS)
+        if unknown:
+            origin = f"grammars/{spec.name}/language.toml"
+            message = f"{origin}: [resolution] has unknown keys {', '.join(unknown)}; known are {', '.join(sorted(_KEYS))}"
+            raise GrammarError(message, path=origin, line=0)
+        self._language = Language(spec.name)
+        self._group = f"<{table.get('group', spec.name)}>"
+        self._shares = str(table.get("shares", ""))
+        self._by_path = table.get("imports", "name") == "path"
+        self.packages_of_file = MAX_PACKAGES if self._shares == "package" and not self._by_path else 1
+        self.separator = str(table.get("separator", "."))
+        self._dots = bool(table.get("dots"))
+        self._endings: tuple[str, ...] = tuple(table.get("endings", ("",)))
+        self._module_returns = bool(table.get("module_returns"))
+        self._maker = str(table.get("maker", ""))
+        self._keep = frozenset(table.get("keep", ()))
+        self._element = frozenset(table.get("element", ()))
+        self._reopened: bool | str = table.get("reopened", False)
+        self._any_count = bool(table.get("any_count"))
+        self._open_enums = bool(table.get("open_enums"))
+        self.builtin_package = Package(table.get("library", spec.name))
+        self.standard_packages = frozenset(table.get("standard", ()))
+        self.constructors = tuple(table.get("constructors", ()))
+        self.class_scope_is_visible = bool(table.get("implied_this"))
+        self.this_is_implied = bool(table.get("implied_this"))
+        self.has_overloads = bool(table.get("overloads"))
+        self.types_are_declared = bool(table.get("typed"))
+        self.class_calls_are_virtual = False
+        self.lists_of_arguments = frozenset({"list", "tuple"})
+        self._conversions: Mapping[str, Sequence[str]] = table.get("conversions", {})
+        self.final_types = frozenset(self._conversions)
+        self._makes = {name: kind for kind, names in table.get("makes", {}).items() for name in names}
+        self._results = {name: kind for kind, names in table.get("results", {}).items() for name in names}
+        self._maps = frozenset(table.get("maps", ()))
+        self._class_constant = str(table.get("class_constant", ""))
+        self.libraries_give_anything = bool(self._class_constant)
+        self._mixins = self.sides_are_apart = bool(table.get("mixins"))
+        self._templates: tuple[str, ...] = tuple(table.get("templates", ()))
+        self._class_side = str(table.get("class_side", ""))
+        self.script_endings = tuple(table.get("scripts", ()))
+        self._own_variables = bool(table.get("own_variables"))
+        self._type_of = str(table.get("type_of", ""))
+        self._fields = str(table.get("fields", ""))
+        self.fields_are_called = bool(self._fields)
+        self._file_class = str(table.get("file_class", ""))
+        self._objects = frozenset(table.get("objects", ()))
+        self._accessors = bool(table.get("accessors"))
+        self._itself = frozenset(table.get("itself", ()))
+        self._block = frozenset(table.get("block", ()))
+        self._extends = str(table.get("extensions", ""))
+        self.has_extensions = self._extends == "owner"
+        self.sees_outer_packages = bool(table.get("outer_packages"))
+        self.string_type = str(table.get("string", ""))
+        self._types = frozenset(table.get("types", ()))
+        self._functions = frozenset(table.get("functions", ()))
+        self._headers = frozenset(table.get("headers", ()))
+        self._common = frozenset(table.get("common", ()))
+        self._containers = {
+            name: (kind, (0, 1) if kind == "map" else (0,)) for kind, names in table.get("containers", {}).items() for name in names
+        }
+        self._transparent = frozenset(table.get("transparent", ()))
+
+    @classmethod
+    def of_language(cls, layout: Layout, spec: LanguageSpec) -> Self:
+        """Create the rules from the `language.toml` of a language."""
+        return cls(layout, spec)
+
+    def is_open_enum(self, definition: Definition) -> bool:
+        """Whether the members of an enum are also names of the enclosing scope.
+
+        `enum Color { RED }` defines RED in the enclosing scope. The members of an `enum class` are visible only inside.
+        """
+        return self._open_enums and not definition.signature.startswith(("enum class", "enum struct"))
+
+    def is_standard_header(self, path: str) -> bool:
+        """Return whether `<path>` is a header of the standard library or system.
+
+        The table `headers` in `language.toml` lists these headers, and folders of them with a slash at the end.
+        """
+        return path in self._headers or path.partition("/")[0] + "/" in self._headers
+
+    def builtin(self, name: str) -> Type:
+        """Return the type of a type or function that the language defines."""
+        return one((EXT, self.builtin_package, name, None)) if name in self._types or name in self._functions else EMPTY
+
+    def accessors(self, name: str, kind: str) -> Sequence[str]:
+        """Return the accessor methods in another language for a property.
+
+        `kind` is `read` or `write`. In Kotlin, `item.price` calls `getPrice()` of a Java class, and `item.price = 1` calls `setPrice(…)`.
+        """
+        if not self._accessors:
+            return ()
+        plain = name.removeprefix("is") if name[:2] == "is" and name[2:3].isupper() else ""
+        ending = plain or name[:1].upper() + name[1:]
+        return (f"set{ending}",) if kind == "write" else (name,) if plain else (f"get{ending}",)
+
+    def field_name(self, name: str) -> str:
+        """Return the name of the variable that an attribute reads, or "".
+
+        In Ruby, the attribute `size` reads the variable `@size`.
+        """
+        return f"{self._fields}{name}" if self._fields and not name.startswith(self._fields) else ""
+
+    def sees_methods(self, entry: FileEntry) -> bool:
+        """Return whether a file is a template, which sees the methods of helpers."""
+        return bool(self._templates) and entry.path.endswith(self._templates)
+
+    def extended_by_parameter(self, definition: Definition) -> bool:
+        """Whether the first parameter of a function is the receiver of its calls.
+
+        In C#, an example is `static int Words(this string text)`.
+        """
+        return self._extends == "parameter" and "extension" in definition.modifiers
+
+    def converted_to(self, name: str) -> Sequence[str]:
+        """Return the types to which the language converts a final type implicitly.
+
+        A final type, such as `String` in Kotlin, has no subclasses.
+        """
+        return self._conversions.get(name, ())
+
+    def containers_of(self, kind: str) -> Sequence[str]:
+        """Return the names of the container types of a kind, such as `list`."""
+        return tuple(name for name, (other, _) in self._containers.items() if other == kind)
+
+    def is_common_name(self, name: str) -> bool:
+        """Return whether the language's table lists a method name as common.
+
+        Such a name does not identify a method.
+        """
+        return name in self._common
