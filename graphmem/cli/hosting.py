@@ -34,7 +34,8 @@ def serve_projects(here: CommandContext) -> None:
     from graphmem.api.app import Mounted, keys_of
     from graphmem.api.context import OnBranch
     from graphmem.api.entrance import entrance
-    from graphmem.api.hub import HubApp, PeopleRights
+    from graphmem.api.hosted import PeopleRights
+    from graphmem.api.hub import HubApp
     from graphmem.api.serve import Server, Tls
     from graphmem.mcp_server.mount import McpApp
     from graphmem.security.openid import OpenId

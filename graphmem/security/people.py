@@ -21,8 +21,8 @@ from graphmem.answers.organisation import Colleague
 from graphmem.errors import BadInputError, ForbiddenError
 from graphmem.runtime.pushes import PROJECT_NAME
 from graphmem.runtime.sqlite_file import Sidefile
-from graphmem.security.access import FULL, Access
-from graphmem.security.tokens import MOST_DAYS, Keys, digest
+from graphmem.security.access import Access
+from graphmem.security.tokens import MOST_DAYS, digest
 
 FILE: Final = "people.sqlite"
 LEVELS: Final = ("none", "read", "write", "curate", "admin")
@@ -463,48 +463,6 @@ class People:
                 yield self._db
             except sqlite3.Error as error:
                 raise _FILE.unreadable(self._path, error) from error
-
-
-class PersonKeys(Keys):
-    """The credentials that a server of many projects accepts for one project.
-
-    Args:
-        people: the people of the server.
-        project: name of the project; "" for the server itself.
-        keys: the credentials of the server's operator.
-    """
-
-    advice = "log in with an invitation, `graphmem login URL CODE`, or send a token as `Authorization: Bearer …`"
-
-    def __init__(self, people: People, project: str, keys: Keys) -> None:
-        super().__init__()
-        self._people, self._project, self._operator = people, project, keys
-
-    @property
-    def required(self) -> bool:
-        """Whether callers must present a credential."""
-        return self._people.exist or self._operator.required
-
-    def access(self, authorization: str | None) -> Access | None:
-        """Return the permissions that an `Authorization` header gives, or None."""
-        if self._operator.is_whole(authorization):
-            return FULL
-        if not self._people.exist:
-            return self._operator.access(authorization)
-        scheme, _, given = (authorization or "").partition(" ")
-        holder = self._people.holder(given.strip()) if scheme.lower() == "bearer" else None
-        if holder is None:
-            return None
-        return self._people.access(holder, self._project) if self._project else self._people.at_door(holder)
-
-    def stands(self, access: Access) -> bool:
-        """Whether the permissions that a caller was given before are still valid.
-
-        They end when the credential ends, or when the person's roles or teams change.
-        """
-        if access.person is None:
-            return not access.token_id
-        return self._people.stands(access.token_id) and (not self._project or self._people.again(access, self._project) == access)
 
 
 class Person:

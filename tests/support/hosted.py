@@ -10,7 +10,8 @@ from pathlib import Path
 
 from graphmem.api.app import ServerOptions, keys_of
 from graphmem.api.entrance import entrance
-from graphmem.api.hub import HubApp, PeopleRights
+from graphmem.api.hosted import PeopleRights
+from graphmem.api.hub import HubApp
 from graphmem.api.serve import Server
 from graphmem.mcp_server.mount import McpApp
 from graphmem.project.graphmem import GraphMem
