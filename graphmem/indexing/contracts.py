@@ -68,12 +68,12 @@ class Contracts:
         self._new = {}
         return self._rows is not None
 
-    def take(self, path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None) -> None:
+    def take(self, path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None, edges: Sequence[EdgeRow] = ()) -> None:
         """Add the contract ends that the parser found in one file to this run.
 
-        `ends` are tuples with the fields of `parsing.contracts.end.End`.
+        The arguments are those of `rows_of`.
         """
-        self._new[path] = rows_of(path, ends, resolver)
+        self._new[path] = rows_of(path, ends, resolver, edges)
 
     def take_rows(self, path: str, rows: Sequence[ContractRow]) -> None:
         """Add the contract ends of one file, already converted to rows.
@@ -126,17 +126,37 @@ class Contracts:
         self._new = {}
 
 
-def rows_of(path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None) -> list[ContractRow]:
+def has_handlers(ends: Iterable[Sequence[Any]]) -> bool:
+    """Whether any contract end in a file names a function that handles it.
+
+    `ends` are tuples with the fields of `parsing.contracts.end.End`.
+    """
+    return any(handler for _, _, _, _, _, handler, _, _ in ends)
+
+
+def rows_of(path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None, edges: Sequence[EdgeRow] = ()) -> list[ContractRow]:
     """Convert the contract ends in a file to rows, with their symbols.
 
-    A contract end is a place in code that offers or uses a contract. `ends` are tuples with the fields of `parsing.contracts.end.End`.
-    `resolver` finds the function to which a contract end belongs. Without a resolver, as for a schema file, the symbols stay empty.
+    A contract end is a place in code that offers or uses a contract. A row whose handler the edges decide has no name of a handler, so that
+    the function stays until the file is resolved again.
+
+    Args:
+        path: the file.
+        ends: tuples with the fields of `parsing.contracts.end.End`.
+        resolver: finds the function to which a contract end belongs. Without a resolver, as for a schema file, the symbols stay empty.
+        edges: edges out of the file, which decide between several handlers of one name.
     """
     rows = [
         ContractRow(role, kind, name, path, "", "", line, handler, said, framework, False, scope)
         for role, kind, name, scope, line, handler, said, framework in ends
     ]
-    return [_placed(row, resolver) for row in rows] if resolver is not None else rows
+    if resolver is None:
+        return rows
+    placed = [_placed(row, resolver) for row in rows]
+    for at, row in enumerate(placed):
+        if row.handler and row.role == "offers" and (found := resolver.handler(path, row.scope, row.line, row.handler, edges)) is not None:
+            placed[at] = row._replace(symbol=found[0], qualname=found[1], handler="")
+    return placed
 
 
 def calls_in(edges: Iterable[EdgeRow]) -> set[tuple[str, str]]:

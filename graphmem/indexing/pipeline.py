@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from graphmem import __version__
 from graphmem.errors import DiskFullError, GraphMemError, IndexCancelledError, ResourceError, StoreBusyError
 from graphmem.evidence.merge import Outside
-from graphmem.indexing.contracts import Contracts, calls_in, is_schema
+from graphmem.indexing.contracts import Contracts, calls_in, has_handlers, is_schema
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
 from graphmem.indexing.facts_source import FactsByPath, FactsLostError, FactsSource
 from graphmem.indexing.inputs import Inputs, PackedDependencies, pack
@@ -37,6 +37,7 @@ from graphmem.indexing.unfinished import FILE as UNFINISHED
 from graphmem.indexing.unfinished import LEAST_FILES, Unfinished
 from graphmem.model import (
     Diagnostic,
+    EdgeRow,
     EdgeSource,
     FileRow,
     GraphDelta,
@@ -629,13 +630,20 @@ class Indexer:
                     self._contracts.take(path, parse_file(found, self._project).facts.ends, resolver)
         affected |= self._contracts.join(resolver, removed)
 
-    def _take_contracts(self, path: str, resolver: Resolver, parsed: Mapping[str, ParsedFile]) -> bool:
-        """Collect the contract ends of a file; return whether it has any."""
+    def _take_contracts(
+        self, path: str, resolver: Resolver, parsed: Mapping[str, ParsedFile], edges: Sequence[EdgeRow] | None = None
+    ) -> bool:
+        """Collect the contract ends of a file; return whether it has any.
+
+        `edges` are the resolved edges out of the file. Without them, a file that names handlers of routes is resolved for them.
+        """
         facts = resolver.facts(path)
         if facts is None and path in parsed and parsed[path].has_facts and is_schema(path):
             facts = parsed[path].facts
         if facts is not None:
-            self._contracts.take(path, facts.ends, resolver)
+            if edges is None:
+                edges = resolver.resolve(path).edges if has_handlers(facts.ends) else ()
+            self._contracts.take(path, facts.ends, resolver, edges)
         return facts is not None and bool(facts.ends)
 
     def _resolve(
@@ -680,13 +688,14 @@ class Indexer:
                         raise _cancelled()
                 call_sites, fault = 0, ""
                 if path in affected:
-                    resolved = self._outside.merged(path, resolver.resolve(path))
+                    found = resolver.resolve(path)
+                    resolved = self._outside.merged(path, found)
                     call_sites, fault = resolved.call_sites, resolved.fault
                     if resolved.handles:
                         self._handles[path] = resolved.handles
                     new.symbols.extend(resolver.symbols(path))
                     new.edges.extend(resolved.edges)
-                    if (spill is not None and self._take_contracts(path, resolver, parsed)) or (
+                    if (spill is not None and self._take_contracts(path, resolver, parsed, found.edges)) or (
                         spill is None and self._contracts.edges(path)
                     ):
                         called[path] = calls_in(resolved.edges)

@@ -233,7 +233,7 @@ def _batch(project: str, resolver: Resolver, position: int, paths: list[str]) ->
         fault = resolver.fault(path) or found.fault
         module, left_out = resolver.module_name(path), resolver.is_left_out(path)
         facts = resolver.facts(path)
-        contracts = rows_of(path, facts.ends, resolver) if facts is not None and facts.ends else ()
+        contracts = rows_of(path, facts.ends, resolver, found.edges) if facts is not None and facts.ends else ()
         calls = calls_in(found.edges) if contracts else frozenset()
         files.append(Resolved(path, module, found.call_sites, fault, left_out, found.handles, contracts, calls))
     return Batch(position, files, _packed(symbols), _packed(edges), _packed(unresolved), _packed(occurrences), list(externals.values()))

@@ -6,10 +6,11 @@ A contract is a route, procedure, topic or field that one program offers to othe
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from graphmem.answers.contracts import Contract, ContractPlace, ContractsAnswer, OutsideUse
 from graphmem.contracts import asking, projects, rows
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from graphmem.contracts.linking import Link
     from graphmem.contracts.rows import Published
     from graphmem.project.graph_source import GraphSource
+
+_PARAMETER: Final = re.compile(r"\{[^{}]*\}|<[^<>]*>|(?<=/):\w+")
+"""A variable segment of a path, as a framework writes it; names of contracts have `{}`."""
 
 
 @dataclass(eq=False, repr=False)
@@ -60,7 +64,7 @@ class ContractQuestions:
             found = joined.broken(base, paths)
         else:
             found = asking.contracts(joined.rows, joined.read)
-        wanted, known = name.lower(), len(found)
+        wanted, known = _PARAMETER.sub("{}", name.lower()), len(found)
         found = [one for one in found if not wanted or wanted in one.name.lower() or fnmatchcase(one.name.lower(), wanted)]
         if known and not found:
             joined.notes.append(f"no contract's name contains {name!r}; without a name, all {known} are listed")

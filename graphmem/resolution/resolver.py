@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from graphmem.model import SymbolRow
+from graphmem.model import EdgeRow, SymbolRow
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.language import LanguageSpec, languages
 from graphmem.parsing.packing import collector_paused
@@ -248,6 +248,29 @@ class Resolver:
             choice = here or beside or around
             found = choice[0] if len(choice) == 1 or (choice and choice is here) else found
         return found.id, found.qualname, entry.in_tests
+
+    def handler(self, path: str, scope: int, line: int, name: str, edges: Iterable[EdgeRow]) -> tuple[str, str] | None:
+        """Return (id, qualified name) of the function that a line passes on.
+
+        `messages.create` in `router.POST("/message", messages.create)` is such a function. None if the edges do not decide between several
+        functions of that name.
+
+        Args:
+            path: the file.
+            scope: index of the definition that contains the line.
+            line: the line; if it uses no function of that name, other lines of the definition count.
+            name: name of the function.
+            edges: edges out of the file.
+        """
+        entry = self._project.files.get(path)
+        if entry is None or scope >= len(entry.symbols):
+            return None
+        named = {one.id: one for one in self._project.named(name) if one.kind in CALLABLE_KINDS}
+        used = [edge for edge in edges if edge.dst in named] if named else []
+        at = [edge for edge in used if str(line) in edge.lines.split(",")] or [edge for edge in used if edge.src == entry.symbols[scope].id]
+        most = max((edge.confidence for edge in at), default=0.0)
+        best = {edge.dst for edge in at if edge.confidence == most}
+        return (named[found].id, named[found].qualname) if len(best) == 1 and (found := best.pop()) else None
 
     def is_left_out(self, path: str) -> bool:
         """Whether the graph has only the module of a file, because of an error.

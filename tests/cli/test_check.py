@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 from pathlib import Path
 
@@ -51,6 +52,14 @@ def test_kept_rules_pass_and_a_new_dependency_fails_with_its_line(graphmem, rule
     assert "shop/price.py → shop/till.py  layers" in after.out
     line = next(number for number, text in enumerate((ruled / "shop/price.py").read_text().splitlines(), 1) if "import pay" in text)
     assert f"shop/price.py:{line}" in after.out
+
+
+def test_a_server_checks_the_rules_as_well(graphmem, serve, ruled: Path) -> None:
+    server = serve(ruled).wait_until_it_answers()
+    ran = graphmem("check", "-C", ruled)
+    assert (ran.code, ran.out.count("kept")) == (0, 2), ran.said
+    assert graphmem("check", "-C", ruled, "--update-baseline").code == 0
+    server.stop(signal.SIGTERM)
 
 
 def test_a_baseline_accepts_what_is_there_and_nothing_new(graphmem, ruled: Path) -> None:

@@ -102,3 +102,11 @@ def test_a_closed_set_of_words_is_checked_before_anything_is_opened(graphmem, tm
     ran = graphmem("hotspots", "--level", "towns", cwd=tmp_path)
     assert ran.code == 2
     assert "towns" in ran.err
+
+
+@pytest.mark.parametrize("command", [["people"], ["boundary", "shop"], ["reviewers", "shop/cart.py"]])
+def test_answers_about_people_and_modules_are_words_and_not_objects(graphmem, indexed: Path, command: list[str]) -> None:
+    ran = graphmem(*command, cwd=indexed)
+    assert ran.code == 0, ran.said
+    assert ran.out.strip()
+    assert "(" not in ran.out.replace("(older ones weigh less)", ""), ran.out

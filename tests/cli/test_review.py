@@ -246,3 +246,10 @@ def test_a_new_method_that_hides_an_inherited_one_has_tests(graphmem, boxes: Pat
         "tests/test_box.py::SmallTest::test_size",
         "tests/test_box.py::LargeTest::test_size",
     }
+
+
+def test_a_review_of_nothing_says_what_to_compare_with(graphmem, shop: Path) -> None:
+    assert graphmem("index", shop, "-q").code == 0
+    ran = graphmem("review", "-C", shop)
+    assert "nothing changed; name what to compare with" in ran.out
+    assert "risk" not in ran.out

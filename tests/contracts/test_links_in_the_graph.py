@@ -82,6 +82,61 @@ def test_a_test_does_not_reach_the_route_of_another_test(tmp_path, open_memory):
     assert links(memory) == {("endpoint", "TestSharedRoute", "answer")}
 
 
+TWO_HANDLERS = {
+    "api/carts.go": "package api\n\ntype Carts struct{}\n\nfunc (c *Carts) Create(ctx any) {}\n",
+    "api/users.go": "package api\n\ntype Users struct{}\n\nfunc (u *Users) Create(ctx any) {}\n"
+    "\nfunc (u *Users) Login() any { return nil }\n",
+    "router/router.go": """\
+package router
+
+import (
+	"example.org/shop/api"
+	"github.com/gin-gonic/gin"
+)
+
+func Routes() {
+	router := gin.New()
+	carts := api.Carts{}
+	users := new(api.Users)
+	router.POST("/carts", carts.Create)
+	router.POST("/users", users.Create)
+	router.GET("/login", users.Login())
+}
+""",
+    "go.mod": "module example.org/shop\n",
+    "web/shop.ts": """\
+export const cart = () => fetch("/carts", {method: "POST"});
+export const user = () => fetch("/users", {method: "POST"});
+export const login = () => fetch("/login");
+""",
+}
+
+
+def test_routes_lead_to_the_method_of_the_object_that_they_name(tmp_path, open_memory):
+    for name, text in TWO_HANDLERS.items():
+        path = tmp_path / "repo" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    right = {("endpoint", "cart", "Carts.Create"), ("endpoint", "user", "Users.Create"), ("endpoint", "login", "Users.Login")}
+    memory = open_memory()
+    memory.index(tmp_path / "repo")
+    assert links(memory) == right
+    router = tmp_path / "repo" / "router/router.go"
+    router.write_text(router.read_text().replace('"/carts", carts', '"/carts", users'))
+    memory.index()
+    assert links(memory) == right - {("endpoint", "cart", "Carts.Create")} | {("endpoint", "cart", "Users.Create")}
+    router.write_text(router.read_text().replace('"/carts", users', '"/carts", carts'))
+    memory.index()
+    assert links(memory) == right
+    carts = tmp_path / "repo" / "api/carts.go"
+    carts.write_text(carts.read_text().replace("Create", "Make"))
+    memory.index()
+    assert ("endpoint", "cart", "Carts.Create") not in links(memory)
+    carts.write_text(carts.read_text().replace("Make", "Create"))
+    memory.index()
+    assert links(memory) == right
+
+
 @pytest.mark.parametrize("lost", [False, True])
 def test_links_follow_edits_of_either_side(shop, open_memory, lost):
     memory = open_memory()

@@ -13,6 +13,7 @@ from graphmem.cli.failures import REFUSED
 from graphmem.errors import BadInputError
 
 MOST: Final = 10_000  # dependencies that a baseline may accept
+SERVED: Final = 1_000  # dependencies that a server lists in one answer
 
 
 @command()
@@ -35,12 +36,14 @@ def check(
     The exit code is 1 when a dependency breaks a rule and is not in the baseline, the list of accepted dependencies.
     """
     from graphmem.cli.render import boundaries as render
+    from graphmem.client.connecting import is_local
 
     service = here.service()
-    found = service.check_architecture(limit=MOST)
+    most = MOST if is_local(service) else SERVED
+    found = service.check_architecture(limit=most)
     if update_baseline:
         _write(here, [f"{one.rule}: {one.src} -> {one.dst}" for one in found.broken], found.total)
-        found = service.check_architecture(limit=MOST)
+        found = service.check_architecture(limit=most)
     new = [one for one in found.broken if not one.accepted]
     here.output.show(found, lambda: render.check(here.output, found, top), *(f"{one.src} -> {one.dst}" for one in new))
     if found.new:
@@ -60,8 +63,8 @@ def _write(here: CommandContext, lines: list[str], total: int) -> None:
 
     if total > len(lines):
         raise BadInputError(
-            f"{total:,} dependencies break boundary rules, but a baseline file can list at most {MOST:,}; change the rules so that fewer "
-            "dependencies break them",
+            f"{total:,} dependencies break boundary rules, but only {len(lines):,} are listed; change the rules so that fewer do, or "
+            f"stop the server, without which {MOST:,} are listed",
             argument="rules",
         )
     root = here.location.root

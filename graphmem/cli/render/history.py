@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphmem.answers import CoAccessAnswer, CoAccessHit
-from graphmem.answers.history import without_support
+from graphmem.answers.history import Reviewers, without_support
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
 from graphmem.cli.rendering import renders
@@ -24,8 +24,10 @@ def coaccess(output: Output, answer: CoAccessAnswer) -> None:
     seen = f"{plural(answer.commits, 'commit')}, {plural(answer.sessions, 'session')}"
     output.line(("changes with ", common.HEADING), (", ".join(answer.files), common.NAME), (f"   by {seen}", common.DIM))
     output.line()
-    output.rows([_row(hit) for hit in answer.hits])
-    if not answer.hits:
+    is_unknown = len(answer.unknown) == len(answer.files)  # then files that were only edited recently say nothing
+    hits = [hit for hit in answer.hits if not is_unknown or not without_support(hit) or hit.via or hit.parts.get("names")]
+    output.rows([_row(hit) for hit in hits])
+    if not hits:
         output.line(("no file is known to change with it", common.UNSURE))
     common.known(output, answer.known)
 
@@ -43,3 +45,19 @@ def _row(hit: CoAccessHit) -> list[str | tuple[str, str]]:
 
 def _explained(hit: CoAccessHit) -> str:
     return f"{', '.join(kind.lower() for kind in hit.explained)} in the code" if hit.explained else ""
+
+
+@renders(Reviewers, bare=lambda answer: [one.name for one in answer.people])
+def reviewers(output: Output, answer: Reviewers) -> None:
+    """Print the people who know a file, best first."""
+    if answer.people:
+        output.line(("share of the commits (older ones weigh less), commits, newest commit", common.DIM))
+    output.rows(
+        [
+            (f"{one.share:.0%}", (one.name, common.NAME), plural(one.commits, "commit"), ((one.last_at or "")[:10], common.DIM))
+            for one in answer.people
+        ],
+        right=(0, 2),
+    )
+    for note in answer.notes:
+        output.line((note, common.UNSURE))

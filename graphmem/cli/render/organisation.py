@@ -88,17 +88,22 @@ def team_news(output: Output, found: TeamNews) -> None:
     for one in found.learnt:
         output.line(
             f"  #{one.short_id} {one.title}",
-            (f"  {one.type}, {one.person}, {one.at[:10]}{'' if one.is_new else ', changed'}", common.DIM),
+            (f"  {_listed(one.type, one.person, one.at[:10], '' if one.is_new else 'changed')}", common.DIM),
         )
     disagreements(output, found.disagreements)
     if found.important:
         output.line(("most trusted and used:", common.HEADING))
     for one in found.important:
-        output.line(f"  #{one.short_id} {one.title}", (f"  {one.type}, {one.person}", common.DIM))
+        output.line(f"  #{one.short_id} {one.title}", (f"  {_listed(one.type, one.person)}", common.DIM))
     if found.knows:
         output.line(("who knows what:", common.HEADING))
     for person in found.knows:
         output.line(f"  {person.person}: {plural(person.memories, 'memory', 'memories')}", (f"  {', '.join(person.files)}", common.DIM))
+
+
+def _listed(*words: str) -> str:
+    """Join the words that are known; a local memory has no author."""
+    return ", ".join(word for word in words if word)
 
 
 def _roles(output: Output, roles: Sequence[ProjectAccess]) -> None:

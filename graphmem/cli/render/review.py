@@ -23,6 +23,9 @@ def review(output: Output, found: Review, top: int) -> None:
     what = "the given diff" if found.base == "diff" else f"{found.head} since {found.base}"
     counts = f"  {plural(len(found.files), 'file')}, {plural(len(found.changed), 'changed symbol')}"
     output.line(("Review of ", common.HEADING), (what, common.NAME), counts)
+    if not found.files:
+        output.line(("  nothing changed; name what to compare with, as in `graphmem review main`", common.UNSURE))
+        return
     risk = found.risk
     score = f" {risk.score:.0f} of 100" if risk.level != "unknown" else ""
     output.line(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from graphmem.answers.history import Knowledge
 from graphmem.answers.semantic import (
     CentralPage,
     CommitPage,
@@ -15,6 +16,7 @@ from graphmem.answers.semantic import (
     EntryPointPage,
     FlowPage,
     HotspotPage,
+    ModuleBoundary,
     ModuleDependency,
     ModuleDetail,
     ModuleMap,
@@ -94,6 +96,63 @@ def module(output: Output, found: ModuleDetail) -> None:
     )
 
 
+@renders(ModuleBoundary, bare=lambda found: [one.symbol.ref for one in found.surface])
+def boundary(output: Output, found: ModuleBoundary) -> None:
+    """Print a module's interface, dependencies and cycles, and its best split."""
+    output.line((f"{found.module}: ", HEADING), f"other modules use {plural(found.total, 'symbol')} of it")
+    output.rows(
+        [
+            (
+                common.name(one.symbol),
+                common.place(one.symbol.path, one.symbol.start_line),
+                plural(one.edges, "edge"),
+                ("from " + _some(one.modules), DIM),
+            )
+            for one in found.surface
+        ]
+    )
+    _cut(output, len(found.surface), found.total, "raise --limit")
+    for title, rows in (("is used by", found.incoming), ("depends on", found.outgoing)):
+        output.line()
+        output.line((title, HEADING), ("" if rows else "  nothing", DIM))
+        output.rows([_dependency(row) for row in rows[:DEPENDENCIES]])
+        _cut(output, DEPENDENCIES, len(rows), "--json has all")
+    for cycle in found.cycles:
+        output.line()
+        output.line(("in a cycle  ", BAD), " → ".join([*cycle.example, cycle.example[0]]))
+        output.line(("  cut first  ", common.GOOD), *_cut_words(cycle.cheapest))
+    output.line()
+    if not found.smaller:
+        output.line(("no split is proposed: the module is too small or too large", DIM))
+    else:
+        output.line(("split in two", HEADING), f"  {plural(found.crossing, 'edge')} between the parts")
+        for part in (found.larger, found.smaller):
+            output.line("  ", (plural(len(part), "file"), NAME), (f"  {_some(part, MEMBERS)}", DIM))
+    output.line(common.state_line(found.state))
+
+
+@renders(Knowledge, bare=lambda found: [one.name for one in found.parts])
+def people(output: Output, found: Knowledge) -> None:
+    """Print modules or files with the people who know them."""
+    if found.parts:
+        output.line(("bus factor, commits, shares of the commits (older ones weigh less)", DIM))
+    output.rows(
+        [
+            (
+                (f"{one.bus_factor}", BAD if one.bus_factor == 1 else DIM),
+                (one.name, NAME),
+                plural(one.commits, "commit"),
+                ", ".join(f"{person.name} {person.share:.0%}" for person in one.people[:SITES]) or ("nobody is known", DIM),
+                (f"and {len(one.people) - SITES} more" if len(one.people) > SITES else "", DIM),
+            )
+            for one in found.parts
+        ],
+        right=(0, 2),
+    )
+    _cut(output, len(found.parts), found.total, "raise --limit")
+    _end(output, found.notes)
+
+
 def paragraphs(output: Output, found: ParagraphState) -> None:
     """Print how many descriptions of modules and flows are written.
 
@@ -135,7 +194,7 @@ def commits(output: Output, found: CommitPage) -> None:
                 one.author,
                 (one.subject, NAME),
                 plural(one.files, "file"),
-                (", ".join(one.modules[:SITES]) + (f" and {len(one.modules) - SITES} more" if len(one.modules) > SITES else ""), PATH),
+                (_some(one.modules), PATH),
             )
             for one in found.commits
         ]
@@ -344,6 +403,11 @@ def _cut_words(cut: CycleCut) -> tuple[Cell, ...]:
 
 def _site(step: PathStep) -> tuple[Cell, ...]:
     return (common.place(step.src.path, step.line), (f"  {common.verb(step.kind)} ", DIM), step.dst.qualname or step.dst.path)
+
+
+def _some(names: list[str], most: int = SITES) -> str:
+    """Return the first names, and the number of those left out."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _heat(value: float) -> tuple[str, str]:

@@ -69,6 +69,9 @@ class Routes:
         if ("route" in site.chain or "prefix" in site.chain) and self.source.facts.language in _CHAINING:
             match = re.search(r"\b(?:route|prefix)\s*\(\s*([\"'`][^\"'`]*[\"'`])", self.source.text[max(0, site.start - 400) : site.start])
             chained = paths.route_path(match[1].strip("\"'`")) if match else ""
+        elif "Group" in site.chain and self.source.facts.language == "go":
+            match = re.search(r"\bGroup\(\s*[\"`]([^\"`]*)[\"`]", self.source.line_before(site))
+            chained = paths.route_path(match[1]) if match else ""
         return paths.joined(self.prefixes.get(site.receiver, ""), self._enclosing_prefix(site.start), chained)
 
     def route(self, site: Site, row: Row) -> Iterator[End]:
@@ -95,6 +98,7 @@ class Routes:
             and not written.startswith("/")
             and row.framework != "django"
             and self.source.facts.language not in ("csharp", "php", "rust", "kotlin", "python")
+            and not (self.source.facts.language == "go" and site.name.isupper())  # gin adds the slash
             and not re.match(r"(?:GET|POST|PUT|PATCH|DELETE) /", written)
         ):
             return
@@ -131,10 +135,12 @@ class Routes:
     def _handler(self, site: Site, row: Row) -> str:
         """Return the name of the function that a route's call passes, or "".
 
-        For `app.get("/users", users.list)` the name is `list`. An anonymous function has none.
+        For `app.get("/users", users.list)` the name is `list`, also for `users.list()`, which returns the handler. An anonymous function
+        has none.
         """
         if row.framework.startswith("flask-restful"):
             return site.given[0].rpartition(".")[2]
+        texts: list[str] = []
         for one in reversed(site.given[1:]):
             text = one.partition("=")[2].strip() if re.match(r"\w+\s*=[^=>]", one) else one
             if FUNCTION.search(text):
@@ -146,7 +152,9 @@ class Routes:
             while (match := re.match(r"[\w.:>-]*\((.+)\)$", text, re.DOTALL)) is not None:
                 inner = split(match[1])
                 text = inner[-1] if inner else ""
-            match = re.match(r"(?:.*[.:>])?([A-Za-z_$]\w*)$", text.strip())
+            texts.append(text.strip())
+        for text in (*texts, *(re.sub(r"\(\s*\)$", "", one) for one in reversed(texts))):  # at last those that a call returns
+            match = re.match(r"(?:.*[.:>])?([A-Za-z_$]\w*)$", text)
             if match:
                 return match[1]
         return ""

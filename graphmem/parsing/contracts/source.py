@@ -86,6 +86,10 @@ class Source:
             receiver = chain[0] if chain else "?"
         return Site(reference, name, receiver, tuple(chain), given, start, end)
 
+    def line_before(self, site: Site) -> str:
+        """Return the text between the start of a call's line and its name."""
+        return self.text[self.text.rfind("\n", 0, site.start) + 1 : site.start]
+
     def text_of(self, site: Site, which: Sequence[int | str]) -> str:
         """Return the source text of the first argument in `which` that a call has.
 
