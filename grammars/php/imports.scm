@@ -12,3 +12,11 @@
 (namespace_use_clause
   (qualified_name) @import.module
   alias: (name) @import.alias) @import.kind.import
+
+; use Name\{Class, Other as Alias}; use function Name\{function};
+(namespace_use_declaration
+  (namespace_name) @import.module
+  body: (namespace_use_group
+    (namespace_use_clause
+      (name) @import.name
+      alias: (name)? @import.alias) @import.kind.from))
