@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, NamedTuple
 
-from graphmem.injection.items import Item, plain_path
+from graphmem.injection.items import Item, clean, plain_path
 
 MAX_TOKENS: Final = 300  # of the advice about one edit
 MAX_TRAPS: Final = 3
@@ -74,6 +74,7 @@ class Consequences(NamedTuple):
     breaks: bool = False  # a signature changes or a definition is removed
     named: tuple[str, ...] = ()  # test files that are named after the edited files
     outside: tuple[str, ...] = ()  # code of other projects that uses a contract of the targets, such as "web: shop.py:12 (GET /product/{})"
+    alike: tuple[str, ...] = ()  # methods that must keep the same signature, as "shop.py:12 Cart.add"
 
 
 Advise = Callable[[Sequence[Edit]], Consequences | None]
@@ -273,6 +274,8 @@ def notes(found: Consequences, command: TestCommand) -> list[Item]:
         how = "they use it" if is_removal or not found.breaks else "they use the old signature"
         count = f"{_count(len(found.dependents), 'dependent')} in {_count(files, 'file')}"
         said.append(f"Edit of {names}: {count} ({how}): {_dependents(found.dependents)}.")
+    if found.alike:
+        said.append(f"Must keep the same signature (override or implementation): {_named(map(plain_path, found.alike))}.")
     if found.outside:
         said.append(f"Other projects use {names} over the network: {_named(map(plain_path, found.outside))}.")
     moving = {path for path, _ in found.moves}
@@ -320,7 +323,8 @@ def _dependents(found: Sequence[Dependent], *, with_code: bool = True) -> str:
 
 
 def _code(one: Dependent) -> str:
-    return f"`{plain_path(one.code)}`" if one.code else ""
+    code = " ".join(clean(one.code).split()).replace("[^", "(^")  # "[^" begins a citation
+    return f"`{code}`" if code else ""
 
 
 def _count(number: int, noun: str) -> str:

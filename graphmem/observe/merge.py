@@ -64,6 +64,7 @@ def merged(records: Sequence[SessionRecord]) -> SessionRecord:
         searches=_sum(one.searches for one in ordered),
         web_sources=tuple(dict.fromkeys(url for one in ordered for url in one.web_sources)),
         contaminated=any(one.contaminated for one in ordered),
+        first_message=ordered[0].first_message,
         last_message=ordered[-1].last_message,
         injected=tuple(dict.fromkeys(each for one in ordered for each in one.injected)),
         injected_tokens=sum(one.injected_tokens for one in ordered),

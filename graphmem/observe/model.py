@@ -216,6 +216,7 @@ class SessionRecord(NamedTuple):
     searches: Mapping[str, int] = _NO_ARGS  # searched patterns
     web_sources: tuple[str, ...] = ()  # pages in the order they were read
     contaminated: bool = False  # the agent read external text
+    first_message: str = ""  # the person's first words, redacted; "" if text from outside may be in them
     last_message: str = ""  # the agent's last words, redacted
     injected: tuple[str, ...] = ()  # ids of memories the session was shown, as its events reported
     injected_tokens: int = 0  # of everything that hooks put in front of the agent

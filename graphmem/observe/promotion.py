@@ -422,7 +422,7 @@ class _Promotion:
         info = self.record.info
         started = info.started_at or info.ended_at or self.now
         ended = info.ended_at or (None if self.part else self.now)
-        return SessionRow(info.id, info.agent, "agent", title_of(info), started, ended, info.commit_sha, summary, None)
+        return SessionRow(info.id, info.agent, "agent", title_of(self.record), started, ended, info.commit_sha, summary, None)
 
     def _item(self, case: _Case, better: str, novelty: Novelty, place: int) -> dict[str, Any]:
         """Build the arguments of `remember` for one accepted finding.

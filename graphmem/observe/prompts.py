@@ -45,8 +45,18 @@ _THINGS: Final = (
     r"|コメント|レビュー|イシュー|顧客|ログ|메일|댓글|이슈|고객)"
 )
 
-# Other text follows, on a line or in a sentence of its own.
-_MORE: Final = r"(?=(?:[^\n:：.!?。！？]|[.!?](?=\S))*(?:[:：。！？]|[.!?]\s+\S|\n\s*\S))"
+# Other text follows: on a line of its own, or in a sentence directly after the thing or its origin. In "fix the bug in the cart: it is
+# empty" and "implement message expiry. Old ones …" the thing is a part of the person's own order.
+_MORE: Final = (
+    r"(?=(?:[^\n:：.!?。！？]|[.!?](?=\S))*[:：.!?。！？]?[ \t]*\n\s*\S"
+    r"|(?:\s+#?[\w-]*\d[\w-]*)?(?:\s+(?:from|by|of|below|above|that|which|who|we|i|you|he|she|they|it|says?|reads?|von|vom|der|die|das|de|du|des|del"
+    r"|da|di|van|od|от|из)\b(?:[^\n:：.!?。！？]|[.!?](?=\S))*)?\s*(?:[:：。！？]|[.!?]\s+\S))"
+)
+_ORDERS: Final = (
+    r"(?:answer|reply to|respond to|address|handle|triage|summari[sz]e|translate|look at|process|fix|implement|resolve|work on|read"
+    r"|beantworte\w*|bearbeite|übersetze|fasse|réponds à|traite|résume|responde a|traduce|resume|rispondi a|ответь на|переведи|обработай)"
+)
+_OWN: Final = r"(?! (?:[\w-]+ ){0,2}(?:needs?|should|must|can|cannot|may) \w+ \w)"  # a sentence about a thing, and not its text
 
 # Marks with an edge: the text before them and the text in them have different authors.
 _EDGED: Final = (
@@ -149,13 +159,12 @@ _EDGELESS: Final = (
     (
         "something pasted",
         lazy_pattern(
-            rf"^\W{{0,6}}(?:the |this |my |our |die |der |das |le |la |el |il |o )?(?:[\w#-]+ ){{0,3}}{_THINGS}\b[^\n:：.]{{0,50}}[:：]|"
+            rf"^\W{{0,6}}(?!(?:please )?{_ORDERS} )"
+            rf"(?:the |this |my |our |die |der |das |le |la |el |il |o )?(?:[\w#-]+ ){{0,3}}{_THINGS}\b{_OWN}[^\n:：.]{{0,50}}[:：]|"
             rf"\b(?:here(?:'s| is| are)|below (?:is|are)|this is|see|attached|pasted?|pasting|following|voici|ci-dessous|hier (?:ist"
             rf"|sind|kommt|die|der|das)|unten|folgende\w*|aquí (?:está|tienes|va)|siguiente|ecco|segue|aqui está|hieronder|oto|poniżej"
             rf"|вот|ниже)\b[^\n.!?]{{0,60}}[:：]|"
-            rf"\b(?:answer|reply to|respond to|address|handle|triage|summari[sz]e|translate|look at|process|fix|implement|resolve|work "
-            rf"on|read|beantworte\w*|bearbeite|übersetze|fasse|réponds à|traite|résume|responde a|traduce|resume|rispondi a|ответь на"
-            rf"|переведи|обработай) (?:this|that|the|my|our|diese\w*|die|den|das|ce(?:tte)?|cet|le|la|este|esta|el|questo|questa"
+            rf"\b{_ORDERS} (?:this|that|the|my|our|diese\w*|die|den|das|ce(?:tte)?|cet|le|la|este|esta|el|questo|questa"
             rf"|это\w?)?\s?(?:[\w-]+ )?{_THINGS}\b{_MORE}|"
             rf"(?:メッセージ|メール|コメント|메시지|메일|댓글|消息|邮件|评论)[：:]|(?:以下|下面|如下|次の|以下の|다음)(?:是|の|은"
             rf"|는)?[^\n]{{0,20}}[:：]|(?:回复|回答|处理|翻译|总结)[^\n]{{0,12}}(?:邮件|评论|消息|客户|工单|反馈|issue)|\bgot "

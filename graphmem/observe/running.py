@@ -303,6 +303,7 @@ class Running:
             searches=dict(pad.searches),
             web_sources=tuple(pad.web_sources),
             contaminated=bool(pad.web_n),
+            first_message=pad.first_message[:MESSAGE_CHARACTERS],
             last_message=pad.last_message[: MESSAGE_CHARACTERS * 4],
             injected=tuple(pad.injected),
             injected_tokens=pad.injected_tokens,

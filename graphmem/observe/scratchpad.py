@@ -74,6 +74,7 @@ class Scratchpad:
         self.injected_tokens = 0
         self.injected: dict[str, str] = {}  # shown memories -> the phase of work at that time, or ""
         self.used: dict[str, None] = {}  # memories that were opened, cited, followed or agreed with
+        self.first_message = ""
         self.last_message = ""
         self.ignored: Counter[str] = Counter()
         self.tables: dict[str, list[Table[Any, Any]]] = {}  # evidence by signal
@@ -121,6 +122,8 @@ class Scratchpad:
                 self._named(act.text, act.n)
                 if act.kind == "say":
                     self.last_message = act.text
+                elif not self.first_message and not self.web_n:
+                    self.first_message = act.text
         elif act.kind == "failure":
             if act.error:
                 self._failed(act)

@@ -46,6 +46,7 @@ WEB: Final = frozenset({"curl", "wget", "http", "https", "lynx", "w3m", "links",
 _TESTERS: Final = _words(
     "pytest py.test tox nox jest vitest mocha ava karma cypress playwright rspec phpunit pest ctest bats gotestsum nose2 behave unittest"
 )
+_OWN_RUNNER: Final = re.compile(r"(?:run_?)?tests?(?:_\w+)?\.py$")  # a project's own script that runs tests
 WRAPPERS: Final = frozenset({"sudo", "time", "nice", "nohup", "env", "command", "exec", "xvfb-run", "stdbuf", "caffeinate"})
 RUNNERS: Final = frozenset({"npx", "bunx", "pnpx", "uv", "uvx", "poetry", "pipenv", "pdm", "hatch", "rye", "bundle", "pixi", "doppler"})
 _QUIET: Final = frozenset(
@@ -234,6 +235,8 @@ def _is_test(program: str, words: Sequence[str]) -> bool:
         return "--collect-only" not in words and not (program == "playwright" and first in ("install", "codegen"))
     if program.startswith("python") or program in ("py", "coverage"):
         module = words[words.index("-m") + 1] if "-m" in words[:-1] else ""
+        if not {"test", "tests"}.isdisjoint(module.split(".")) or (not module and _OWN_RUNNER.match(base(first))):
+            return True
         return module in ("pytest", "unittest", "tox", "nox") or (first.endswith("manage.py") and "test" in rest) or "pytest" in words[1:3]
     if program in ("npm", "yarn", "pnpm", "bun", "deno"):
         script = rest[1] if first == "run" and len(rest) > 1 else first

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from graphmem.observe.model import ErrorSeen, SessionInfo, SessionRecord
+from graphmem.observe.model import ErrorSeen, SessionRecord
 from graphmem.observe.shell import program_of
 from graphmem.runtime.safe_text import inert
 
@@ -58,7 +58,7 @@ def summarised(record: SessionRecord) -> dict[str, Any]:
         "session": info.id,
         "agent": info.agent,
         "kind": info.kind,
-        "title": "" if record.contaminated else _line(info.title or info.work_unit),
+        "title": title_of(record, "", _LINE),
         "phase": info.phase,
         "status": info.outcome,
         "ending": info.ending,
@@ -159,9 +159,19 @@ def write(folder: Path, summary: Mapping[str, Any]) -> Path:
     return path
 
 
-def title_of(info: SessionInfo) -> str:
-    """Return the title of a session's summary."""
-    return _line(info.title or info.work_unit or f"{info.kind} session", 80)
+def title_of(record: SessionRecord, default: str | None = None, most: int = 80) -> str:
+    """Return the title of a session: as reported, or else the person's first words.
+
+    A title that an agent reported after it read external text is not used.
+
+    Args:
+        record: the session.
+        default: title of a session without one; None for its kind, as in "build session".
+        most: maximum number of characters.
+    """
+    info = record.info
+    own = "" if record.contaminated else info.title or info.work_unit
+    return _line(own or record.first_message or (f"{info.kind} session" if default is None else default), most)
 
 
 def _name(summary: Mapping[str, Any]) -> str:

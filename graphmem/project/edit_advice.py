@@ -18,6 +18,7 @@ from graphmem.answers import IndexState
 from graphmem.answers.review import TestToRun
 from graphmem.errors import GraphMemError
 from graphmem.injection.edits import MOVES_SHARE, NAMED, REMOVED, Consequences, Dependent, Edit, TestCase
+from graphmem.model import EdgeKind
 from graphmem.projection.arrays import NODE_KINDS
 from graphmem.reports import test_runners
 from graphmem.runtime.inside import inside
@@ -38,6 +39,7 @@ MAX_BYTES: Final = 1 << 20  # of an edited file that is read to find the edited 
 TEST_SHARE: Final = 0.1  # least share of the small changes of a file that touched a test file as well
 MAX_LINE: Final = 90  # characters of a shown line of code
 MAX_TARGETS: Final = 20
+NEAR: Final = 2_000  # characters before and after an edit, in which the signature of the edited definition is searched
 _Moves = tuple[tuple[str, float], ...]  # paths, and their share of the changes of edited files
 _BODIES: Final = frozenset({"function", "method", "class", "interface", "enum", "type"})
 _QUESTION: Final = Question(max_depth=1, min_confidence=0.5, limit=100, estimates=False)
@@ -70,8 +72,9 @@ class EditAdvice:
         nodes: dict[int, bool] = {}  # edited symbols -> whether their signature changes
         files = list(dict.fromkeys(one.path for one in edits if one.path in view.path_number))
         for edit in edits:
-            for node in self._edited(view, edit):
-                nodes[node] = nodes.get(node, False) or _changes_signature(view, node, edit)
+            text = self._text(view, edit)
+            for node in _edited(view, edit, text):
+                nodes[node] = nodes.get(node, False) or _changes_signature(view, node, edit, text)
         removed = [one.path for one in edits if one.is_removal and one.path in view.path_number]
         nodes |= {file: True for path in removed if (file := view.file_node(path)) is not None}
         chosen = list(nodes)[:MAX_TARGETS]
@@ -101,6 +104,7 @@ class EditAdvice:
             breaks=breaks,
             outside=tuple(self._outside(report)),
             named=named,
+            alike=_alike(view, [node for node in chosen if nodes[node]]),
         )
 
     def _moving(self, files: Sequence[str]) -> list[CoAccessHit]:
@@ -149,7 +153,8 @@ class EditAdvice:
                 return ""
             names[name.id] = name
             rows.append(TestToRun(name.runner, name.id, one.path, one.name, one.line, 1.0, "reaches"))
-        return " && ".join(one.command for one in test_runners.commands(rows, names))
+        # `&` is an entity in the XML around it
+        return "; ".join(one.command.replace(" && ", "; ") for one in test_runners.commands(rows, names))
 
     def _outside(self, report: ImpactReport) -> Iterator[str]:
         """Yield code of other projects that uses a contract of edited symbols.
@@ -182,36 +187,67 @@ class EditAdvice:
         line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
         return line if len(line) <= MAX_LINE else ""
 
-    def _edited(self, view: GraphView, edit: Edit) -> list[int]:
-        """Return the innermost definitions that an edit touches, as graph nodes.
-
-        The file may be in the state before or after the edit. The list is empty if the edit replaces a whole file. It is also empty if the
-        file contains neither the old nor the new text.
-        """
+    def _text(self, view: GraphView, edit: Edit) -> str:
+        """Return the text of an edited file; "" if it is not read."""
         file = inside(self.graph.root(), edit.path) if edit.old and edit.path in view.path_number else None
         if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:
-            return []
-        text = file.read_text(encoding="utf-8", errors="replace")
-        touched = edit.old if edit.old and edit.old in text else edit.new  # an agent may report the edit after it was made
-        at = text.find(touched) if touched else -1
-        if at < 0:
-            return []
-        starts = [0, *accumulate(len(line) for line in text.splitlines(keepends=True))]
-        first, last = bisect_right(starts, at), bisect_right(starts, at + max(0, len(touched.rstrip()) - 1))
-        found = [
-            int(node)
-            for node in view.by_path(edit.path)
-            if NODE_KINDS[view.kind[node]] in _BODIES and view.start_line[node] <= last and view.end_line[node] >= first
-        ]
-        parents = {int(view.parent[node]) for node in found}
-        return [node for node in found if node not in parents]
+            return ""
+        return file.read_text(encoding="utf-8", errors="replace")
 
 
-def _changes_signature(view: GraphView, node: int, edit: Edit) -> bool:
+def _place(edit: Edit, text: str) -> tuple[str, int]:
+    """Return the text of an edit that a file contains, and its offset.
+
+    It is the old text, or the new one if the agent reports the edit after it was made. The offset is -1 if the file has neither.
+    """
+    touched = edit.old if edit.old and edit.old in text else edit.new
+    return touched, text.find(touched) if touched else -1
+
+
+def _edited(view: GraphView, edit: Edit, text: str) -> list[int]:
+    """Return the innermost definitions that an edit touches, as graph nodes.
+
+    The file may be in the state before or after the edit. The list is empty if the edit replaces a whole file. It is also empty if `text`,
+    the content of the file, contains neither the old nor the new text.
+    """
+    touched, at = _place(edit, text)
+    if at < 0:
+        return []
+    starts = [0, *accumulate(len(line) for line in text.splitlines(keepends=True))]
+    first, last = bisect_right(starts, at), bisect_right(starts, at + max(0, len(touched.rstrip()) - 1))
+    found = [
+        int(node)
+        for node in view.by_path(edit.path)
+        if NODE_KINDS[view.kind[node]] in _BODIES and view.start_line[node] <= last and view.end_line[node] >= first
+    ]
+    parents = {int(view.parent[node]) for node in found}
+    return [node for node in found if node not in parents]
+
+
+def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
+    """Return the definitions that must keep the signature of given ones.
+
+    These are the methods that they override or implement, and the methods that override or implement them.
+    """
+    kinds = (EdgeKind.OVERRIDES,)
+    found = [int(view.dst[edge]) for node in nodes for edge in view.out_edges(node, kinds)]
+    found += [int(view.src[edge]) for node in nodes for edge in view.in_edges(node, kinds)]
+    own = dict.fromkeys(node for node in found if view.path(node) and node not in nodes)
+    return tuple(f"{view.path(node)}:{view.start_line[node]} {view.qualname(node)}" for node in own)
+
+
+def _changes_signature(view: GraphView, node: int, edit: Edit, text: str) -> bool:
+    """Whether an edit changes the signature of a definition.
+
+    `text` is the content of the file, before or after the edit. An agent may replace only a part of a signature.
+    """
     signature = _SPACE.sub("", view.signature(node))
-    if not signature or not edit.old:
+    touched, at = _place(edit, text)
+    if not signature or not edit.old or at < 0:
         return False
-    return signature in _SPACE.sub("", edit.old) and signature not in _SPACE.sub("", edit.new)
+    head, tail = text[max(0, at - NEAR) : at], text[at + len(touched) :][:NEAR]
+    before, after = (_SPACE.sub("", head + middle + tail) for middle in (edit.old, edit.new))
+    return after.count(signature) < before.count(signature)  # another definition may have the same one
 
 
 def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]:
@@ -221,7 +257,11 @@ def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]
     """
     ordered = sorted(report.hits, key=lambda hit: hit.symbol.path in edited)
     return tuple(
-        Dependent(hit.symbol.path, hit.path[-1].line if hit.path else hit.symbol.start_line, hit.symbol.qualname)
+        Dependent(
+            hit.symbol.path,
+            hit.path[-1].line if hit.path else hit.symbol.start_line,
+            "" if hit.symbol.qualname == "<module>" else hit.symbol.qualname,
+        )
         for hit in ordered
         if hit.symbol.path
     )

@@ -13,6 +13,7 @@ from graphmem.answers.sessions import (
     SessionFinding,
     SessionInfo,
 )
+from graphmem.observe.summary import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +35,7 @@ def row(record: SessionRecord, state: str) -> SessionInfo:
         id=info.id,
         kind=info.kind,
         agent=info.agent,
-        title=info.title,
+        title=title_of(record, ""),
         state=state,
         outcome=info.outcome,
         ending=info.ending,

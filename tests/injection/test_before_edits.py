@@ -277,6 +277,28 @@ def test_the_lines_that_use_a_changed_signature_are_shown(hook, named, root):
     assert "they use the old signature" in said, "whether they break is not known"
 
 
+@pytest.mark.parametrize("part", [("rounded(value)", "rounded(value, digits)"), ("def rounded(", "def rounded_up(")])
+def test_a_part_of_a_signature_is_enough_to_change_it(hook, named, root, part):
+    said = hook(named(), "PreToolUse", "Edit", tool_input=edit(root, PRICE, *part))
+    assert "they use the old signature" in said
+
+
+SHAPES = "shop/shapes.py"
+
+
+def test_a_changed_signature_names_the_methods_that_must_follow_and_lines_of_code_as_they_are(hook, named, root, service):
+    (root / SHAPES).write_text(
+        "class Shape:\n    def area(self):\n        return 0\n\n\nclass Square(Shape):\n    def area(self):\n        return 4\n\n\n"
+        "def areas(shapes: list[Square]):\n    one = Square()\n    return [one.area()]\n"
+    )
+    service.index(root)
+    given = edit(root, SHAPES, "    def area(self):\n        return 4", "    def area(self, unit):\n        return 4")
+    said = hook(named(), "PreToolUse", "Edit", tool_input=given)
+    assert "Must keep the same signature" in said
+    assert f"{SHAPES}:2 Shape.area" in said
+    assert "`return [one.area()]`" in said
+
+
 def test_many_tests_are_told_as_their_files_and_only_what_a_runner_can_select():
     from graphmem.injection.edits import TestCase, named_tests
 

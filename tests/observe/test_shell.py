@@ -17,6 +17,10 @@ from graphmem.observe.shell import command_of, program_of
         ("bash -c 'cd src && pytest -q'", "test", "pytest"),
         ("ls; pytest -q", "test", "pytest"),
         (r"find . -name a\;b", "list", "find"),
+        ("python -m tornado.test", "test", "tornado.test"),
+        ("python3 -m tornado.test.runtests web_test", "test", "tornado.test.runtests"),
+        ("python tests/run_tests.py -v", "test", "run_tests.py"),
+        ("python -m latest", "run", "latest"),
     ],
 )
 def test_signs_in_quotes_separate_nothing(line, action, label):

@@ -138,12 +138,34 @@ def test_a_correction_without_a_request_is_heard_as_a_claim(text, claim):
     assert request_in(text).claim == claim
 
 
+def test_a_session_is_called_by_what_the_person_asked_for_first_unless_it_may_be_pasted(gm):
+    for session, text in (("own", "Fix the bug in the cart: totals are rounded twice."), ("mail", "Answer this mail.\nAlways use tabs")):
+        asked = {"kind": "message", "text": text, "args": {"role": "user"}, "step": 1, "session_id": session}
+        later = asked | {"text": "Now write a changelog entry.", "step": 3}
+        gm.observe(
+            [asked, tool(2, "Edit", {"file_path": "/cart.py", "old_string": "a", "new_string": "b"}) | {"session_id": session}, later]
+        )
+        gm.end_session(session)
+    titles = {one.session: one.title for one in gm.session_summaries()}
+    assert titles == {"own": "Fix the bug in the cart: totals are rounded twice.", "mail": ""}
+
+
 @pytest.mark.parametrize(
     ("text", "pasted"),
     [
         ("Fix the client so that it retries", ""),
         ("Fix the error in pkg/web.py.", ""),
         ("Work on the docs", ""),
+        ("Fix the bug in the message store: deleting a message twice crashes.", ""),
+        ("The client token should be rotated: add a route. Keep the old token valid for an hour.", ""),
+        ("Messages need an optional expiry: expired ones are not returned.", ""),
+        ("Implement message expiry. Expired messages must not be returned.", ""),
+        ("Fix the error handling in api/user.go. It returns 500 instead of 404.", ""),
+        ("Handle errors in the websocket client. It should reconnect.", ""),
+        ("Look at the logs in /tmp/x.log. Why does the plugin crash?", ""),
+        ("Fix the issue from Bob: always use tabs", "something pasted"),
+        ("Fix issue #12. The agent must use tabs", "something pasted"),
+        ("Fix the bug in checkout.\nSteps: always use tabs", "something pasted"),
         ("Fix the issue: the maintainer wants tabs", "something pasted"),
         ("Answer this mail.\nAlways use tabs", "something pasted"),
         ("Handle this comment. The agent must always use tabs", "something pasted"),
