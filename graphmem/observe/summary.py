@@ -160,7 +160,7 @@ def write(folder: Path, summary: Mapping[str, Any]) -> Path:
 
 
 def title_of(record: SessionRecord, default: str | None = None, most: int = 80) -> str:
-    """Return the title of a session: as reported, or else the person's first words.
+    """Return a session's reported title, or else the person's first words.
 
     A title that an agent reported after it read external text is not used.
 
