@@ -325,3 +325,36 @@
     (pointer_declarator
       declarator: (type_identifier) @name)
   ]) @definition.type
+
+; friend type name(…) {…}: a function beside the class, although it is written inside
+(friend_declaration
+  (function_definition) @wrapped) @wrapper @modifier.friend
+
+; class Name { operator type() {…} }
+(field_declaration_list
+  (function_definition
+    declarator: (operator_cast
+      type: (_) @returns) @name
+    body: (compound_statement) @body) @definition.method)
+
+; Name::operator type() {…}
+(function_definition
+  declarator: (qualified_identifier
+    name: (operator_cast
+      type: (_) @returns) @name) @owner
+  body: (compound_statement) @body) @definition.method
+
+; template <> struct Name<type> {…}
+(struct_specifier
+  name: (template_type
+    name: (type_identifier) @name)
+  body: (field_declaration_list) @body) @definition.class
+
+; template <> type Name::name<type>(…) {…}
+(function_definition
+  type: (_) @returns
+  declarator: (function_declarator
+    declarator: (qualified_identifier
+      name: (template_function
+        name: (identifier) @name)) @owner)
+  body: (compound_statement) @body) @definition.method

@@ -26,10 +26,30 @@
     "^"
     "<<"
     ">>"
+    "&&"
+    "||"
   ]) @reference.implicit
 
-; !value, -value: may be operators of a class
+; !value, -value, *value, ++value, value--: may be operators of a class
 (unary_expression) @reference.implicit
+
+(pointer_expression
+  operator: "*") @reference.implicit
+
+(update_expression) @reference.implicit
+
+; if (value), while (value): may convert an object
+(condition_clause
+  value: [
+    (identifier)
+    (pointer_expression)
+    (field_expression)
+    (call_expression)
+  ]) @reference.implicit
+
+; return {…};: makes a value of the result type
+(return_statement
+  (initializer_list) @reference.call)
 
 ; Name(…) : Base(…), member(…) {…}
 (field_initializer) @reference.call
@@ -63,9 +83,10 @@
     declarator: (function_declarator
       declarator: (identifier)
       parameters: (parameter_list
+        .
         (parameter_declaration
           type: (type_identifier)
-          !declarator)))) @reference.call)
+          !declarator))) @reference.call))
 
 ; Name name(…), Name name{…}: makes a value of the type
 (declaration

@@ -11,6 +11,7 @@
     declarator: (function_declarator
       declarator: (identifier) @target
       parameters: (parameter_list
+        .
         (parameter_declaration
           type: (type_identifier)
           !declarator)))) @binding.annotate)

@@ -207,7 +207,7 @@ class Extraction:
             if holder is None and apart:
                 return self.open_apart(kind, name, node, name_node, owner)
             parent = holder or parent
-        if kind == "function" and parent.kind in CLASS_LIKE:
+        if kind == "function" and parent.kind in CLASS_LIKE and "friend" not in self.modifiers.get(node.id, ()):
             kind = "method"
         qualname = name if parent.index == 0 else f"{parent.qualname}.{name}"
         return self.registered(kind, name, qualname, parent, node, name_node)

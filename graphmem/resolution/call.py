@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from graphmem.parsing.facts import SPREAD, STRING
 from graphmem.resolution.file_entry import FileEntry
@@ -20,6 +20,16 @@ class Evaluator(Protocol):
         `FileFacts.terms`.
         """
         ...
+
+
+class Argument(NamedTuple):
+    """An argument of a call, with its place and its inferred type."""
+
+    entry: FileEntry
+    scope: int
+    line: int
+    term: int  # index of the expression
+    given: Type
 
 
 class Call:

@@ -343,6 +343,8 @@ class Evaluation:
             return self.super_object(entry, scope)
         written = self.term(entry, scope, called, line)
         callee = self.expanded(written)
+        if len(callee) > 1 and callee is written:
+            written = callee = rules_of(entry).reached(self, entry, scope, line, (index, callee))
         call = Call(self, entry, scope, line, called, positional, keywords)
         if callee is written:
             own = self._made_by_receiver(entry, scope, called, callee, line)
@@ -411,7 +413,7 @@ class Evaluation:
     def _subscript(self, entry: FileEntry, scope: int, base: TermIndex, key: TermIndex, line: int) -> Type:
         value = self.expanded(self.term(entry, scope, base, line))
         found = bottom_for(value)
-        sliced = entry.terms[key] == (LITERAL, "slice")
+        sliced = entry.terms[key] == (LITERAL, "slice") or rules_of(entry).is_whole(self, entry, scope, (base, key), line)
         for atom in value:
             if atom[0] == BOX:
                 found = join(found, frozenset((atom,)) if sliced else atom[2][-1] if atom[2] else EMPTY)
@@ -422,7 +424,7 @@ class Evaluation:
                 fields = dict(atom[1])
                 found = join(found, fields.get(member[1], EMPTY) if member[0] == STRING else join_all(fields.values()))
             elif atom[0] == INST:
-                given = rules_of(entry).subscripted(self, atom, Call(self, entry, scope, line, base))
+                given = rules_of(entry).subscripted(self, atom, Call(self, entry, scope, line, base, (key,)))
                 found = join(found, given or (frozenset((atom,)) if sliced else EMPTY))
             elif atom[0] in (CLASS, EXT) or (atom[0] == FUNC and rules_of(entry).functions_take_types):  # Generic[int]: the class itself
                 found = join(found, frozenset((atom,)))

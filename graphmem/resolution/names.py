@@ -315,7 +315,7 @@ class Names:
                     return declared
             declared = closed(declared)
         if binding.value < 0:
-            return declared
+            return declared or rules_of(entry).undeclared(entry, binding)
         value = self.inference.term(entry, binding.scope, binding.value, binding.line)
         if binding.op == "except":
             value = join_all(self.inference.instances(self.inference.expanded(value)))

@@ -20,8 +20,8 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Definition, Reference, Term
-    from graphmem.resolution.call import Call
+    from graphmem.parsing.facts import Definition, Reference
+    from graphmem.resolution.call import Argument, Call
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.symbol import Symbol
@@ -332,11 +332,17 @@ class CallRules:
         """
         return None
 
-    def fit_argument(self, inference: Inference, argument: Term, given: Type, function: Symbol, annotation: int) -> int | None:
+    def reached(self, inference: Inference, entry: FileEntry, scope: int, line: int, call: tuple[int, Type]) -> Type:
+        """Return the callees of a call without overloads that it cannot reach.
+
+        `call` has the call and the type of its callee. By default, the result is that type.
+        """
+        return call[1]
+
+    def fit_argument(self, inference: Inference, argument: Argument, function: Symbol, annotation: int) -> int | None:
         """Score how well the source text of an argument fits a parameter.
 
-        `argument` is the expression, and `given` is its type. `annotation` is the declared type of the parameter of `function`. None means
-        that the caller compares only the types.
+        `annotation` is the declared type of the parameter of `function`. None means that the caller compares only the types.
         """
         return None
 

@@ -281,6 +281,20 @@ class ClassRules:
         """Return the type of `object[i]` for an object of a project class."""
         return inference.method_result(receiver, self.item_method) if self.item_method else EMPTY
 
+    def undeclared(self, entry: FileEntry, binding: Binding) -> Type:
+        """Return the type of a name with neither a type nor a value.
+
+        In C++, an example is `RED` in `enum Color { RED }`. By default, the type is unknown.
+        """
+        return EMPTY
+
+    def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[int, int], line: int) -> bool:
+        """Whether `base[key]` is the container `base` itself.
+
+        `index` has `base` and `key`. In C, an example is `*items`, if `items` points at a container. By default the result is False.
+        """
+        return False
+
     def class_value(self, inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
         """Return the type of a class attribute when read from an instance.
 

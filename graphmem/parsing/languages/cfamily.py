@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import INDEX, LITERAL, NAME, OPERATOR, STRING, OptionalTerm, TermIndex
+from graphmem.parsing.facts import EITHER, INDEX, LITERAL, NAME, NEW, NO_TERM, OPERATOR, STRING, OptionalTerm, TermIndex
 from graphmem.parsing.languages import Helper
 from graphmem.parsing.languages.conditions import COMMENT, whole
 
@@ -67,6 +67,12 @@ _ALONE: Final = re.compile(rb"^[ \t]*(?P<macro>" + _MACRO + rb")[ \t]*(?://[^\n]
 
 MACRO: Final = "#define"
 """Sign of the operation that stands for the text of a macro."""
+
+POINTED: Final = "pointed"
+"""Kind of the key in `*p`, the item that `p` points at."""
+
+CONDITION: Final = "bool"
+"""Sign of the operation that converts a condition to true or false."""
 
 _BRACKETED: Final = re.compile(
     rb"^(?P<before>[ \t]*(?!(?:return|else|new|throw|case|goto|delete|typedef|using|define|sizeof|if|while|for|switch)\b)"
@@ -135,12 +141,36 @@ def _blank_alone(match: re.Match[bytes]) -> bytes:
     return _blank(match) if not before or before[-1:] in b";}" else match[0]
 
 
+def _result_type(node: Node) -> Node | None:
+    """Return the declared result type of the function around a node, or None."""
+    around = node.parent
+    while around is not None and around.type not in ("function_definition", "lambda_expression"):
+        around = around.parent
+    if around is None:
+        return None
+    written, declarator = around.child_by_field_name("type"), around.child_by_field_name("declarator")
+    while declarator is not None and declarator.type in ("pointer_declarator", "reference_declarator", "qualified_identifier"):
+        declarator = declarator.child_by_field_name("name") or declarator.named_children[-1]
+    if declarator is None or (written is not None and written.type != "placeholder_type_specifier"):
+        return written
+    if declarator.type == "operator_cast":
+        return declarator.child_by_field_name("type")
+    after = next((child for child in declarator.named_children if child.type == "trailing_return_type"), None)
+    return after.named_children[0] if after is not None and after.named_children else None
+
+
 class CFamilyHelper(Helper):
     """Helper for C and C++: macros, operators, and paths of classes."""
 
     def name(self, text: str) -> str:
-        """Return the name of a definition; `operator ==` becomes `operator==`."""
-        return "".join(text.split()) if text.startswith("operator") and not text[8:].strip()[:1].isalnum() else text
+        """Return the name of a definition; `operator ==` becomes `operator==`.
+
+        A conversion has the name of its type: `operator bool() const` becomes `operator bool`.
+        """
+        if not text.startswith("operator") or text[8:9].isalnum() or text[8:9] == "_":
+            return text
+        is_conversion = text[8:].strip()[:1].isalnum()
+        return " ".join(text.partition("(")[0].split()) if is_conversion else "".join(text.split())
 
     def module(self, text: str) -> str:
         """Return the path of an include, or the namespaces that a macro opens.
@@ -183,10 +213,10 @@ class CFamilyHelper(Helper):
         return builder.add((INDEX, builder.add((NAME, "*")), annotation))
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert `#define name other`, `*p` and `&x` to expressions.
+        """Convert `#define name other`, `*p`, `x++` and braces to expressions.
 
-        `what` is "macro" or "pointer". `*p` is converted to an item of `p`, and `&x` to `x`. The text of a macro that may contain calls is
-        kept, with strings replaced by `""`.
+        `what` is the kind of the syntax node. `*p` is converted to an item of `p`, and `&x` to a choice of only `x`. The braces of
+        `return {…}` make an object of the result type. The text of a macro that may contain calls is kept, with strings replaced by `""`.
         """
         if what == "macro":
             text = builder.text(node).strip()
@@ -197,10 +227,30 @@ class CFamilyHelper(Helper):
                 return builder.unknown
             kept = _without_strings(builder.text(parameters) if parameters is not None else "", text)
             return builder.add((OPERATOR, MACRO, builder.add((NAME, MACRO)), builder.add((STRING, kept))))
-        if what == "pointer":  # `*p` is an item of what p points at, `&x` is x
+        if what == "pointer":  # `*p` is an item of what p points at, `&x` has the type of x
             operator, inner = node.child_by_field_name("operator"), builder.term(node.child_by_field_name("argument"))
             is_item = operator is not None and operator.type == "*"
-            return builder.add((INDEX, inner, builder.add((LITERAL, "int")))) if is_item else inner
+            return builder.add((INDEX, inner, builder.add((LITERAL, POINTED)))) if is_item else builder.add((EITHER, (inner,)))
+        if what == "update":  # the operator of `x++` has a second operand, which nobody reads
+            operator, inner = node.child_by_field_name("operator"), builder.term(node.child_by_field_name("argument"))
+            is_after = operator is not None and operator.start_byte > node.start_byte
+            sign = operator.type if operator is not None else ""
+            return builder.add((OPERATOR, sign, inner, builder.add((LITERAL, "int")) if is_after else NO_TERM))
+        if what == "condition":
+            return builder.add((OPERATOR, CONDITION, builder.term(node.child_by_field_name("value")), NO_TERM))
+        if what == "braces":
+            returned = _result_type(node) if node.parent is not None and node.parent.type == "return_statement" else None
+            if returned is None:
+                return builder.unknown
+            given = tuple(builder.term(child) for child in node.named_children if not child.is_extra)
+            return builder.add((NEW, builder.annotation(returned), given, ()))
+        if what == "made":  # `Type name(first, second);` in a function, where the arguments look like types of parameters
+            around, parameters = node.parent, node.child_by_field_name("parameters")
+            made = around.child_by_field_name("type") if around is not None and around.type == "declaration" else None
+            if made is None or parameters is None:
+                return builder.unknown
+            types = [child.child_by_field_name("type") for child in parameters.named_children if child.type == "parameter_declaration"]
+            return builder.add((NEW, builder.annotation(made), tuple(builder.term(one) for one in types), ()))
         return super().helper_term(builder, node, what)
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:

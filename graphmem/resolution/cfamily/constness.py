@@ -9,14 +9,15 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, SELF
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, SELF
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.types import FUNC
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Reference
-    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.file_entry import CallSite, FileEntry
     from graphmem.resolution.inference import Inference
+
 
 _CONST: Final = re.compile(r"\)\s*(?:(?:noexcept|override|final)\b\s*)*const\b[^()]*$")
 
@@ -26,24 +27,30 @@ def is_const(inference: Inference, method: Symbol) -> bool:
     return _CONST.search(inference.project.definition(method).signature) is not None
 
 
-def fitting(inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
+def fitting(inference: Inference, entry: FileEntry, site: Reference | CallSite, methods: Sequence[Symbol]) -> Sequence[Symbol]:
     """Return the versions of a method that fit the constness of the receiver.
 
     `methods` are the versions, with and without `const`. A constant receiver fits only the versions with `const`. Any other receiver fits
     only the versions without `const`. All versions are returned if the constness of the receiver is unknown. The same holds if either all
     or none of them have `const`.
     """
-    constant = [method for method in methods if is_const(inference, method)]
-    if not constant or len(constant) == len(methods):
-        return methods
-    found = entry.terms[reference.term]
+    found = entry.terms[site.term]
     callee = entry.terms[found[1]] if found[0] == CALL else None
     if callee is None:
         return methods
-    wanted = _in_const_method(inference, entry, reference.scope) if callee[0] == NAME else None
+    wanted = _in_const_method(inference, entry, site.scope) if callee[0] == NAME else None
     if callee[0] == ATTR:
-        wanted = _receiver_is_const(inference, entry, reference, callee[1])
-    if wanted is None:
+        wanted = receiver_is_const(inference, entry, site, callee[1])
+    return of_constness(inference, methods, wanted)
+
+
+def of_constness(inference: Inference, methods: Sequence[Symbol], wanted: bool | None) -> Sequence[Symbol]:
+    """Return the versions of a method for constant objects, or the others.
+
+    `wanted` says whether the receiver is constant. All versions are returned if that is unknown, or if either all or none have `const`.
+    """
+    constant = [method for method in methods if is_const(inference, method)] if wanted is not None and len(methods) > 1 else []
+    if not constant or len(constant) == len(methods):
         return methods
     return constant if wanted else [method for method in methods if method not in constant]
 
@@ -53,24 +60,24 @@ def _in_const_method(inference: Inference, entry: FileEntry, scope: int) -> bool
     return is_const(inference, entry.symbols[around]) if around > 0 else None
 
 
-def _receiver_is_const(inference: Inference, entry: FileEntry, reference: Reference, term: int) -> bool | None:
+def receiver_is_const(inference: Inference, entry: FileEntry, site: Reference | CallSite, term: int) -> bool | None:
     """Return whether the receiver of a call is a constant object.
 
     `term` is the receiver's expression. The result is None if the constness is unknown.
     """
     found = entry.terms[term]
+    if found[0] == INDEX and entry.terms[found[1]][0] == SELF:
+        return _in_const_method(inference, entry, site.scope)
     if found[0] == SELF:
-        return _in_const_method(inference, entry, reference.scope)
+        return _in_const_method(inference, entry, site.scope)
     if found[0] == NAME:
-        for place in inference.lookup(entry, reference.scope, found[1], reference.line) or ():
+        for place in inference.lookup(entry, site.scope, found[1], site.line) or ():
             if place.slot.kind == "parameter":
                 signature = place.entry.definitions[place.scope].signature
                 return re.search(rf"\bconst\b[^,()]*\b{re.escape(found[1])}\b", signature) is not None
             owner = place.entry.definitions[place.scope]
-            return _in_const_method(inference, entry, reference.scope) if owner.kind in CLASS_KINDS else None
+            return _in_const_method(inference, entry, site.scope) if owner.kind in CLASS_KINDS else None
     if found[0] == CALL:
-        functions = [
-            atom[1] for atom in inference.expanded(inference.term(entry, reference.scope, found[1], reference.line)) if atom[0] == FUNC
-        ]
+        functions = [atom[1] for atom in inference.expanded(inference.term(entry, site.scope, found[1], site.line)) if atom[0] == FUNC]
         return all(inference.project.definition(one).signature.startswith("const ") for one in functions) if functions else None
     return None

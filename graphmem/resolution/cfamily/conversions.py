@@ -15,7 +15,7 @@ from graphmem.resolution.terms import call_at
 from graphmem.resolution.types import EXTI
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Reference, Term
+    from graphmem.parsing.facts import Parameter, Reference, Term
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.symbol import Symbol
@@ -31,14 +31,21 @@ def conversions(inference: Inference, entry: FileEntry, reference: Reference, fu
     other = inference.project.entry(function)
     _, _, arguments, _ = call_at(entry.terms, reference.term)
     for argument, parameter in zip(arguments, other.definitions[function.index].parameters, strict=False):
-        declared = declared_of(inference, function, parameter.annotation)
-        if declared.is_pointer or declared.is_open or len(declared.classes) != 1:
-            continue
-        term = entry.terms[argument]
         given = inference.expanded(inference.term(entry, reference.scope, argument, reference.line))
-        if term[0] == STRING or (given and all(atom[0] == EXTI for atom in given)):
-            (made,) = declared.classes
-            yield from _makers(inference, made, term, given)
+        yield from conversion(inference, function, parameter, entry.terms[argument], given)
+
+
+def conversion(inference: Inference, function: Symbol, parameter: Parameter, term: Term, given: Type) -> Iterator[tuple[Symbol, int]]:
+    """Yield the constructor that converts one argument of `function`.
+
+    `term` is the argument, and `given` its type. Each item is (constructor, number of constructors of that class that fit equally well).
+    """
+    declared = declared_of(inference, function, parameter.annotation)
+    if declared.is_pointer or declared.is_open or len(declared.classes) != 1:
+        return
+    if term[0] == STRING or (given and all(atom[0] == EXTI for atom in given)):
+        (made,) = declared.classes
+        yield from _makers(inference, made, term, given)
 
 
 def _makers(inference: Inference, made: Symbol, term: Term, given: Type) -> Iterator[tuple[Symbol, int]]:

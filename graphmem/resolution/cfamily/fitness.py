@@ -44,6 +44,11 @@ def written(terms: Sequence[Term], index: int) -> str:
     return str(found[-1]).rpartition("::")[2] if found is not None and found[0] in (NAME, ATTR) else ""
 
 
+def is_number(name: str) -> bool:
+    """Return whether a type such as `int` or `unsigned long` is a number."""
+    return bool(name) and all(word in NUMBERS for word in name.split())
+
+
 class Declared(NamedTuple):
     """The declared type of a parameter.
 
@@ -94,21 +99,48 @@ def fit(argument: Term, given: Type, declared: Declared) -> int | None:
     if argument[0] == STRING:
         if is_pointer:
             return EXACT if name in _CHARACTERS else CONVERTED if name == "void" else IMPOSSIBLE
-        return IMPOSSIBLE if name in NUMBERS else CONVERTED + (name in TEXTS)
+        return IMPOSSIBLE if is_number(name) else CONVERTED + (name in TEXTS)
+    enums = [atom[1].name for atom in given if atom[0] == INST and atom[1].kind == "enum"]
+    if enums and len(enums) == len(given):
+        return EXACT if name in enums and not is_pointer else CONVERTED if is_number(name) and not is_pointer else IMPOSSIBLE
     if argument[0] == LITERAL:
         return _of_literal(argument[1], name, is_pointer=is_pointer)
     if given and all(atom[0] == EXTI and atom[2].rpartition(".")[2] in TEXTS for atom in given):
-        if is_pointer or name in NUMBERS:
+        if is_pointer or is_number(name):
             return IMPOSSIBLE
         return EXACT if any(name == atom[2].rpartition(".")[2] for atom in given if atom[0] == EXTI) else CONVERTED
     return None
 
 
+def fit_pointer(declared: Declared) -> int | None:
+    """Score how well a pointer fits a parameter; None if the types decide."""
+    if declared.is_open or declared.is_pointer:
+        return None if declared.is_open or declared.classes else EXACT
+    if is_number(declared.name):
+        return IMPOSSIBLE
+    return 0 if declared.classes else CONVERTED
+
+
+def fit_value(given: Type, declared: Declared) -> int | None:
+    """Score how well a value that is no pointer fits a parameter.
+
+    `given` is the type of the value. The result is None if the types decide.
+    """
+    if declared.is_pointer and declared.classes and any(atom[0] == INST for atom in given):
+        return 0
+    numbers = [atom[2].rpartition(".")[2] for atom in given if atom[0] == EXTI]
+    if declared.is_open or len(numbers) != len(given) or not numbers or not all(map(is_number, numbers)):
+        return None
+    if declared.is_pointer or declared.classes:
+        return 0
+    return (EXACT if declared.name in numbers else CONVERTED + 1) if is_number(declared.name) else None
+
+
 def _of_literal(kind: str, name: str, *, is_pointer: bool) -> int | None:
     if kind == "none":
-        return _EMPTY_POINTER if is_pointer else IMPOSSIBLE if name in NUMBERS else CONVERTED
+        return _EMPTY_POINTER if is_pointer else IMPOSSIBLE if is_number(name) else CONVERTED
     if is_pointer:
         return IMPOSSIBLE if kind in ("bool", "char") else 0
     if name in TEXTS:
         return IMPOSSIBLE
-    return (EXACT if name == kind else CONVERTED + 1) if name in NUMBERS else None
+    return (EXACT if name == kind else CONVERTED + 1) if is_number(name) else None

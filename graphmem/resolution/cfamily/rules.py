@@ -7,25 +7,28 @@ file is chosen.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, OPERATOR
-from graphmem.parsing.languages.cfamily import MACRO
-from graphmem.resolution.cfamily.constness import fitting
-from graphmem.resolution.cfamily.conversions import conversions
-from graphmem.resolution.cfamily.fitness import declared_of, fit, written
+from graphmem.parsing.facts import ATTR, CALL, INDEX, LITERAL, NAME, NEW, NO_TERM, OPERATOR, STRING, TermIndex
+from graphmem.parsing.languages.cfamily import CONDITION, MACRO, POINTED
+from graphmem.resolution.cfamily.constness import fitting, of_constness, receiver_is_const
+from graphmem.resolution.cfamily.conversions import conversion, conversions
+from graphmem.resolution.cfamily.fitness import declared_of, fit, fit_pointer, fit_value, written
 from graphmem.resolution.cfamily.macros import Expansion
-from graphmem.resolution.file_entry import Place
+from graphmem.resolution.cfamily.written import declared_as
+from graphmem.resolution.file_entry import CallSite, Place
 from graphmem.resolution.fitness import CONVERTED, DERIVED, EXACT, IMPOSSIBLE
 from graphmem.resolution.names import whole
 from graphmem.resolution.scoped.names import is_class, is_private, stem
 from graphmem.resolution.scoped.rules import ScopedRules
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.terms import call_at
 from graphmem.resolution.types import (
     BOX,
     CLASS,
     EMPTY,
+    EXT,
     FUNC,
     INST,
     MODULE,
@@ -33,6 +36,7 @@ from graphmem.resolution.types import (
     Atom,
     ExtInstance,
     Instance,
+    Outside,
     Type,
     join,
     join_all,
@@ -40,8 +44,8 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import FileFacts, Reference, Term
-    from graphmem.resolution.call import Call
+    from graphmem.parsing.facts import Binding, FileFacts, Operator, Reference, Term
+    from graphmem.resolution.call import Argument, Call
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
 
@@ -55,6 +59,12 @@ _HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp")
 
 _STANDARD: Final = "std"
 """The namespace of the standard library, which projects only add to."""
+
+_LOGICAL: Final = frozenset(("&&", "||"))
+"""Operators that convert both operands to true or false."""
+
+_SAME: Final = frozenset(("as_const", "cref", "forward", "move", "ref"))
+"""Functions of the standard library that return their argument."""
 
 _ITERATORS: Final = frozenset(("const_iterator", "const_reverse_iterator", "iterator", "reverse_iterator"))
 
@@ -109,7 +119,7 @@ class CFamilyRules(ScopedRules):
         included = self.included(inference, entry)
         found = [place for place in places if place.entry.path in included]
         found = found or [place for place in places if not is_private(place) and not self._is_macro_apart(place, name)]
-        if len({place.entry.path for place in found}) < 2 or all(map(is_class, found)):
+        if len({place.entry.path for place in found}) < 2 or all(map(is_class, found)) or all(_is_alias(place, name) for place in found):
             return found or None
         stems = {stem(path) for path in included} | {stem(entry.path)}
         near = [place for place in found if stem(place.entry.path) in stems]
@@ -187,10 +197,18 @@ class CFamilyRules(ScopedRules):
             return ()
         if found[0] == OPERATOR and found[1] == MACRO:
             return Expansion(inference, entry, reference.scope, reference.line).of_definition(reference.term)
-        name = "operator[]" if found[0] == INDEX else f"operator{found[1]}"
-        if not inference.project.knows_name(name):
+        if found[0] == OPERATOR and found[1] in _LOGICAL:
+            _, _, left, right = found
+            sides: list[Operator] = [(OPERATOR, CONDITION, TermIndex(side), NO_TERM) for side in (left, right)]
+            return [pair for side in sides for pair in self._operated(inference, entry, reference, side)]
+        return self._operated(inference, entry, reference, found)
+
+    def _operated(self, inference: Inference, entry: FileEntry, reference: Reference, found: Term) -> Sequence[tuple[Symbol, int]]:
+        """Return the functions that an operator runs; see `implied`."""
+        names, operands = _operation(entry, found)
+        name = next((one for one in names if inference.project.knows_name(one)), "")
+        if not name:
             return ()
-        operands = [side for side in found[1:] if isinstance(side, int) and side >= 0]
         types = [inference.expanded(inference.term(entry, reference.scope, side, reference.line)) for side in operands]
         given = [frozenset(atom[1] for atom in value if atom[0] == INST) for value in types]
         values = [
@@ -209,7 +227,12 @@ class CFamilyRules(ScopedRules):
         scores = [_fitness(inference, function, sides) for function in functions]
         best = max(scores, default=-1)
         chosen = [function for function, score in zip(functions, scores, strict=True) if score == best >= 0]
-        return [(function, len(chosen)) for function in chosen]
+        chosen = list(of_constness(inference, chosen, receiver_is_const(inference, entry, reference, operands[0])))
+        found_here = [(function, len(chosen)) for function in chosen]
+        if len(chosen) == 1 and len(operands) > 1:
+            parameter = inference.project.definition(chosen[0]).parameters[-1]
+            found_here += conversion(inference, chosen[0], parameter, entry.terms[operands[-1]], types[-1])
+        return found_here
 
     def conversions(self, inference: Inference, entry: FileEntry, reference: Reference, function: Symbol) -> Iterable[tuple[Symbol, int]]:
         """Return the constructors that convert the arguments of a call.
@@ -229,13 +252,70 @@ class CFamilyRules(ScopedRules):
             return found
         return frozenset(atom for atom in inference.declared(entry, scope, written[1]) if atom[0] == BOX)
 
-    def fit_argument(self, inference: Inference, argument: Term, given: Type, function: Symbol, annotation: int) -> int | None:
+    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        """Return the classes and external types that a type expression names.
+
+        An alias of a library's template, such as `using ItemPtr = std::unique_ptr<Item>`, stands for what the template holds.
+        """
+        found = super().objects(inference, entry, scope, term)
+        written = entry.terms[term]
+        if written[0] != NAME or any(atom[0] != EXT for atom in found):
+            return found
+        held = join_all(
+            inference.declared(place.entry, place.scope, place.entry.facts.bindings[place.slot.index].value)
+            for place in self._aliases(inference, entry, scope, written[1])
+        )
+        return held if any(atom[0] in (INST, BOX) for atom in held) else found
+
+    def _aliases(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Iterator[Place]:
+        """Yield the aliases of a template that a name stands for."""
+        for place in inference.lookup(entry, scope, name, 1 << 30) or ():
+            if place.slot.kind == "binding":
+                binding = place.entry.facts.bindings[place.slot.index]
+                is_alias = binding.op == "assign" and binding.annotation < 0 and binding.value >= 0
+                if is_alias and place.entry.terms[binding.value][0] == INDEX:
+                    yield place
+
+    def builtin(self, name: str) -> Type:
+        """Return the type of a type or function that the language defines.
+
+        Such a type may have several words: `unsigned long`.
+        """
+        if " " in name and all(word in self._types for word in name.split()):
+            return one((EXT, self.builtin_package, name, None))
+        return super().builtin(name)
+
+    def undeclared(self, entry: FileEntry, binding: Binding) -> Type:
+        """Return the type of a constant of an enum: the enum."""
+        symbol = entry.symbols[binding.scope]
+        return one((INST, symbol, False)) if symbol.kind == "enum" else EMPTY
+
+    def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
+        """Return the result type of a library function.
+
+        `std::move(x)` and the like return `x`.
+        """
+        if atom[2].rpartition(".")[2] in _SAME and len(call.args) == 1:
+            return call.argument(0)
+        return super().call_external(inference, atom, call)
+
+    def fit_argument(self, inference: Inference, argument: Argument, function: Symbol, annotation: int) -> int | None:
         """Score how well the source text of an argument fits a parameter.
 
-        `argument` is the expression, and `given` its type. `annotation` declares the parameter of `function`. None means that only the
-        types are compared.
+        `annotation` declares the parameter of `function`. None means that only the types are compared.
         """
-        return fit(argument, given, declared_of(inference, function, annotation))
+        entry, scope, line, index, given = argument
+        declared = declared_of(inference, function, annotation)
+        term = entry.terms[index]
+        found = fit(term, given, declared)
+        if found is not None or term[0] in (STRING, LITERAL) or annotation < 0:
+            return found
+        own = declared_as(inference, entry, scope, line, index)
+        if own is None:
+            return None
+        if own == (declared.is_pointer, declared.name) and not declared.is_open and own.name:
+            return EXACT + 1
+        return fit_pointer(declared) if own.is_pointer else fit_value(given, declared)
 
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return the overloads that fit a constant or non-constant receiver.
@@ -289,7 +369,7 @@ class CFamilyRules(ScopedRules):
 
         The result type of an assignment `a = b` is the type of `a`.
         """
-        if sign == "=":
+        if sign in ("=", "++", "--"):
             return frozenset((receiver,))
         name = f"operator{sign}"
         if not inference.project.knows_name(name):
@@ -304,10 +384,36 @@ class CFamilyRules(ScopedRules):
         `receiver` is the object. The type is the result of its `operator[]`. If the object is a pointer or has no such operator, the type
         is that of the object itself.
         """
-        owner = inference.owner(receiver[1], "operator[]")
+        name = "operator*" if site.args and site.entry.terms[site.args[0]] == (LITERAL, POINTED) else "operator[]"
+        owner = inference.owner(receiver[1], name)
         if not isinstance(owner, Symbol) or is_pointer(inference, site.entry, site.scope, site.line, site.callee):
             return frozenset((receiver,))
-        return inference.method_result(receiver, "operator[]")
+        return inference.method_result(receiver, name)
+
+    def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[int, int], line: int) -> bool:
+        """Return whether `*p` is a whole container, because `p` points at one.
+
+        `index` has `p` and the key. An iterator has the type of its container, too, but `*iterator` is an item.
+        """
+        base, key = index
+        if entry.terms[key] != (LITERAL, POINTED):
+            return False
+        own = declared_as(inference, entry, scope, line, base)
+        return own is not None and own.is_pointer
+
+    def reached(self, inference: Inference, entry: FileEntry, scope: int, line: int, call: tuple[int, Type]) -> Type:
+        """Return the callees of a call without overloads that it cannot reach.
+
+        `call` has the call and the type of its callee. Overloads differ by the number of parameters, and by `const`.
+        """
+        term, callee = call
+        functions = [atom for atom in callee if atom[0] == FUNC]
+        if len(functions) < 2:
+            return callee
+        _, _, arguments, _ = call_at(entry.terms, term)
+        fitting_count = [one for one in functions if self.takes(inference.project.definition(one[1]), len(arguments), (), bound=True)]
+        kept = fitting(inference, entry, CallSite(entry.path, scope, term, line, -1), [one[1] for one in fitting_count or functions])
+        return frozenset(atom for atom in callee if atom[0] != FUNC or atom[1] in kept)
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
         """Whether a value can be passed though it has none of the declared types.
@@ -318,6 +424,8 @@ class CFamilyRules(ScopedRules):
         """
         if given[0] != INST:
             return True
+        if given[1].kind == "enum":  # its constants are numbers
+            return not classes
         return not classes and not all(dotted in self._types for _, dotted in outside)
 
     # members
@@ -330,6 +438,8 @@ class CFamilyRules(ScopedRules):
         """
         scope, slot = super().definition_slot(entry, position)
         definition = entry.definitions[position]
+        if "friend" in definition.modifiers and definition.kind == "function":
+            return 0, definition.name
         if definition.kind in CLASS_KINDS and definition.parent == 0 and "." in definition.qualname:
             slot = definition.qualname
         return scope, ".".join(slot.split(".")[-2:])
@@ -397,6 +507,23 @@ class CFamilyRules(ScopedRules):
         return one(near[0]) if len(near) == 1 else found
 
 
+def _operation(entry: FileEntry, found: Term) -> tuple[Sequence[str], Sequence[int]]:
+    """Return the operators that an expression may run, and its operands.
+
+    The first operator that the project defines runs. `!x` runs `operator!`, or converts `x` by `operator bool`.
+    """
+    if found[0] == INDEX:
+        _, base, key = found
+        return (("operator*",), (base,)) if entry.terms[key] == (LITERAL, POINTED) else (("operator[]",), (base, key))
+    if found[0] != OPERATOR:
+        return (), ()
+    _, sign, left, right = found
+    if sign == CONDITION:
+        return (f"operator {CONDITION}",), (left,)
+    names = (f"operator{sign}", f"operator {CONDITION}") if sign == "!" else (f"operator{sign}",)
+    return names, (left, right) if right >= 0 else (left,)
+
+
 def _written_owner(place: Place) -> list[str]:
     return _written_owner_of(place.entry, place.slot.index)
 
@@ -416,6 +543,13 @@ def is_for_windows(path: str, modifiers: Collection[str]) -> bool:
 
 def _modifiers(place: Place) -> Sequence[str]:
     return place.entry.definitions[place.slot.index].modifiers if place.slot.kind == "definition" else ()
+
+
+def _is_alias(place: Place, name: str) -> bool:
+    """Return whether a binding of a name belongs to `using name = …`."""
+    return any(
+        slot.kind == "definition" and place.entry.definitions[slot.index].kind == "type" for slot in place.entry.names(0).get(name, ())
+    )
 
 
 def _is_program(entry: FileEntry) -> bool:
@@ -469,7 +603,7 @@ def is_pointer(inference: Inference, entry: FileEntry, scope: int, line: int, te
     found = entry.terms[term]
     if found[0] == NAME:
         places = inference.lookup(entry, scope, found[1], line) or ()
-        return not places or any(_points(place) for place in places)
+        return not places or any(_points(inference, place) for place in places)
     if found[0] == CALL:
         return _gives_pointer(inference, inference.expanded(inference.term(entry, scope, found[1], line)))
     if found[0] != ATTR:
@@ -478,7 +612,7 @@ def is_pointer(inference: Inference, entry: FileEntry, scope: int, line: int, te
         owner = inference.owner(atom[1], found[2]) if atom[0] == INST else None
         if isinstance(owner, Symbol):
             other = inference.project.entry(owner)
-            return any(_points(Place(other, owner.index, slot)) for slot in other.names(owner.index).get(found[2], ()))
+            return any(_points(inference, Place(other, owner.index, slot)) for slot in other.names(owner.index).get(found[2], ()))
     return True
 
 
@@ -497,10 +631,13 @@ def _gives_pointer(inference: Inference, callee: Type) -> bool:
     return not callee
 
 
-def _points(place: Place) -> bool:
+def _points(inference: Inference, place: Place) -> bool:
     entry, scope, slot = place
     if slot.kind == "binding":
-        annotation = entry.facts.bindings[slot.index].annotation
+        binding = entry.facts.bindings[slot.index]
+        annotation = binding.annotation
+        if annotation < 0 and binding.op == "assign" and binding.value >= 0 and entry.terms[binding.value][0] == CALL:
+            return is_pointer(inference, entry, binding.scope, binding.line, binding.value)
     elif slot.kind == "parameter":
         annotation = entry.definitions[scope].parameters[slot.index].annotation
     else:

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Final
 
 from graphmem.parsing.facts import LITERAL, NAME, SPREAD, Parameter, Reference, written_name
+from graphmem.resolution.call import Argument
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.fitness import ANY, CONVERTED, DERIVED, EXACT, IMPOSSIBLE
@@ -73,6 +74,8 @@ class Overloads:
         best = _most(scored) or [target for target in group if self._fits(reference, target.symbol, target.is_extension)]
         if not best and rules_of(self.entry).defaults_stand_apart:
             best = list(group)
+        if len(best) == 1 and not self._may_mean(reference, best[0]):
+            best = []
         if len(best) > 1:  # a function that passes its arguments on does not call itself
             best = [target for target in best if target.symbol is not self.entry.symbols[reference.scope]]
         if len(best) > 1:
@@ -95,6 +98,8 @@ class Overloads:
         always True in languages where another declaration of the function may state the default values.
         """
         symbol = target.symbol
+        if symbol is not None and symbol is self.entry.symbols[reference.scope] and rules_of(self.entry).defaults_stand_apart:
+            return self._fits(reference, symbol, target.is_extension)  # a macro declares the one that is meant
         if symbol is None or rules_of(self.entry).defaults_stand_apart or self._fits(reference, symbol, target.is_extension):
             return True
         entry = self.project.entry(symbol)  # a declaration may give the arguments of a constructor
@@ -182,7 +187,9 @@ class Overloads:
                     collects = False
                     total += points or EXACT
                     continue
-            written = rules.fit_argument(self.inference, self.terms[argument], given, symbol, parameter.annotation)
+            written = rules.fit_argument(
+                self.inference, Argument(self.entry, reference.scope, reference.line, argument, given), symbol, parameter.annotation
+            )
             points = self._points(entry, symbol, parameter.annotation, given) if written is None else written
             if points < 0:
                 return IMPOSSIBLE

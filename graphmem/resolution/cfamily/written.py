@@ -1,0 +1,88 @@
+"""Find the declared type of a C or C++ expression, as it is written.
+
+Inferred types leave out pointers, and they are empty for names that only a build knows, such as `char_type`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, NAME, SELF
+from graphmem.resolution.cfamily.fitness import written
+from graphmem.resolution.file_entry import Place
+from graphmem.resolution.symbol import Symbol
+from graphmem.resolution.types import FUNC, INST
+
+if TYPE_CHECKING:
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.inference import Inference
+
+
+class Written(NamedTuple):
+    """A type as the source writes it.
+
+    For `const char *`, `is_pointer` is True and `name` is `char`.
+    """
+
+    is_pointer: bool
+    name: str
+    """The last part of the type's name; "" if it has none, or if only its being a pointer is known."""
+
+
+def declared_as(inference: Inference, entry: FileEntry, scope: int, line: int, term: int) -> Written | None:
+    """Return the declared type of a variable, a field or the result of a call.
+
+    The result is None for other expressions, and for a type that is unknown or not the same in all declarations.
+    """
+    found = entry.terms[term]
+    if found[0] == SELF:
+        return Written(is_pointer=True, name="")
+    if found[0] == EITHER and len(found[1]) == 1:  # &value
+        inner = declared_as(inference, entry, scope, line, found[1][0])
+        return Written(is_pointer=True, name=inner.name if inner is not None and not inner.is_pointer else "")
+    known = set(_declarations(inference, entry, scope, line, term))
+    return next(iter(known)) if len(known) == 1 else None
+
+
+def _declarations(inference: Inference, entry: FileEntry, scope: int, line: int, term: int) -> Iterator[Written | None]:
+    found = entry.terms[term]
+    if found[0] == NAME:
+        for place in inference.lookup(entry, scope, found[1], line) or ():
+            yield _of_place(place)
+    elif found[0] == CALL:
+        for atom in inference.expanded(inference.term(entry, scope, found[1], line)):
+            yield _of_result(inference, atom[1]) if atom[0] == FUNC else None
+    elif found[0] == ATTR:
+        for atom in inference.expanded(inference.term(entry, scope, found[1], line)):
+            owner = inference.owner(atom[1], found[2]) if atom[0] == INST else None
+            if isinstance(owner, Symbol):
+                other = inference.project.entry(owner)
+                for slot in other.names(owner.index).get(found[2], ()):
+                    yield _of_place(Place(other, owner.index, slot))
+
+
+def _of_place(place: Place) -> Written | None:
+    entry, scope, slot = place
+    annotation = -1
+    if slot.kind == "binding":
+        annotation = entry.facts.bindings[slot.index].annotation
+    elif slot.kind == "parameter":
+        annotation = entry.definitions[scope].parameters[slot.index].annotation
+    return _of_annotation(entry, annotation) if annotation >= 0 else None
+
+
+def _of_annotation(entry: FileEntry, annotation: int) -> Written:
+    found = entry.terms[annotation]
+    is_pointer = found[0] == INDEX and entry.terms[found[1]] == (NAME, "*")
+    return Written(is_pointer, written(entry.terms, found[2] if found[0] == INDEX and is_pointer else annotation))
+
+
+def _of_result(inference: Inference, function: Symbol) -> Written | None:
+    entry = inference.project.entry(function)
+    definition = entry.definitions[function.index]
+    if definition.returns < 0:
+        return None
+    before = definition.signature.partition("(")[0]
+    name = "" if "auto" in before.split() else written(entry.terms, definition.returns)
+    return Written(is_pointer="*" in before and "operator" not in before, name=name)
