@@ -66,10 +66,14 @@ def language_of_script(data: bytes) -> str:
 def made_by_machine(data: bytes, language: str, name: str) -> str:
     """Return "generated" or "minified" for a file made by a program, else "".
 
-    A notice near the start of `data` marks a generated file; very long lines mark a minified one. `name` matters only for files of
-    `language` "text": these are examined only if `name` ends in `.css`, `.js` or `.html`.
+    A notice near the start of `data` marks a generated file; very long lines mark a minified one. Files of `language` "text" are examined
+    only if `name` ends in `.css`, `.js` or `.html`. A table that other files include, such as `commands.def` in C, does not count: only
+    the table names the functions in it.
     """
     if language == "text" and not name.endswith((".css", ".js", ".html")):
+        return ""
+    spec = languages().get(language)
+    if spec is not None and name.endswith(spec.tables):
         return ""
     if _GENERATED.search(data, 0, _HEAD):
         return "generated"

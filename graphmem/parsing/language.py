@@ -149,6 +149,7 @@ class LanguageSpec:
     grammar: str  # name of the grammar in the installed pack
     extensions: tuple[str, ...]
     filenames: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()  # endings of files that others include as tables; read even if a program wrote them
     folders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # suffix -> ends of folders' names
     interpreters: tuple[str, ...] = ()  # as in "#!/usr/bin/env python3"
     helper: str = ""  # module in graphmem/parsing/languages; "" if the tables suffice

@@ -332,6 +332,13 @@ class CallRules:
         """
         return None
 
+    def visible(self, inference: Inference, entry: FileEntry, functions: Sequence[Symbol]) -> Sequence[Symbol]:
+        """Return the functions of one name that a file can see.
+
+        In C++, these are the functions of included files. By default, all `functions` are returned.
+        """
+        return functions
+
     def reached(self, inference: Inference, entry: FileEntry, scope: int, line: int, call: tuple[int, Type]) -> Type:
         """Return the callees of a call without overloads that it cannot reach.
 

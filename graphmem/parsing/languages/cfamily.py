@@ -21,6 +21,9 @@ _WINDOWS: Final = re.compile(rb"\b(?:[A-Z_]*WIN(?:32|64|DOWS)[A-Z0-9_]*|_MSC_VER
 
 _NAMESPACE: Final = re.compile(r"\bnamespace\s+([A-Za-z_]\w*(?:::\w+)*)\s*\{")
 
+_EXPORTS: Final = re.compile(rb"(?:\s|;[^\n]*\n)*(?:LIBRARY|EXPORTS|NAME|DESCRIPTION)\b(?![ \t]*\()")
+"""The beginning of the list of exported names of a Windows library."""
+
 _CONDITION: Final = re.compile(rb"^[ \t]*#[ \t]*(?P<word>ifdef|ifndef|if|elif|else|endif)\b(?P<text>[^\n]*)", re.MULTILINE)
 _TEMPLATE: Final = re.compile(r"\s*<[^<>]*>")
 _MACRO: Final = rb"\b[A-Z][A-Z0-9_]{3,}\b"
@@ -280,8 +283,11 @@ class CFamilyHelper(Helper):
     def prepared(self, source: bytes) -> bytes:
         """Replace the macros between `class` and a name by blanks.
 
-        With such a macro, the grammar mistakes the class for a function.
+        With such a macro, the grammar mistakes the class for a function. The list of exported names of a Windows library (`.def`) is
+        replaced, too: it is not C.
         """
+        if _EXPORTS.match(source):
+            return re.sub(rb"[^\s]", b" ", source)
         return _FORWARD.sub(_blank, _CLASS.sub(_blank, source))
 
     def mended(self, source: bytes) -> bytes:

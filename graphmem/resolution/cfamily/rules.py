@@ -153,6 +153,16 @@ class CFamilyRules(ScopedRules):
                         pending.append(target)
         return frozenset(found)
 
+    def visible(self, inference: Inference, entry: FileEntry, functions: Sequence[Symbol]) -> Sequence[Symbol]:
+        """Return the functions of one name that a file can see.
+
+        They are in the file itself, in an included file, or in a source file with the name of an included one. All `functions` are
+        returned if there are none.
+        """
+        seen = self.included(inference, entry) | {entry.path}
+        stems = {stem(path) for path in seen}
+        return [one for one in functions if one.path in seen or stem(one.path) in stems] or functions
+
     def visible_apart(self, entry: FileEntry, place: Place) -> bool:
         """Return whether a definition can be in the same build as a file.
 

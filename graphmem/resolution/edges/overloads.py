@@ -43,6 +43,10 @@ class Overloads:
         """
         groups: dict[tuple[str, int, str], list[Target]] = {}
         found: list[Target] = []
+        functions = [target.symbol for target in targets if target.symbol is not None and target.symbol.kind == "function"]
+        if len({symbol.path for symbol in functions}) > 1:
+            left_out = set(functions).difference(rules_of(self.entry).visible(self.inference, self.entry, functions))
+            targets = [target for target in targets if target.symbol not in left_out]
         for target in targets:
             if target.symbol is None or target.symbol.kind not in FUNCTION_KINDS:
                 found.append(target)
