@@ -1,6 +1,6 @@
 """Read the framework tables: `frameworks.toml` in folders of `grammars/`.
 
-There are seven tables, each a list; `grammars/README.md` explains them. This module also finds the code in a file that connects a function
+There are eight tables, each a list; `grammars/README.md` explains them. This module also finds the code in a file that connects a function
 with an event. `edges.frameworks` then resolves the function and the event by type inference.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase, translate
 from functools import cache, cached_property
 from re import Pattern
@@ -52,6 +52,7 @@ class HandsOver:
     begins: str = ""  # prefix of the first argument's text, where `methods` are ambiguous
     not_on: tuple[str, ...] = ()  # last names of receivers to exclude: clients and test doubles
     members: tuple[str, ...] = ()  # methods that the framework calls on a registered class
+    named_views: bool = False  # the method of a view gives the route its name: `Index.as_view("index")`
     texts: bool = False  # a string may name the function or a module: "package.module.function"
     framework: str = ""
 
@@ -107,6 +108,8 @@ class View:
     """A method that turns a class into a view to register: `Index.as_view()`."""
 
     methods: tuple[str, ...]
+    always: tuple[str, ...] = ()  # methods of the class that every request runs
+    actions: Mapping[str, Sequence[str]] = field(default_factory=dict)  # HTTP method → other methods of the class that it runs
     framework: str = ""
 
 
@@ -123,6 +126,18 @@ class Template:
     framework: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A configuration that a framework writes before a build.
+
+    The repository does not contain it; another configuration extends it.
+    """
+
+    file: str  # its path from the folder of the other one
+    paths: Mapping[str, Sequence[str]]  # pattern of imported names → places from that folder
+    framework: str = ""
+
+
 class Frameworks:
     """The framework tables of one language. Immutable after loading.
 
@@ -131,7 +146,7 @@ class Frameworks:
 
     def __init__(self, raw: Mapping[str, Any], origin: str) -> None:
         kinds = {"hands_over": HandsOver, "event": Event, "queue": Queue, "injection": Injection, "request": Request, "view": View}
-        kinds["template"] = Template
+        kinds |= {"template": Template, "generated": Generated}
         unknown = sorted(set(raw) - set(kinds))
         if unknown:
             raise GrammarError(f"{origin} has the unknown tables {', '.join(unknown)}; use {', '.join(kinds)}", path=origin, line=0)
@@ -142,6 +157,8 @@ class Frameworks:
         self.injections: Sequence[Injection] = rows["injection"]
         self.requests: Sequence[Request] = rows["request"]
         self.templates: Sequence[Template] = rows["template"]
+        self.generated: Mapping[str, Mapping[str, Sequence[str]]] = {row.file: row.paths for row in rows["generated"]}
+        self._views: Sequence[View] = rows["view"]
         self.views = frozenset(method for row in rows["view"] for method in row.methods)
         for row in self.hands_over:
             if row.rule not in RULES:
@@ -190,7 +207,14 @@ class Frameworks:
     @cached_property
     def rows_of_views(self) -> Sequence[HandsOver]:
         """The rows for a class with a named route: `Index.as_view("index")`."""
-        return [row for row in self.hands_over if row.rule == "route" and "dispatch_request" in row.members][:1]
+        return [row for row in self.hands_over if row.rule == "route" and row.named_views]
+
+    def answers(self, method: str, name: str) -> bool:
+        """Whether a request by an HTTP method runs a method of a view class.
+
+        `name` is the method of the class. For `get`, the names are `get`, `list`, `retrieve` and `dispatch`, among others.
+        """
+        return name == method or any(name in row.always or name in row.actions.get(method, ()) for row in self._views)
 
     @cached_property
     def template_decorators(self) -> Collection[str]:
@@ -378,7 +402,7 @@ def _names(terms: Sequence[Term], given: Sequence[TermIndex], *, texts: bool = F
 
 
 def _row(kind: type[Any], raw: Mapping[str, Any], origin: str) -> Any:
-    known = {field.name for field in fields(kind)}
+    known = {one.name for one in fields(kind)}
     unknown = sorted(set(raw) - known)
     if unknown:
         raise GrammarError(

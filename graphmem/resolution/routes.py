@@ -13,14 +13,6 @@ ROUTE: Final = "/"
 """Prefix of routes in the index of call sites: a last written segment, or ":" and the name of a route."""
 
 VERBS: Final = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "trace", "websocket"})
-_MEMBERS: Final = {
-    "get": ("list", "retrieve"),
-    "post": ("create",),
-    "put": ("update",),
-    "patch": ("partial_update",),
-    "delete": ("destroy",),
-}
-_ALWAYS: Final = frozenset({"dispatch", "dispatch_request", "__call__"})
 _COMPUTED: Final = frozenset("<>{}()[]*+?\\|:")
 _REST: Final = ("<path:", ":path}", ".*", ".+", "*")
 
@@ -87,11 +79,3 @@ def match(route: str, path: str, module: str) -> Match | None:
             return None
         written += 1
     return (written, len(wanted)) if written or len(wanted) == len(asked) else None
-
-
-def answers(method: str, name: str) -> bool:
-    """Whether a request by an HTTP method runs a given method of a view class.
-
-    `name` is the method of the class. For `get`, the names are `get`, `list`, `retrieve` and `dispatch`, among others.
-    """
-    return name == method or name in _ALWAYS or name in _MEMBERS.get(method, ())

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from graphmem.resolution.frameworks import frameworks_of
 from graphmem.resolution.layout import Layout
 from graphmem.resolution.types import Package
 
@@ -31,18 +32,11 @@ NODE_MODULES: Final = frozenset(
 )
 
 
-_GENERATED: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
-    ".svelte-kit/tsconfig.json": {"$lib": ["src/lib"], "$lib/*": ["src/lib/*"]},
-    ".nuxt/tsconfig.json": {
-        **{f"{sign}/*": ["app/*", "src/*", "*"] for sign in ("~", "@")},
-        **{f"{sign}/*": ["*"] for sign in ("~~", "@@")},
-        "#shared/*": ["shared/*"],
-    },
-}
-"""Configurations that a framework writes before a build, and the `paths` in them, from the folder that extends them."""
-
 _Pattern = tuple[re.Pattern[str] | None, ...]
 """A folder pattern, split into its parts; None for `**`."""
+
+TABLES: Final = "ecmascript"
+"""Folder of `grammars/` with the tables of frameworks."""
 
 MAX_EXTENDED: Final = 64
 """Maximum number of configurations that one inherits from in total; nested lists could grow without limit."""
@@ -213,7 +207,7 @@ def _generated(folder: str, extended: str) -> _Config:
     `extended` is the path that a configuration in `folder` extends. The repository does not contain the generated file. For an unknown
     path, the settings are empty.
     """
-    table = _GENERATED.get(extended.removeprefix("./"), {})
+    table = frameworks_of(TABLES).generated.get(extended.removeprefix("./"), {})
     return _Config(None, tuple((pattern, _all_written(folder, places, folder)) for pattern, places in table.items()))
 
 

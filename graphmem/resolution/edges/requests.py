@@ -180,7 +180,7 @@ class Requests:
                 value = self.inference.expanded(self.inference.term(entry, site.scope, index, site.line))
                 for symbol in handed(self.inference, value, row):
                     is_member = symbol.kind == "method" and method
-                    if symbol.kind in FUNCTION_KINDS and (not is_member or routes.answers(method, symbol.name)):
+                    if symbol.kind in FUNCTION_KINDS and (not is_member or self.tables.answers(method, symbol.name)):
                         yield symbol
 
     def _view_of(self, terms: Sequence[Term], index: int) -> int:
