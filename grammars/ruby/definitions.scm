@@ -156,6 +156,28 @@
   name: (_) @name
   !body) @definition.function @modifier.static
 
+; define_method(:name) do … end
+((call
+  !receiver
+  method: (identifier) @_method
+  arguments: (argument_list
+    .
+    (simple_symbol) @name)
+  block: (_
+    body: (_) @body)) @definition.function
+  (#eq? @_method "define_method"))
+
+; define_singleton_method(:name) do … end
+((call
+  !receiver
+  method: (identifier) @_method
+  arguments: (argument_list
+    .
+    (simple_symbol) @name)
+  block: (_
+    body: (_) @body)) @definition.function @modifier.static
+  (#eq? @_method "define_singleton_method"))
+
 ; get "/path" do … end: a route of Sinatra
 ((call
   !receiver

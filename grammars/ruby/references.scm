@@ -16,3 +16,23 @@
 
 (assignment
   right: (constant) @reference.read)
+
+; items.map(&:name)
+(block_argument
+  (simple_symbol)) @reference.call
+
+; left + right: a method of the left side
+(binary
+  operator: [
+    "+" "-" "*" "/" "%" "**"
+    "<<" ">>" "&" "|" "^"
+    "==" "!=" "===" "=~" "!~"
+    "<=>" "<" "<=" ">" ">="
+  ]) @reference.implicit
+
+; object[key]
+(element_reference) @reference.implicit
+
+; "#{value}"
+(interpolation
+  (_) @reference.text)

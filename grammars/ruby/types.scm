@@ -20,6 +20,15 @@
   (hash_splat_parameter
     name: (identifier)? @name) @parameter.keyword_rest)
 
+; define_method(:name) { |name| … }
+((call
+  !receiver
+  method: (identifier) @_method
+  block: (_
+    parameters: (block_parameters
+      (identifier) @name @parameter.normal)))
+  (#eq? @_method "define_method"))
+
 ; name = value; @name = value
 (assignment
   left: (_) @target
@@ -30,14 +39,22 @@
   operator: "||="
   right: (_) @value) @binding.assign
 
-; values.each { |name| … }: one of the values
+; values.each { |name| … }, tool.instance_eval { … }, method(&block), block.call(value)
 (call
-  receiver: (_) @value
-  block: (_
-    parameters: (block_parameters
-      .
-      (identifier) @target
-      .)) @extent) @binding.local
+  block: (_) @extent.inside) @binding.implied
+
+(call
+  arguments: (argument_list
+    (block_argument))
+  !block) @binding.implied
+
+(call
+  receiver: (identifier)
+  arguments: (argument_list)
+  !block) @binding.implied
+
+; yield value
+(yield) @binding.implied
 
 ; for name in values
 (for
@@ -114,3 +131,25 @@
     .
     (simple_symbol) @value)) @binding.assign
   (#eq? @_method "alias_method"))
+
+; delegate :name, to: :object, def_delegators :@object, :name
+((call
+  !receiver
+  method: (identifier) @_method
+  arguments: (argument_list
+    (simple_symbol) @target)) @binding.assign @given
+  (#any-of? @_method "delegate" "def_delegators" "def_instance_delegators"))
+
+; def_delegator :@object, :name
+((call
+  !receiver
+  method: (identifier) @_method
+  arguments: (argument_list
+    .
+    (_)
+    .
+    (simple_symbol)
+    .
+    (simple_symbol)? @target
+    .)) @binding.assign @given
+  (#any-of? @_method "def_delegator" "def_instance_delegator"))

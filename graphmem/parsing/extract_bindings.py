@@ -76,7 +76,8 @@ class Bindings(Extraction):
                 continue
             if is_defined and builder.terms[builder.term(target)][0] == NAME:
                 continue
-            given = value if value >= 0 or op != "local" else self.grammar.helper.given(builder, node, target)
+            asks = value < 0 and (op == "local" or "given" in captures)
+            given = self.grammar.helper.given(builder, node, target) if asks else value
             said = self.grammar.helper.annotated(builder, annotation, target) if annotation >= 0 else annotation
             self.bind(target, op, given, said, node, lines)
 

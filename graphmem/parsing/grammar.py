@@ -55,7 +55,7 @@ CAPTURES: Final = frozenset(
         *("binding.assign", "binding.set", "binding.annotate", "binding.augment", "binding.for", "binding.with", "binding.except"),
         *("binding.return", "binding.yield", "binding.delete", "binding.export", "binding.local", "binding.yield_from"),
         "binding.implied",
-        *("target", "value", "extent", "extent.inside", "condition"),
+        *("target", "value", "given", "extent", "extent.inside", "condition"),
         *("scope.global", "scope.nonlocal", "block", "branch"),
         *("reference.call", "reference.read", "reference.write", "reference.decorate", "reference.type"),
         *("reference.raise", "reference.jsx", "reference.implicit"),

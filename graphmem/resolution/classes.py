@@ -52,6 +52,10 @@ if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
 
 
+MANY_PARTS: Final = 8
+"""Alternatives of a type from which on declarations of one class are joined."""
+
+
 class Classes:
     """The part of type inference that resolves base classes and attributes."""
 
@@ -178,9 +182,25 @@ class Classes:
         if value is TOP:
             return TOP
         found = EMPTY
-        for atom in value:
+        for atom in self._whole_classes(value) if len(value) > MANY_PARTS else value:
             found = join(found, self.attribute_of(atom, name)) if found else self.attribute_of(atom, name)
         return found
+
+    def _whole_classes(self, value: Type) -> Type:
+        """Leave one of the declarations of each class that has several in a type.
+
+        In Ruby, each file of a library may declare the same module. All its declarations have the same members.
+        """
+        parts: dict[tuple[str, bool], list[Symbol]] = {}
+        others: list[Atom] = []
+        for atom in value:
+            if atom[0] == CLASS and rules_of(self.project.entry(atom[1])).is_one_class(atom[1]):
+                parts.setdefault((atom[1].qualname, atom[2]), []).append(atom[1])
+            else:
+                others.append(atom)
+        for (_, is_open), same in parts.items():
+            others.append((CLASS, min(same, key=lambda symbol: symbol.place), is_open))
+        return frozenset(others)
 
     def attribute_of(self, atom: Atom, name: str) -> Type:
         """Return the type of an attribute for one alternative of the owner's type.
@@ -219,6 +239,9 @@ class Classes:
             field = rules.field_name(name)
             if field and isinstance(self.owner(symbol, field, after), Symbol):
                 return self._member(receiver, symbol, field, after)
+            following = rules.next_owners(self.inference, after, name) if after is not None else ()
+            if following:
+                return join_all(self._member(receiver, other, name, None) for other in following)
             siblings: Sequence[Symbol] = ()
             # With several users the guesses depend on each other, which takes minutes in a large project.
             if receiver[0] == INST and after is None and (not rules.siblings_are_inferred or len(self.inference.below(symbol)) == 1):

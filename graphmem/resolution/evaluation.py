@@ -190,7 +190,7 @@ class Evaluation:
             term = entry.terms[index]
             if term[0] == NAME:
                 _, name = term
-                if (scope, "this") in entry.locals:
+                if (scope, "this") in entry.locals and rules_of(entry).may_be_of_receiver(name):
                     return False
                 return (scope, index) not in entry.narrows and self.is_steady_name(entry, scope, name)
             if term[0] != ATTR or (scope, index) in entry.narrows:
@@ -199,7 +199,7 @@ class Evaluation:
 
     def _name(self, entry: FileEntry, scope: int, index: int, term: Name, line: int) -> Type:
         _, name = term
-        if (scope, "this") in entry.locals:
+        if (scope, "this") in entry.locals and rules_of(entry).may_be_of_receiver(name):
             value = self._of_receivers(entry, scope, name, line)
             if value:
                 return value

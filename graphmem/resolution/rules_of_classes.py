@@ -164,6 +164,17 @@ class ClassRules:
     siblings_are_inferred: bool = False
     """Whether a member that a class lacks is guessed to come from the classes that use it, on the object itself only."""
 
+    def is_one_class(self, symbol: Symbol) -> bool:
+        """Whether all declarations of a class's qualified name are one class."""
+        return False
+
+    def next_owners(self, inference: Inference, after: Symbol, name: str) -> Sequence[Symbol]:
+        """Return the classes in which `super` in a mixin finds a method.
+
+        `after` is the mixin, and `name` the method. The classes that inherit the mixin decide where the search goes on.
+        """
+        return ()
+
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes that define a member missing from a mixin.
 

@@ -86,6 +86,13 @@ class NameRules:
         """Whether the members of an enum are also names of the enclosing scope."""
         return False
 
+    def may_be_of_receiver(self, name: str) -> bool:
+        """Whether a name in a block may be a member of the block's receiver.
+
+        The result is False for names that only the code around the block gives a meaning, such as constants in Ruby.
+        """
+        return True
+
     def type_names(self, name: str) -> Sequence[str]:
         """Return the keys under which a scope stores the type of a given name.
 

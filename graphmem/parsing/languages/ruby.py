@@ -13,9 +13,10 @@ from graphmem.parsing.facts import (
     NAME,
     SELF,
     SUPER,
+    TYPED,
     TermIndex,
 )
-from graphmem.parsing.languages import Helper
+from graphmem.parsing.languages import Helper, ruby_blocks
 from graphmem.parsing.languages.templates import erb_code
 
 if TYPE_CHECKING:
@@ -49,6 +50,15 @@ _NAMING: Final = frozenset({"alias", "undef", "method", "singleton_method", "set
 _MAKERS: Final = frozenset({"Class", "Module", "Struct", "Data"})
 """Classes whose objects are classes."""
 
+
+_SENDS: Final = frozenset({"send", "public_send", "__send__"})
+"""Methods that call the method that their first argument names."""
+
+_ONE: Final = frozenset({"def_delegator", "def_instance_delegator"})
+_DECLARING: Final = frozenset({"alias_method", "delegate", "def_delegators", "def_instance_delegators", *_ONE})
+"""Methods that declare methods of the names in their arguments."""
+
+_NAME: Final = re.compile(r"[A-Za-z_]\w*[?!=]?")
 
 _EITHER: Final = re.compile(
     rb"^([ \t]*)if ([^\n]*)\n((?:(?!\1(?:else|elsif|end)\b)[^\n]*\n)*)\1else\b[^\n]*\n((?:(?!\1end\b)[^\n]*\n)*)", re.MULTILINE
@@ -104,6 +114,12 @@ class RubyHelper(Helper):
             return builder.add((NAME, builder.text(node)[1:]) if _names_method(builder, node) else (LITERAL, "str"))
         if what == "binary":
             return _binary(builder, node)
+        if what == "case":
+            branches = [child for child in node.named_children if child.type in ("when", "in_clause", "else")]
+            bodies = [branch if branch.type == "else" else branch.child_by_field_name("body") for branch in branches]
+            return builder.add((EITHER, tuple(builder.term(body) for body in bodies if body is not None)))
+        if what == "block_argument":
+            return ruby_blocks.of_symbol(builder, node)
         if what == "last":
             plain = [child for child in node.named_children if not child.is_extra and child.type not in ("rescue", "ensure", "else")]
             return builder.term(plain[-1]) if plain else builder.unknown
@@ -118,19 +134,75 @@ class RubyHelper(Helper):
             arguments = tuple(builder.term(child) for child in (given.named_children if given is not None else ()) if not child.is_extra)
             if method is None:
                 return builder.unknown
-            if method.type == "super":
-                callee = builder.add((ATTR, builder.add((SUPER,)), _method_around(builder, node)))
-            elif receiver is not None:
+            if receiver is not None:
                 builder.consumed.add(method.id)
                 if builder.text(receiver) in _MAKERS and builder.text(method) in ("new", "define"):
                     return _new_class(builder, node, arguments)
                 if _is_target(node):
                     return builder.add((ATTR, builder.term(receiver), f"@{builder.text(method)}"))
-                callee = builder.add((ATTR, builder.term(receiver), builder.text(method)))
-            else:
-                callee = builder.add((NAME, builder.text(method)))
+            if method.type == "super":
+                callee = builder.add((ATTR, builder.add((SUPER,)), _method_around(builder, node)))
+                return builder.add((CALL, callee, arguments, ()))
+            called, arguments = _sent(builder, node, builder.text(method), arguments)
+            callee = builder.add((ATTR, builder.term(receiver), called)) if receiver is not None else builder.add((NAME, called))
             return builder.add((CALL, callee, arguments, ()))
         return super().helper_term(builder, node, what)
+
+    def name(self, text: str) -> str:
+        """Return the name of a definition: `total` for `:total`."""
+        return text.removeprefix(":")
+
+    def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
+        """Return what `yield` passes, and what a call binds by its block."""
+        return ruby_blocks.of_yield(builder, node) if node.type == "yield" else tuple(ruby_blocks.of_call(builder, node))
+
+    def given(self, builder: TermBuilder, node: Node, target: Node) -> TermIndex:
+        """Return the method that a delegating method calls.
+
+        `node` is the call that declares it, such as `delegate :title, to: :book` or `def_delegators :@book, :title`. `target` is its name.
+        """
+        return _delegated(builder, node, target)
+
+
+def _sent(builder: TermBuilder, node: Node, name: str, arguments: tuple[TermIndex, ...]) -> tuple[str, tuple[TermIndex, ...]]:
+    """Return the name and the arguments of a call: `send(:run, 1)` calls `run`.
+
+    For other calls, `name` and `arguments` are returned unchanged. So are those of a `send` whose first argument is not a literal name.
+    """
+    given = node.child_by_field_name("arguments") if name in _SENDS else None
+    first = given.named_children[0] if given is not None and given.named_children else None
+    if first is None or first.type not in ("simple_symbol", "string"):
+        return name, arguments
+    written = builder.text(first).strip(":\"'")
+    return (written, arguments[1:]) if _NAME.fullmatch(written) else (name, arguments)
+
+
+def _delegated(builder: TermBuilder, node: Node, target: Node) -> TermIndex:
+    """Return the expression `object.method` to which a method delegates.
+
+    The object is the value of an attribute or an instance variable of an object of the class around `node`.
+    """
+    around = node.parent
+    while around is not None and around.type not in ("class", "module"):
+        around = around.parent
+    name = around.child_by_field_name("name") if around is not None else None
+    given = node.child_by_field_name("arguments")
+    if name is None or given is None:
+        return builder.unknown
+    symbols = [child for child in given.named_children if child.type in ("simple_symbol", "string")]
+    pairs = {builder.text(pair.named_children[0]): pair.named_children[-1] for pair in given.named_children if pair.type == "pair"}
+    to = pairs.get("to")
+    is_single = builder.text(node.child_by_field_name("method") or node) in _ONE
+    holder = to if to is not None else symbols[0] if symbols else None
+    if holder is None:
+        return builder.unknown
+    attribute = builder.text(holder).strip(":\"'")
+    this = builder.add((TYPED, builder.term(name)))
+    held = builder.add((ATTR, this, attribute))
+    if not attribute.startswith("@"):
+        held = builder.add((CALL, held, (), ())) if attribute[:1].islower() else builder.add((NAME, attribute))
+    method = symbols[1] if is_single and len(symbols) > 1 else target
+    return builder.add((ATTR, held, builder.text(method).strip(":\"'")))
 
 
 def _is_target(node: Node) -> bool:
@@ -140,24 +212,29 @@ def _is_target(node: Node) -> bool:
 
 
 def _binary(builder: TermBuilder, node: Node) -> TermIndex:
-    """Return the value of `a || b` or `a && b`; other operators are unknown."""
+    """Return the value of `a || b` or `a && b`.
+
+    Other operators are calls of a method of `a`.
+    """
     left, sign, right = (node.child_by_field_name(field) for field in ("left", "operator", "right"))
     if left is None or sign is None or right is None:
         return builder.unknown
     if sign.type in ("||", "or"):
         return builder.add((EITHER, (builder.term(left), builder.term(right))))
-    return builder.term(right) if sign.type in ("&&", "and") else builder.unknown
+    if sign.type in ("&&", "and"):
+        return builder.term(right)
+    return builder.add((CALL, builder.add((ATTR, builder.term(left), sign.type)), (builder.term(right),), ()))
 
 
 def _names_method(builder: TermBuilder, node: Node) -> bool:
-    """Whether a symbol is an argument of `alias` or `alias_method`.
+    """Whether a symbol is an argument of `alias`, `alias_method` or `delegate`.
 
-    Both arguments are names of methods, such as `:size` in `alias_method :length, :size`.
+    The arguments are names of methods, such as `:size` in `alias_method :length, :size`.
     """
     around = node.parent
     if around is not None and around.type == "argument_list" and around.parent is not None:
         method = around.parent.child_by_field_name("method")
-        return method is not None and builder.text(method) == "alias_method"
+        return method is not None and builder.text(method) in _DECLARING
     return around is not None and around.type == "alias"
 
 

@@ -200,6 +200,25 @@ class ScopedClasses(ScopedNames):
         found = [owner for owner in found if not inference.project.files[owner.path].in_tests] or found
         return found if len(found) <= MAX_SIBLINGS else ()
 
+    def is_one_class(self, symbol: Symbol) -> bool:
+        """Whether all declarations of a class's qualified name are one class."""
+        return self._reopened is True
+
+    def next_owners(self, inference: Inference, after: Symbol, name: str) -> Sequence[Symbol]:
+        """Return the classes in which `super` in a mixin finds a method.
+
+        `after` is the mixin, and `name` the method. It is looked up after the mixin in each class that inherits it. If nothing follows, the
+        mixin is prepended, and the method is that of the class itself. The result is empty if classes differ in what follows.
+        """
+        if not self._mixins or not inference.project.definition(after).signature.startswith("module"):
+            return ()
+        below = inference.below(after)
+        found = {owner for child in below if isinstance(owner := inference.owner(child, name, after), Symbol)}
+        found = found or {child for child in below if inference.owner(child, name) is child}
+        owners = sorted((owner for owner in found if owner.qualname != after.qualname), key=lambda owner: owner.place)
+        owners = [owner for owner in owners if not inference.project.files[owner.path].in_tests] or owners
+        return owners if len(owners) == 1 else ()
+
     def missing_member(self, receiver: Receiver, name: str) -> Type:
         """Return the type of a member that a class does not define.
 

@@ -9,8 +9,7 @@ from graphmem.parsing.facts import ATTR, INDEX, NAME, STRING
 from graphmem.resolution.extensions import extensions, of_unknown
 from graphmem.resolution.instantiations import is_class_name
 from graphmem.resolution.packages import mapped
-from graphmem.resolution.scoped.classes import ScopedClasses
-from graphmem.resolution.scoped.names import is_class
+from graphmem.resolution.scoped.protocols import ScopedProtocols
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.terms import items_or_itself, last_name
 from graphmem.resolution.types import (
@@ -38,7 +37,7 @@ UNNAMED: Final = Package("")
 """The library of a type of which only the name is known."""
 
 
-class ScopedRules(ScopedClasses):
+class ScopedRules(ScopedProtocols):
     """All resolution rules of a language that `language.toml` describes."""
 
     def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
@@ -53,17 +52,15 @@ class ScopedRules(ScopedClasses):
     def _reopened_members(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
         """Return the methods that the project adds to a built-in class.
 
-        `receiver` is an object of the class, and `name` the method. In Ruby, `class String` with `def words` gives every string the method
-        `words`.
+        `receiver` is an object or a class, and `name` the method. In Ruby, `class String` with `def words` gives every string the method
+        `words`. The table `given_to_all` names the classes whose methods all objects, or all classes, have.
         """
+        if receiver[0] == INST or receiver[0] == CLASS:
+            return self.given_to_all(inference, entry, name, on_class=receiver[0] == CLASS)
         if receiver[0] != EXTI or receiver[1] != self.builtin_package or not inference.project.knows_name(name):
             return ()
         own = self.string_type if receiver[2] in ("str", "template") else receiver[2]
-        for place in self.package_places(inference, self._group, own, None) if own else ():
-            owner = inference.owner(place.entry.symbols[place.slot.index], name) if is_class(place) else None
-            if isinstance(owner, Symbol):
-                return inference.functions(owner, name)
-        return ()
+        return self.of_reopened(inference, (own,), name) or self.given_to_all(inference, entry, name, on_class=False)
 
     def unknown_extensions(self, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> Sequence[Symbol]:
         """Return the extension functions that may fit a value of unknown type.

@@ -41,6 +41,16 @@ _KEYS: Final = frozenset(
             "own_variables",
             "scripts",
             "headers",
+            "blocks",
+            "given_to_all",
+            "iterates",
+            "iterator",
+            "missing",
+            "of_elements",
+            "of_object",
+            "operators",
+            "prints",
+            "text",
         ),
         *("constructors", "maker", "implied_this", "overloads", "reopened", "typed", "any_count", "open_enums"),
     }
@@ -78,6 +88,16 @@ class ScopedTable(PackageRules):
         self._endings: tuple[str, ...] = tuple(table.get("endings", ("",)))
         self._module_returns = bool(table.get("module_returns"))
         self._maker = str(table.get("maker", ""))
+        self._blocks = bool(table.get("blocks"))
+        self._given_to_all: Mapping[str, Sequence[str]] = table.get("given_to_all", {})
+        self._iterator = str(table.get("iterator", ""))
+        self._iterates = frozenset(table.get("iterates", ()))
+        self._of_elements = {name: method for method, names in table.get("of_elements", {}).items() for name in names}
+        self._signs: Mapping[str, Sequence[str]] = table.get("operators", {})
+        self._text = str(table.get("text", ""))
+        self._prints = frozenset(table.get("prints", ()))
+        self._missing = str(table.get("missing", ""))
+        self._of_object = frozenset(table.get("of_object", ()))
         self._keep = frozenset(table.get("keep", ()))
         self._element = frozenset(table.get("element", ()))
         self._reopened: bool | str = table.get("reopened", False)

@@ -1,0 +1,164 @@
+"""Blocks of Ruby: what a method passes to its block, and what a block gets.
+
+A method that runs `yield x`, `block.call(x)` or `instance_eval(&block)` binds two names that no source can write. `PASSED` has the tuple of
+values that the block gets, and `RECEIVER` has the object that is `self` in the block. A block asks the called method for them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import ATTR, CALL, EITHER, ITER, NAME, SELF, TUPLE, UNPACK, TermIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tree_sitter import Node
+
+    from graphmem.parsing.terms import TermBuilder
+
+PASSED: Final = "<block>"
+RECEIVER: Final = "<self>"
+
+EVALUATES: Final = frozenset({"class_eval", "class_exec", "instance_eval", "instance_exec", "module_eval", "module_exec"})
+"""Methods whose block has their receiver as `self`."""
+
+_GIVES_ITSELF: Final = frozenset({"tap", "then", "yield_self"})
+"""Methods of every object that pass it to their block."""
+
+_CALLS: Final = frozenset({"call", "yield", "===", "()"})
+"""Methods that call a block that is held in a variable."""
+
+_OF_LIBRARY: Final = frozenset(
+    {
+        *("all?", "any?", "assert_raises", "collect", "context", "count", "define_method", "describe", "detect", "each", "each_key"),
+        *("each_pair", "each_value", "each_with_index", "each_with_object", "expect", "fetch", "find", "find_all", "flat_map"),
+        *("group_by", "gsub", "gsub!", "inject", "it", "lambda", "let", "loop", "map", "map!", "max_by", "min_by", "none?", "open"),
+        *("partition", "proc", "raises", "reduce", "reject", "select", "sort", "sort_by", "specify", "step", "sub", "test", "times"),
+        *("upto", "zip"),
+    }
+)
+"""Methods that run their block with the `self` of the code around it."""
+
+
+def of_yield(builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
+    """Return what `yield a, b` passes to the block: the tuple `a, b`."""
+    given = next((child for child in node.named_children if child.type == "argument_list"), None)
+    return ((PASSED, _tuple_of(builder, given)),)
+
+
+def of_call(builder: TermBuilder, node: Node) -> Iterator[tuple[str, TermIndex]]:
+    """Yield (name, value) for the names that a call binds by its block.
+
+    A call with a block binds the block's parameters and its receiver, which has the name `this`. A call that runs or passes on the block of
+    the method around it binds `PASSED` and `RECEIVER` of this method.
+    """
+    receiver, arguments, block = (node.child_by_field_name(field) for field in ("receiver", "arguments", "block"))
+    method = node.child_by_field_name("method")
+    name = builder.text(method) if method is not None else "()"
+    if block is not None:
+        yield from _of_block(builder, receiver, name, arguments, block)
+        return
+    handed = arguments.named_children[-1] if arguments is not None and arguments.named_children else None
+    if handed is not None and handed.type == "block_argument" and handed.named_children:
+        if handed.named_children[0].type == "identifier":
+            yield from _handed_on(builder, receiver, name, arguments)
+    elif receiver is not None and receiver.type == "identifier" and name in _CALLS and builder.text(receiver) == _block_of_method(node):
+        yield PASSED, _tuple_of(builder, arguments)
+
+
+def _of_block(
+    builder: TermBuilder, receiver: Node | None, name: str, arguments: Node | None, block: Node
+) -> Iterator[tuple[str, TermIndex]]:
+    names = block.child_by_field_name("parameters")
+    parameters = [child for child in (names.named_children if names is not None else ()) if not child.is_extra]
+    callee = _callee(builder, receiver, name)
+    if name in EVALUATES:
+        yield "this", builder.term(receiver) if receiver is not None else builder.add((SELF,))
+        if name.endswith("exec") and arguments is not None:
+            for child, value in zip(parameters, arguments.named_children, strict=False):
+                if child.type == "identifier":
+                    yield builder.text(child), builder.term(value)
+        return
+    if name in _GIVES_ITSELF and receiver is not None:
+        if len(parameters) == 1 and parameters[0].type == "identifier":
+            yield builder.text(parameters[0]), builder.term(receiver)
+        return
+    for position, child in enumerate(parameters):
+        if child.type == "identifier":
+            given = builder.add((UNPACK, builder.add((ATTR, callee, PASSED)), position))
+            if receiver is not None and len(parameters) == 1:
+                given = builder.add((EITHER, (builder.add((ITER, builder.term(receiver))), given)))
+            yield builder.text(child), given
+    if name not in _OF_LIBRARY and _calls_own(block):
+        yield "this", builder.add((ATTR, callee, RECEIVER))
+
+
+def _handed_on(builder: TermBuilder, receiver: Node | None, name: str, arguments: Node | None) -> Iterator[tuple[str, TermIndex]]:
+    """Yield what the block of a method gets that passes its block to a call."""
+    if name in EVALUATES:
+        yield RECEIVER, builder.term(receiver) if receiver is not None else builder.add((SELF,))
+        if name.endswith("exec"):
+            yield PASSED, _tuple_of(builder, arguments)
+        return
+    if receiver is not None:
+        yield PASSED, builder.add((TUPLE, (builder.add((ITER, builder.term(receiver))),)))
+    callee = _callee(builder, receiver, name)
+    yield PASSED, builder.add((ATTR, callee, PASSED))
+    yield RECEIVER, builder.add((ATTR, callee, RECEIVER))
+
+
+def of_symbol(builder: TermBuilder, node: Node) -> TermIndex:
+    """Return the call that a block argument `&:name` makes to each element.
+
+    The elements are those of the receiver: `items` in `items.map(&:name)`.
+    """
+    around = node.parent.parent if node.parent is not None else None
+    receiver = around.child_by_field_name("receiver") if around is not None else None
+    given = node.named_children[0] if node.named_children else None
+    if given is None or given.type != "simple_symbol" or receiver is None:
+        return builder.term(given) if given is not None else builder.unknown
+    element = builder.add((ITER, builder.term(receiver)))
+    return builder.add((CALL, builder.add((ATTR, element, builder.text(given)[1:])), (), ()))
+
+
+def _callee(builder: TermBuilder, receiver: Node | None, name: str) -> TermIndex:
+    """Return the called method; `new` is the method `initialize`."""
+    name = "initialize" if name == "new" else name
+    if receiver is None:
+        return builder.add((NAME, name))
+    return builder.add((ATTR, builder.term(receiver), name))
+
+
+def _tuple_of(builder: TermBuilder, arguments: Node | None) -> TermIndex:
+    given = arguments.named_children if arguments is not None else ()
+    return builder.add((TUPLE, tuple(builder.term(child) for child in given if not child.is_extra and child.type != "block_argument")))
+
+
+def _block_of_method(node: Node) -> str:
+    """Return the name of the block parameter of the method around a node."""
+    around = node.parent
+    while around is not None and around.type not in ("method", "singleton_method"):
+        around = around.parent
+    header = around.child_by_field_name("parameters") if around is not None else None
+    last = header.named_children[-1] if header is not None and header.named_children else None
+    name = last.child_by_field_name("name") if last is not None and last.type == "block_parameter" else None
+    return (name.text or b"").decode() if name is not None else ""
+
+
+def _calls_own(block: Node) -> bool:
+    """Whether a block has a statement that may call a method of its `self`."""
+    body = block.child_by_field_name("body")
+    for child in body.named_children if body is not None else ():
+        if child.type in ("assignment", "operator_assignment"):
+            child = child.child_by_field_name("right") or child
+        if child.type == "identifier" or (child.type == "call" and _first(child).child_by_field_name("receiver") is None):
+            return True
+    return False
+
+
+def _first(call: Node) -> Node:
+    """Return the innermost call of a chain `a.b.c`: the one of `a`."""
+    while (receiver := call.child_by_field_name("receiver")) is not None and receiver.type == "call":
+        call = receiver
+    return call

@@ -1,0 +1,164 @@
+"""What a language with a table runs without being called: blocks, operators, protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, OPERATOR, TEXT
+from graphmem.parsing.languages.ruby_blocks import PASSED, RECEIVER
+from graphmem.resolution.scoped.classes import ScopedClasses
+from graphmem.resolution.scoped.names import is_class
+from graphmem.resolution.symbol import Symbol
+from graphmem.resolution.terms import last_name
+from graphmem.resolution.types import CLASS, EMPTY, FUNC, INST, TUP, Func, Instance, Type, join_all, ordered
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Reference
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.inference import Inference
+
+ITEM = "[]"
+"""Method that runs when an item is read through a subscript."""
+
+
+class ScopedProtocols(ScopedClasses):
+    """Rules for calls that the source does not spell as calls."""
+
+    def function_attribute(self, inference: Inference, function: Func, name: str) -> Type:
+        """Return what a function passes to its block, or the block's receiver.
+
+        `name` is one of the names that the parser binds for this, see `graphmem.parsing.languages.ruby_blocks`.
+        """
+        if not self._blocks or name not in (PASSED, RECEIVER):
+            return EMPTY
+        _, symbol, receiver = function
+        entry = inference.project.entry(symbol)
+        found = inference.project.solver.ask(entry.memo, (name, symbol.index), self._for_block, inference, symbol, name)
+        if receiver is None or receiver[0] != INST or name == PASSED:
+            return found
+        own = inference.project_classes(receiver[1])
+        return frozenset(receiver if atom[0] == INST and atom[1] in own else atom for atom in found)
+
+    def _for_block(self, inference: Inference, symbol: Symbol, name: str) -> Type:
+        entry = inference.project.entry(symbol)
+        return join_all(inference.expanded(inference.binding(entry, i)) for i in entry.locals.get((symbol.index, name), ()))
+
+    def iterated(self, inference: Inference, receiver: Instance) -> Type:
+        """Return what the iterator of a class passes to its block."""
+        owner = inference.owner(receiver[1], self._iterator) if self._iterator else None
+        if not isinstance(owner, Symbol):
+            return super().iterated(inference, receiver)
+        found = join_all(
+            self.function_attribute(inference, (FUNC, symbol, receiver), PASSED) for symbol in inference.functions(owner, self._iterator)
+        )
+        return join_all(atom[1][0] for atom in found if atom[0] == TUP and atom[1])
+
+    def may_be_of_receiver(self, name: str) -> bool:
+        """Whether a name in a block may be a member of the block's receiver.
+
+        In Ruby, the code around a block gives constants their meaning.
+        """
+        return not (self._blocks and name[:1].isupper())
+
+    def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
+        """Return the type of a name that no scope of its file binds.
+
+        It may be a method that the project adds to a class of the language, such as `Kernel` in Ruby, and that all code therefore sees.
+        """
+        found = super().unbound(inference, entry, scope, name)
+        if found or not self._given_to_all:
+            return found
+        on_class = any(atom[0] == CLASS for atom in self.this(inference, entry, scope))
+        return frozenset((FUNC, symbol, None) for symbol in self.given_to_all(inference, entry, name, on_class=on_class))
+
+    def given_to_all(self, inference: Inference, entry: FileEntry, name: str, *, on_class: bool) -> Sequence[Symbol]:
+        """Return the methods `name` that the project adds to all objects.
+
+        If `on_class` is True, those that all classes have are returned.
+        """
+        side = "class" if on_class else "object"
+        found: Sequence[Symbol] = inference.project.solver.ask(entry.memo, (side, name), self._given, inference, side, name)
+        return found
+
+    def _given(self, inference: Inference, side: str, name: str) -> Sequence[Symbol]:
+        known = inference.project.knows_name(name)
+        return tuple(self.of_reopened(inference, self._given_to_all.get(side, ()), name)) if known else ()
+
+    def of_reopened(self, inference: Inference, classes: Sequence[str], name: str) -> Sequence[Symbol]:
+        """Return the methods `name` that the project adds to built-in classes.
+
+        `classes` are the names of the classes. Those of the first one that has the method are returned.
+        """
+        for own in classes:
+            for place in self.package_places(inference, self._group, own, None) if own else ():
+                owner = inference.owner(place.entry.symbols[place.slot.index], name) if is_class(place) else None
+                if isinstance(owner, Symbol):
+                    return inference.functions(owner, name)
+        return ()
+
+    def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
+        """Return the methods that the language also runs at a call or operation.
+
+        They are, by the tables of the language: the method of an operator, `to_s` of a text with `#{x}`, `each` of an object of which
+        `map` is called, `<=>` of the elements that `sort` orders, and `method_missing`.
+        """
+        if not self._iterator:
+            return
+        term = entry.terms[reference.term]
+        if term[0] == OPERATOR and term[1] == TEXT:
+            yield from self._run(inference, entry, reference, term[2], (self._text,))
+        elif term[0] == INDEX:
+            yield from self._run(inference, entry, reference, term[1], (ITEM,))
+        elif term[0] == CALL:
+            callee = entry.terms[term[1]]
+            if callee[0] == NAME and callee[1] in self._prints:
+                for argument in term[2]:
+                    yield from self._run(inference, entry, reference, argument, (self._text,))
+            elif callee[0] == ATTR:
+                yield from self._by_call(inference, entry, reference, callee[1], callee[2])
+
+    def _by_call(
+        self, inference: Inference, entry: FileEntry, reference: Reference, operand: int, name: str
+    ) -> Iterator[tuple[Symbol, int]]:
+        """Yield the methods that a call `operand.name()` runs besides its target."""
+        if reference.kind != "call":
+            yield from self._run(inference, entry, reference, operand, self._signs.get(name, (name,)))
+            return
+        if name in self._iterates:
+            yield from self._run(inference, entry, reference, operand, (self._iterator,), unless=name)
+        method = self._of_elements.get(name)
+        if method is not None:
+            yield from self._run(inference, entry, reference, operand, (method,), is_element=True)
+        if self._missing and name not in self._of_object and not last_name(entry.terms[operand])[:1].isupper():
+            yield from self._run(inference, entry, reference, operand, (self._missing,), unless=name)
+
+    def _run(
+        self,
+        inference: Inference,
+        entry: FileEntry,
+        reference: Reference,
+        operand: int,
+        names: Sequence[str],
+        *,
+        unless: str = "",
+        is_element: bool = False,
+    ) -> Iterator[tuple[Symbol, int]]:
+        """Yield the first of the methods `names` that each class of a value has.
+
+        Classes that have a member `unless` themselves are left out. If `is_element` is True, the elements of the value count.
+        """
+        known = [name for name in names if inference.project.knows_name(name)]
+        if not known:
+            return
+        value = inference.expanded(inference.term(entry, reference.scope, operand, reference.line))
+        if is_element:
+            value = inference.expanded(inference.element(value))
+        objects = [atom for atom in ordered(value) if atom[0] == INST]
+        for atom in objects:
+            if unless and any(isinstance(inference.owner(atom[1], own), Symbol) for own in (unless, self.field_name(unless))):
+                continue
+            owners = ((inference.owner(atom[1], name), name) for name in known)
+            first = next(((owner, name) for owner, name in owners if isinstance(owner, Symbol)), None)
+            for symbol in inference.functions(*first) if first is not None else ():
+                yield symbol, len(objects)
