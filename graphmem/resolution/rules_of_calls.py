@@ -59,6 +59,9 @@ class CallRules:
     constructors: Sequence[str] = ()
     """Methods that run when a class is called, in order."""
 
+    many_methods: int = 0
+    """Methods of one name, from which on the possible classes of a receiver share the confidence; 0 for no number."""
+
     call_method: str = ""
     """Method that runs when an instance is called; "" for none."""
 

@@ -165,7 +165,7 @@ class RubyHelper(Helper):
 
 
 def _sent(builder: TermBuilder, node: Node, name: str, arguments: tuple[TermIndex, ...]) -> tuple[str, tuple[TermIndex, ...]]:
-    """Return the name and the arguments of a call: `send(:run, 1)` calls `run`.
+    """Return the name and arguments of a call: `send(:run, 1)` calls `run`.
 
     For other calls, `name` and `arguments` are returned unchanged. So are those of a `send` whose first argument is not a literal name.
     """
@@ -227,7 +227,7 @@ def _binary(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _names_method(builder: TermBuilder, node: Node) -> bool:
-    """Whether a symbol is an argument of `alias`, `alias_method` or `delegate`.
+    """Whether a symbol names a method in a call such as `alias_method`.
 
     The arguments are names of methods, such as `:size` in `alias_method :length, :size`.
     """

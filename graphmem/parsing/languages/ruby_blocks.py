@@ -1,4 +1,4 @@
-"""Blocks of Ruby: what a method passes to its block, and what a block gets.
+"""Blocks of Ruby: the values and the receiver that a method gives them.
 
 A method that runs `yield x`, `block.call(x)` or `instance_eval(&block)` binds two names that no source can write. `PASSED` has the tuple of
 values that the block gets, and `RECEIVER` has the object that is `self` in the block. A block asks the called method for them.

@@ -63,6 +63,10 @@ MANY_VALUES: Final = 0.55
 """Confidence in a call of a value that may be many functions."""
 
 
+SHARED_BY_MANY: Final = 1.5
+"""Confidence that the methods of many possible classes of a receiver share."""
+
+
 class CallSites:
     """Resolves the calls in a file; base of `_Resolving`."""
 
@@ -240,6 +244,9 @@ class CallSites:
         elsewhere = self.handing.run_by(reference, receiver, name)
         how = self.receiver_rule(reference, receiver)
         found = self.method(base, name, how, self.caller(reference)) if base else []
+        many = rules_of(self.entry).many_methods
+        if many and how == "inferred_type" and sum(target.symbol is not None for target in found) >= many:
+            found = [target._replace(confidence=round(SHARED_BY_MANY / len(found), 3)) for target in found]
         if not rules_of(self.entry).calls_extensions and any(atom[0] == INST for atom in base):
             found = [target for target in found if target.symbol is None or not self.is_extension(target.symbol)]
         if how == "self":

@@ -1,4 +1,4 @@
-"""What a language with a table runs without being called: blocks, operators, protocols."""
+"""Calls that source does not spell: blocks, operators, protocols."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ class ScopedProtocols(ScopedClasses):
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
         """Return the methods that the language also runs at a call or operation.
 
-        They are, by the tables of the language: the method of an operator, `to_s` of a text with `#{x}`, `each` of an object of which
-        `map` is called, `<=>` of the elements that `sort` orders, and `method_missing`.
+        They are, by the tables of the language: the method of an operator, `to_s` of `x` in a string with `#{x}`, `each` of an object on
+        which `map` is called, `<=>` of the elements that `sort` orders, and `method_missing`.
         """
         if not self._iterator:
             return

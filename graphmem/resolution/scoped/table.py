@@ -45,6 +45,7 @@ _KEYS: Final = frozenset(
             "given_to_all",
             "iterates",
             "iterator",
+            "many",
             "missing",
             "of_elements",
             "of_object",
@@ -96,6 +97,7 @@ class ScopedTable(PackageRules):
         self._signs: Mapping[str, Sequence[str]] = table.get("operators", {})
         self._text = str(table.get("text", ""))
         self._prints = frozenset(table.get("prints", ()))
+        self.many_methods = int(table.get("many", 0))
         self._missing = str(table.get("missing", ""))
         self._of_object = frozenset(table.get("of_object", ()))
         self._keep = frozenset(table.get("keep", ()))
