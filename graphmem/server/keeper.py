@@ -34,18 +34,20 @@ class Task(NamedTuple):
     quiet_s: float  # without a request before the task may start
     every_s: float  # between two runs of the task
     work: Callable[[GraphMem], object]
+    first_s: float = 0.0  # after the start of the server, before the first run
 
 
 # Tasks of an idle server. A checkpoint makes the next start fast and frees the memory of changes. Each checkpoint grows the file, so there
 # are few. A compaction blocks writes while it writes the graph. A model takes 400 MB, and a query loads it again in one or two seconds.
 # Look-ups are rebuilt in a tenth of a second. The facts of all files make small changes cheap, and are read from their cache in one or two
 # seconds. The explorer's first screen takes seconds to derive, so it is derived before it is opened. Most questions need no database
-# engine. It is closed when unused, whatever was asked, and reopens within a third of a second.
+# engine. It is closed when unused, whatever was asked, and reopens within a third of a second. A backup reads everything, so the first one
+# leaves the first answers of a server alone.
 TASKS: Final = (
     Task("first screen derived", 2.0, 5.0, lambda service: service.derive_when_due()),
     Task("checkpoint", 20.0, 120.0, lambda service: service.checkpoint_when_due()),
     Task("compaction", 60.0, 60.0, lambda service: service.compact_when_wasteful()),
-    Task("backup", 0.0, 60.0, lambda service: service.backup_when_due()),
+    Task("backup", 0.0, 60.0, lambda service: service.backup_when_due(), first_s=60.0),
     Task("memories looked through", 5.0, 300.0, lambda service: service.prune_when_due()),
     Task("memories of other worktrees", 0.0, 1.0, lambda service: service.follow_journal()),
     Task("memories shared", 0.0, 5.0, lambda service: service.sync_when_due()),
@@ -79,7 +81,7 @@ class Keeper:
         self._tasks = tasks
         self._look_s = look_s
         self._stopping = threading.Event()
-        self._due = dict.fromkeys((task.name for task in tasks), time.monotonic())
+        self._due = {task.name: time.monotonic() + task.first_s for task in tasks}
         self._thread = threading.Thread(target=self._work, name="graphmem-keeper", daemon=True)
 
     def start(self) -> None:

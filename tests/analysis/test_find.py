@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from made_once import empty_index
+
 FILES = {
     "shop/checkout/totals.py": "def checkout_total(lines): ...\ndef total(lines): ...\nclass CheckoutLine:\n    def total(self): ...\n",
     "shop/order/totals.py": "def total_of_order(lines): ...\n",
@@ -19,7 +21,7 @@ def service(tmp_path):
     for path, text in FILES.items():
         (tmp_path / "tree" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "tree" / path).write_text(text, encoding="utf-8")
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as opened:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as opened:
         opened.index(tmp_path / "tree")
         yield opened
 

@@ -22,6 +22,7 @@ from graphmem.project.graphmem import GraphMem
 from graphmem.project.outside_evidence import leave
 from graphmem.reports.review_formats import markdown
 from graphmem.settings import Settings
+from made_once import empty_index
 
 ROOT = Path(__file__).parents[2]
 CPP = "int two() { return 2; }\n\nint one() { return two(); }\n"
@@ -90,7 +91,7 @@ def cpp(tmp_path, monkeypatch):
     root.mkdir()
     (root / "one.cc").write_text(CPP, encoding="utf-8")
     (root / "three.py").write_text("def four():\n    return 4\n\n\ndef three():\n    return four()\n", encoding="utf-8")
-    memory = GraphMem.open(tmp_path / "index", settings=Settings(embedder="none", workers=1))
+    memory = GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none", workers=1))
     yield root, memory, tmp_path / "index"
     memory.close()
 

@@ -8,6 +8,7 @@ from graphmem.analysis.refs import resolve_ref
 from graphmem.errors import AmbiguousSymbolError, BadInputError, SymbolNotFoundError
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
+from made_once import empty_index
 
 
 @pytest.fixture
@@ -143,7 +144,7 @@ def test_a_name_that_stands_in_a_file_read_in_part_is_not_said_to_be_nowhere(tmp
     root.mkdir()
     (root / "whole.py").write_text("def whole(): return 'Hidden'\n")
     (root / "broken.py").write_text("def g(): ...\n)) = = ((\nx = = Hidden\n")
-    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), repo=root, settings=Settings(embedder="none")) as memory:
         memory.index(root)
         with pytest.raises(SymbolNotFoundError, match=r"occurs in broken\.py, of which only a part could be read"):
             memory.impact("Hidden")

@@ -6,6 +6,7 @@ import pytest
 
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
+from made_once import empty_index
 
 FILES = {
     "catalogue/server.js": """\
@@ -76,7 +77,7 @@ def open_memory(tmp_path):
     opened = []
 
     def make(name="index", **settings):
-        memory = GraphMem.open(tmp_path / name, settings=Settings(embedder="none", **settings))
+        memory = GraphMem.open(empty_index(tmp_path / name), settings=Settings(embedder="none", **settings))
         opened.append(memory)
         return memory
 

@@ -15,6 +15,7 @@ from graphmem.evidence import trace
 from graphmem.project.graphmem import GraphMem
 from graphmem.project.outside_evidence import leave
 from graphmem.settings import Settings
+from made_once import empty_index
 
 SHOP = '''\
 """A shop."""
@@ -190,7 +191,7 @@ def open_memory(tmp_path):
     opened = []
 
     def make(name="index", **more):
-        memory = GraphMem.open(tmp_path / name, settings=Settings(embedder="none", workers=1), **more)
+        memory = GraphMem.open(empty_index(tmp_path / name), settings=Settings(embedder="none", workers=1), **more)
         opened.append(memory)
         return memory
 

@@ -10,6 +10,7 @@ import pytest
 
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
+from made_once import empty_index
 
 
 def copy_package(name, target):
@@ -28,7 +29,7 @@ def open_memory(tmp_path):
     opened = []
 
     def make(name="index", **settings):
-        memory = GraphMem.open(tmp_path / name, settings=Settings(embedder="none", **settings))
+        memory = GraphMem.open(empty_index(tmp_path / name), settings=Settings(embedder="none", **settings))
         opened.append(memory)
         return memory
 

@@ -18,6 +18,7 @@ from graphmem.injection.experiment import CONTROL, FULL, PASSIVE, group_of
 from graphmem.observe.model import CommandRun, DeadEnd, FileStat, SessionInfo, SessionRecord
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
+from made_once import empty_index
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 GIVEN_UP = "Tried to cache the totals; this approach won't work."
@@ -51,7 +52,7 @@ def record(session, hour, *, reads=2, failures=0, shown=(), units=()):
 
 @pytest.fixture
 def service(tmp_path):
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as opened:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as opened:
         yield opened
 
 

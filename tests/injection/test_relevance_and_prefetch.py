@@ -13,6 +13,7 @@ from graphmem.injection.relevance import RelevanceCheck
 from graphmem.language_model import LanguageModel
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
+from made_once import empty_index
 
 LONG = 60.0
 WORDS = "Request.stream() may be read once: a second read raises RuntimeError"
@@ -83,7 +84,7 @@ def test_no_secret_and_no_word_of_a_stranger_goes_to_the_model(service, server):
 def modelled(project, server, tmp_path):
     """The project opened with a model that is configured."""
     settings = Settings(embedder="hashed", model_url=server.url, model_name="small", paragraphs=False)
-    with GraphMem.open(tmp_path / "index", repo=project, settings=settings) as opened:
+    with GraphMem.open(empty_index(tmp_path / "index"), repo=project, settings=settings) as opened:
         opened.index(project)
         opened.remember(WORDS, "gotcha")
         opened.set_trust_level("standard")
@@ -114,7 +115,7 @@ def test_a_configured_model_decides_what_is_ready_and_without_its_answer_all_is(
 
 def test_the_check_can_be_switched_off(project, server, tmp_path):
     settings = Settings(embedder="hashed", model_url=server.url, model_name="small", paragraphs=False, relevance=False)
-    with GraphMem.open(tmp_path / "index", repo=project, settings=settings) as opened:
+    with GraphMem.open(empty_index(tmp_path / "index"), repo=project, settings=settings) as opened:
         opened.remember(WORDS, "gotcha")
         opened.set_trust_level("standard")
         assert len(taken(opened, "off").items) == 1
@@ -122,7 +123,7 @@ def test_the_check_can_be_switched_off(project, server, tmp_path):
 
 
 def test_what_moved_with_a_place_is_read_before_work_on_it(project, tmp_path):
-    with GraphMem.open(tmp_path / "index", repo=project, settings=Settings(embedder="none")) as opened:
+    with GraphMem.open(empty_index(tmp_path / "index"), repo=project, settings=Settings(embedder="none")) as opened:
         opened.index(project)
         assert "neither past sessions nor the history" in opened.prefetch("starlette/staticfiles.py").notes[0]
         for day in range(1, 10):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import time
 import zipfile
 import zlib
 from contextlib import closing
@@ -15,6 +16,7 @@ import pytest
 
 from graphmem.errors import BadInputError, DatabaseDamagedError, SettingsError
 from graphmem.maintenance import backup as backups
+from graphmem.server.keeper import TASKS, Keeper
 
 NUMBERS = {"format": 1, "generation": 1, "memories": 0, "entries": 0}
 
@@ -202,6 +204,21 @@ def test_automatic_backups_are_made_when_due_and_the_oldest_go(open_index, repo,
     assert all(made)
     assert [str(path) for path in backups.listed(tmp_path / "index")] == [made[2].path, made[3].path]
     assert memory.backup_when_due() is None  # nothing has changed since
+
+
+def test_the_first_automatic_backup_leaves_the_first_moments_of_a_server_alone(index, tmp_path):
+    (backup,) = (task for task in TASKS if task.name == "backup")
+    assert backup.first_s == 60
+    began = time.monotonic()
+    keeper = Keeper(index, lambda: 0.0, (backup._replace(first_s=0.5),), look_s=0.01)
+    keeper.start()
+    try:
+        while not backups.listed(tmp_path / "index"):
+            assert time.monotonic() < began + 60
+            time.sleep(0.01)
+        assert time.monotonic() >= began + 0.5
+    finally:
+        keeper.stop()
 
 
 def test_nothing_is_left_behind(index, tmp_path):

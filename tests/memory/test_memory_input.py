@@ -9,6 +9,7 @@ import pytest
 from graphmem.errors import BadInputError
 from graphmem.memory.text import citation_of, clipped, fingerprint, short_id, title_of, uuid7
 from graphmem.memory.validate import checked, moment, path
+from made_once import empty_index
 
 BAD = [
     ({"content": ""}, "content"),
@@ -102,7 +103,7 @@ def test_a_vector_of_the_wrong_length_is_refused(tmp_path):
     from graphmem import GraphMem
     from graphmem.settings import Settings
 
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="hashed")) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="hashed")) as memory:
         with pytest.raises(BadInputError, match="384 numbers"):
             memory.remember("A remark.", vector=[1.0, 2.0])
         assert memory.memories().total == 0
@@ -130,7 +131,7 @@ def test_any_readable_text_comes_back_as_it_was(tmp_path, content):
     from graphmem import GraphMem
     from graphmem.settings import Settings
 
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as memory:
         kept = memory.remember(content, tags=["🦉"])
         assert kept.memory.content == content
         assert kept.memory.tags == ["🦉"]

@@ -12,6 +12,7 @@ from graphmem.memory import lifecycle
 from graphmem.memory.lifecycle import Policy
 from graphmem.memory.types import TYPES
 from graphmem.settings import Settings
+from made_once import empty_index
 
 
 def days(count):
@@ -294,7 +295,7 @@ def test_of_two_equals_the_newer_wins_when_the_code_changed_since(indexed, repos
 
 def test_loading_prunes_what_expired_meanwhile_at_most_once_a_day_and_never_for_want_of_room(tmp_path, clock):
     def opened():
-        memory = GraphMem.open(tmp_path / "index", settings=Settings(embedder="none"))
+        memory = GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none"))
         memory.parts.book.clock = clock
         memory.parts.book.policy = Policy(limit=1)
         return memory
@@ -369,7 +370,7 @@ def test_a_function_that_is_gone_is_shown_by_the_name_it_had(indexed, repository
 
 
 def test_limits_of_pruning_are_settings(tmp_path):
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none", memory_limit=10)) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none", memory_limit=10)) as memory:
         for number in range(12):
             memory.remember(f"Fact number {number} of the warehouse, unlike any other: {'x' * number}.", "fact", importance=number / 20)
         assert [one.rule for one in memory.prune(dry_run=True).pruned] == ["limit"] * 3

@@ -11,6 +11,7 @@ from graphmem import GraphMem
 from graphmem.observe.extraction import FACTS, LONGEST, TAG, fits, stands
 from graphmem.observe.model import Decision, ErrorSeen, FileStat, Finding, SessionInfo, SessionRecord
 from graphmem.settings import Settings
+from made_once import empty_index
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 RIGHT = "The total in `shop/cart.py` is rounded by the tax table, not by the cart itself"
@@ -21,7 +22,9 @@ def open_(tmp_path, server):
     kept = []
 
     def opened(**settings):
-        gm = GraphMem.open(tmp_path / "index", settings=Settings(embedder="none", model_url=server.url, model_name="small", **settings))
+        gm = GraphMem.open(
+            empty_index(tmp_path / "index"), settings=Settings(embedder="none", model_url=server.url, model_name="small", **settings)
+        )
         kept.append(gm)
         return gm
 
@@ -147,7 +150,7 @@ def test_no_secret_is_sent_to_the_model(open_, server):
 
 
 def test_without_a_model_nothing_is_asked_and_templates_do(tmp_path, server):
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as gm:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as gm:
         gm.learn_from(record())
         assert contents(gm) == [f"{RIGHT}."]
     assert server.asked == []

@@ -9,6 +9,7 @@ import pytest
 from graphmem import GraphMem
 from graphmem.observe.guard import Guard, stripped
 from graphmem.settings import Settings
+from made_once import empty_index
 
 SAID = "The cart's total is rounded by the tax table, not by the cart itself."
 KNOWN = (SAID, "Orders are never paid twice because the gateway refuses the second call.", "Stock is counted in packs and never in pieces.")
@@ -16,7 +17,7 @@ KNOWN = (SAID, "Orders are never paid twice because the gateway refuses the seco
 
 @pytest.fixture
 def gm(tmp_path):
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as opened:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as opened:
         yield opened
 
 

@@ -13,6 +13,7 @@ from graphmem.memory.clock import ManualClock
 from graphmem.observe.switch import FILE, MAX_MINUTES
 from graphmem.security.access import Access, guarded
 from graphmem.settings import Settings
+from made_once import empty_index
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -27,7 +28,7 @@ def open_(tmp_path, clock):
     kept = []
 
     def opened(**settings):
-        memory = GraphMem.open(tmp_path / "index", settings=Settings(embedder="none", **settings))
+        memory = GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none", **settings))
         memory.parts.book.clock = clock
         kept.append(memory)
         return memory

@@ -11,6 +11,7 @@ from graphmem import GraphMem
 from graphmem.errors import LanguageModelError, SettingsError
 from graphmem.language_model import FAILURES, MAX_ANSWER, MAX_REQUEST, REST_S, LanguageModel, configured
 from graphmem.settings import PROJECT_FILE, Settings, load_settings
+from made_once import empty_index
 
 WORDS = {"type": "object", "properties": {"word": {"type": "string", "maxLength": 5}}, "required": ["word"], "additionalProperties": False}
 
@@ -167,7 +168,7 @@ def test_there_is_none_unless_one_is_configured_and_a_repository_cannot_choose_i
 def test_a_search_for_memories_that_finds_little_asks_what_one_would_say(server, tmp_path):
     server.plays = [server.says("Bowls are fired in the kiln"), server.status(500)]
     settings = Settings(embedder="hashed", model_url=server.url, model_name="small")
-    with GraphMem.open(tmp_path / "index", settings=settings) as gm:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=settings) as gm:
         gm.remember("Pots and bowls are fired twice", "fact")
         gm.remember("Trains are late", "fact")
         found = gm.search("ceramics, with the key sk-ant-REDACTED", kinds=["memory"])

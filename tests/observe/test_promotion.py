@@ -14,6 +14,7 @@ from graphmem.observe import gates
 from graphmem.observe.model import DeadEnd, FileStat, Finding, SessionInfo, SessionRecord, UnitDone, as_json
 from graphmem.observe.signals import SIGNALS
 from graphmem.settings import Settings
+from made_once import empty_index
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -28,7 +29,7 @@ def open_(tmp_path, clock):
     kept = []
 
     def opened(**settings):
-        gm = GraphMem.open(tmp_path / "index", settings=Settings(**{"embedder": "none"} | settings))
+        gm = GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(**{"embedder": "none"} | settings))
         gm.parts.book.clock = clock
         kept.append(gm)
         return gm

@@ -18,6 +18,7 @@ from graphmem.api.serve import Server
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError, SessionNotFoundError
 from graphmem.settings import Settings
+from made_once import empty_index
 
 SESSIONS = Path(__file__).parent / "sessions"
 
@@ -30,7 +31,7 @@ def events(name, session, *, end=False):
 
 @pytest.fixture
 def project(tmp_path):
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as memory:
         yield memory
 
 
@@ -189,7 +190,7 @@ def test_work_of_many_units_is_learnt_from_after_each_validated_one(project):
 
 def test_a_session_that_was_left_is_learnt_from_at_a_later_start(tmp_path):
     def opened():
-        return GraphMem.open(tmp_path / "index", settings=Settings(embedder="none"))
+        return GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none"))
 
     with opened() as memory:
         memory.observe(events("09_self_correction_fires", "s")[1:])  # without its start: a terminal, which waits for no outcome

@@ -28,6 +28,7 @@ from graphmem.observe.model import (
 )
 from graphmem.observe.summary import KEPT_FILES, markdown, short, summarised, write
 from graphmem.settings import Settings
+from made_once import empty_index
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -122,7 +123,7 @@ def test_only_the_newest_files_stay(tmp_path):
 
 @pytest.fixture
 def gm(tmp_path):
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as opened:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as opened:
         opened.parts.book.clock = ManualClock(START)
         yield opened
 

@@ -18,6 +18,7 @@ from graphmem.observe.model import ErrorSeen, FileStat, Finding, SessionInfo, Se
 from graphmem.observe.synthesis import MILESTONES
 from graphmem.runtime.checksums import unseal
 from graphmem.settings import Settings
+from made_once import empty_index
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -29,7 +30,7 @@ def clock():
 
 @pytest.fixture
 def gm(tmp_path, clock):
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as opened:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as opened:
         opened.parts.book.clock = clock
         yield opened
 

@@ -8,13 +8,14 @@ from graphmem import GraphMem
 from graphmem.observe.prompts import request_in
 from graphmem.observe.words import error_line, fingerprint, same_error
 from graphmem.settings import Settings
+from made_once import empty_index
 
 PROMPT = "no, that's wrong: we never call make here, use tox -e docs. Remember that."
 
 
 @pytest.fixture
 def gm(tmp_path):
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as memory:
         yield memory
 
 

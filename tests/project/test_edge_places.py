@@ -6,6 +6,7 @@ import pytest
 
 from graphmem import GraphMem
 from graphmem.settings import Settings
+from made_once import empty_index
 
 BAG = """class Bag:
     def __len__(self):
@@ -30,7 +31,7 @@ fill(Bag())
 def memory(tmp_path):
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "bag.py").write_text(BAG, encoding="utf-8")
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as memory:
         memory.index(tmp_path / "tree")
         yield memory
 

@@ -8,6 +8,7 @@ import pytest
 
 from graphmem import GraphMem
 from graphmem.settings import Settings
+from made_once import empty_index
 
 PRICE, CART, TILL = "shop/price.py", "shop/cart.py", "shop/till.py"
 FILES = {
@@ -41,7 +42,7 @@ def shop(tmp_path_factory):
 
 @pytest.fixture
 def memory(shop, tmp_path):
-    with GraphMem.open(tmp_path / "index", repo=shop, settings=Settings(embedder="none", workers=1)) as opened:
+    with GraphMem.open(empty_index(tmp_path / "index"), repo=shop, settings=Settings(embedder="none", workers=1)) as opened:
         opened.index(shop)
         yield opened
 

@@ -10,6 +10,7 @@ from commands import git, write
 from graphmem import GraphMem
 from graphmem.answers.memory import code_since
 from graphmem.settings import Settings
+from made_once import empty_index
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_a_memory_names_the_branch_of_its_code_elsewhere_and_not_on_it(root: Path, tmp_path: Path) -> None:
-    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none", workers=1)) as gm:
+    with GraphMem.open(empty_index(tmp_path / "index"), repo=root, settings=Settings(embedder="none", workers=1)) as gm:
         gm.index(root)
         both = gm.remember("pay_back negates the total of refund.py, so total must stay positive.", symbols=["cart.py:total"]).memory
         assert both.branches == []
@@ -48,7 +49,7 @@ def test_a_memory_names_the_branch_of_its_code_elsewhere_and_not_on_it(root: Pat
 
 
 def test_a_memory_about_deleted_code_names_no_branch(root: Path, tmp_path: Path) -> None:
-    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none", workers=1)) as gm:
+    with GraphMem.open(empty_index(tmp_path / "index"), repo=root, settings=Settings(embedder="none", workers=1)) as gm:
         gm.index(root)
         told = gm.remember("pay_back rounds towards zero.").memory
         git(root, "rm", "-q", "refund.py")

@@ -8,6 +8,7 @@ from graphmem.mcp_server import text
 from graphmem.project.graphmem import GraphMem
 from graphmem.project.named_in_text import MAX_PLACES, is_distinct
 from graphmem.settings import Settings
+from made_once import empty_index
 
 LONG = "says_so_and_goes_on_" * 4 + "afterwards"  # longer than any word of the index
 
@@ -75,6 +76,6 @@ def test_a_name_in_very_many_places_tells_nothing(memory, tmp_path):
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "one.py").write_text("def send_invoice():\n    pass\n", encoding="utf-8")
     (tmp_path / "tree" / "all.json").write_text("[" + ",\n".join(['"send_invoice"'] * (MAX_PLACES + 1)) + "]\n", encoding="utf-8")
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as opened:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as opened:
         opened.index(tmp_path / "tree")
         assert named(opened, "send_invoice") == []

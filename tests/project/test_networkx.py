@@ -9,6 +9,7 @@ import pytest
 from graphmem.errors import AmbiguousSymbolError, BadInputError, NotIndexedError, StaleFileError, SymbolNotFoundError
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
+from made_once import empty_index
 
 
 def test_the_package_is_there(memory):
@@ -162,7 +163,7 @@ def test_source_of_a_changed_file_is_refused(tmp_path):
     tree = tmp_path / "tree"
     tree.mkdir()
     (tree / "a.py").write_text("def f():\n    return 1\n", encoding="utf-8")
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as memory:
         memory.index(tree)
         assert memory.symbol("f", source=True).source == "def f():\n    return 1"
         (tree / "a.py").write_text("x = 1\n\ndef f():\n    return 1\n", encoding="utf-8")

@@ -6,6 +6,7 @@ from graphmem import GraphMem
 from graphmem.answers.upkeep import Searches
 from graphmem.search.tally import WINDOW, Tally
 from graphmem.settings import Settings
+from made_once import empty_index
 
 CODE = {
     "a.py": "def vat(price):\n    return rounded(price)\n\n\ndef rounded(price):\n    return price\n",
@@ -16,7 +17,7 @@ CODE = {
 def test_health_counts_searches_and_how_long_they_took(tmp_path):
     for path, text in CODE.items():
         (tmp_path / path).write_text(text, encoding="utf-8")
-    with GraphMem.open(tmp_path / "db", settings=Settings(embedder="none")) as gm:
+    with GraphMem.open(empty_index(tmp_path / "db"), settings=Settings(embedder="none")) as gm:
         gm.index(tmp_path)
         assert gm.health().searches == Searches(0, 0.0, 0.0, 0.0)
         for query in ("vat", "rounded price", "nothing like that"):

@@ -12,6 +12,7 @@ from graphmem.errors import BadInputError, NotIndexedError
 from graphmem.model import IndexProgress
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
+from made_once import empty_index
 
 HASHED = Settings(embedder="hashed")
 MEMORY = {"memory"}
@@ -25,13 +26,13 @@ def project(tmp_path):
         "def flush_cache(hours):\n    return hours * 60\n\n\ndef warm():\n    return flush_cache(1)\n", encoding="utf-8"
     )
     (tree / "pkg" / "clock.py").write_text("def now():\n    return 0\n", encoding="utf-8")
-    with GraphMem.open(tmp_path / "index", settings=HASHED) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=HASHED) as memory:
         memory.index(tree)
         yield memory
 
 
 def test_memories_are_found_with_their_vectors_right_after_they_were_written(tmp_path):
-    with GraphMem.open(tmp_path / "index", settings=HASHED) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=HASHED) as memory:
         memory.remember_many(
             [
                 {
@@ -52,7 +53,7 @@ def test_memories_are_found_with_their_vectors_right_after_they_were_written(tmp
 
 
 def test_a_server_does_not_wait_and_says_what_is_missing(tmp_path):
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none"), patience_s=0) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none"), patience_s=0) as memory:
         memory.remember("caches are flushed hourly", "fact")
         answer = memory.search("cache", kinds=MEMORY)
         assert len(answer.hits) == 1
@@ -93,7 +94,7 @@ def test_aliases_of_the_project_are_looked_for(project):
 
 
 def test_nothing_to_search_is_said(tmp_path):
-    with GraphMem.open(tmp_path / "index", settings=HASHED) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=HASHED) as memory:
         with pytest.raises(NotIndexedError):
             memory.search("anything")
         assert memory.search("anything", kinds=MEMORY).hits == []
@@ -105,7 +106,7 @@ def test_nothing_is_answered_from_an_empty_graph_while_the_first_index_is_being_
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "cart.py").write_text("def add_item(cart, item):\n    cart.append(item)\n")
     told: dict[str, str] = {}
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as memory:
 
         def ask(step: IndexProgress) -> None:
             try:
@@ -213,7 +214,7 @@ def test_flows_of_a_search_follow_the_graph(tmp_path):
     tree.mkdir()
     (tree / "basket.py").write_text("def total():\n    return 1\n", encoding="utf-8")
     command = "from basket import total\n\n\ndef {0}():\n    print(total())\n\n\nif __name__ == '__main__':\n    {0}()\n"
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as memory:
         for name, other in (("shown", "printed"), ("printed", "shown")):
             (tree / "cli.py").write_text(command.format(name), encoding="utf-8")
             memory.index(tree)
@@ -262,7 +263,7 @@ def test_a_comment_above_a_function_is_no_hit_beside_it(tmp_path):
     (tmp_path / "tree" / "src").mkdir(parents=True)
     (tmp_path / "tree" / "src" / "worker.rs").write_text(RUST, encoding="utf-8")
     (tmp_path / "tree" / "src" / "other.rs").write_text("pub fn noop() {}\n" * 3, encoding="utf-8")
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as memory:
         memory.index(tmp_path / "tree")
         for query, name in (("how is an archive decompressed", "open"), ("count lines of a haystack", "count")):
             hits = memory.search(query).hits

@@ -7,6 +7,7 @@ import pytest
 from graphmem import GraphMem
 from graphmem.projection.memory_file import FILE, load_memories, save_memories
 from graphmem.settings import Settings
+from made_once import empty_index
 
 WORDS = "router session cache token retry schema worker queue header cookie stream lock parser index commit branch".split()  # noqa: SIM905
 
@@ -21,7 +22,7 @@ def root(tmp_path):
 
 
 def opened(tmp_path):
-    return GraphMem.open(tmp_path / "index", settings=Settings(embedder="none"))
+    return GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none"))
 
 
 def fill(memory, count=60):

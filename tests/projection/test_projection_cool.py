@@ -2,13 +2,14 @@
 
 from graphmem import GraphMem
 from graphmem.settings import Settings
+from made_once import empty_index
 
 
 def test_an_index_that_let_go_of_its_look_ups_and_its_database_answers_as_before(tmp_path):
     root = tmp_path / "repo"
     root.mkdir()
     (root / "a.py").write_text("def first():\n    return second()\n\n\ndef second():\n    return 1\n", encoding="utf-8")
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as memory:
         memory.index(root)
         memory.remember("the second function is what the first one leans on", id="m1", files=["a.py"])
         memory.wait_until_ready()

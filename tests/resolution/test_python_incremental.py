@@ -140,6 +140,7 @@ EDITS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_any_sequence_of_edits_gives_what_a_fresh_start_gives(seed, monkeypatch):
     if seed % 2:  # a project of this size would never be worth the reverse indexes

@@ -7,6 +7,7 @@ import pytest
 from graphmem import GraphMem
 from graphmem.search.written import is_log
 from graphmem.settings import Settings
+from made_once import empty_index
 
 CODE = '''"""Resizing of the terminal."""
 
@@ -132,7 +133,7 @@ def test_tests_and_documents_do_not_take_the_places_of_code(tmp_path):
         (root / "docs" / f"region_{number}.md").write_text(text, encoding="utf-8")
     steps = "".join(f"    step_{number}(parcel.door, parcel.street)\n" for number in range(20))
     (root / "courier.py").write_text(f"def deliver(parcel, customer):\n{steps}", encoding="utf-8")
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as memory:
         memory.index(root)
         memory.wait_until_ready()
         found = [hit.path for hit in memory.search("how is a parcel delivered to the customer", limit=130).hits]

@@ -8,6 +8,7 @@ from graphmem import GraphMem
 from graphmem.projection.pieces import Pieces
 from graphmem.search.pipeline import Request, search
 from graphmem.settings import Settings
+from made_once import empty_index
 
 FILES = {
     "shop/orders.py": 'def place_order(basket):\n    """Place an order for a basket."""\n    return basket.total()\n\n\n'
@@ -24,7 +25,7 @@ def project(tmp_path):
     for path, text in FILES.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
-    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as memory:
         memory.index(root)
         memory.parts.projections.wait()
         yield root, memory

@@ -21,6 +21,7 @@ from graphmem.security.access import SCOPES, VISIBILITIES
 from graphmem.settings import Limits, Settings
 from graphmem.store import cypher_filter, cypher_sandbox
 from graphmem.store.cypher_filter import FUNCTIONS, KEYWORDS, MOST_TOKENS, RESERVED, checked
+from made_once import empty_index
 
 RUNS = int(os.environ.get("FUZZ_RUNS", "1"))
 """How many times the usual number of examples is tried."""
@@ -125,12 +126,12 @@ def test_a_query_that_wants_too_much_ends_and_the_index_goes_on(bank: Path, tmp_
     wanted = Settings(embedder="none", workers=1, git_history=False, cypher=True, limits=Limits(cypher_seconds=1))
     every = "".join(f"MATCH (s{n}:Symbol) " for n in range(12)) + f"WHERE {' + '.join(f's{n}.id' for n in range(12))} = 'x'"
     doubled = "WITH a + a AS a " * 22
-    with GraphMem.open(tmp_path / "index", repo=bank, settings=wanted) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), repo=bank, settings=wanted) as memory:
         memory.index(bank)
         with pytest.raises(DeadlineError):
             memory.cypher(f"{every} RETURN count(*)")
     patient = dataclasses.replace(wanted, limits=Limits(cypher_seconds=60))  # memory has run out by then, also on a slow machine
-    with GraphMem.open(tmp_path / "index", repo=bank, settings=patient) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), repo=bank, settings=patient) as memory:
         with pytest.raises(LimitError):
             memory.cypher(f"WITH $text AS a {doubled} RETURN size(a)", {"text": "x" * 90_000})
         assert memory.cypher("MATCH (f:File) RETURN count(*)").rows == [[2]]
@@ -140,11 +141,14 @@ def test_a_query_that_wants_too_much_ends_and_the_index_goes_on(bank: Path, tmp_
 
 def test_a_copy_that_cannot_be_deleted_or_made_is_said_and_the_index_goes_on(bank: Path, tmp_path: Path, caplog) -> None:
     wanted = Settings(embedder="none", workers=1, git_history=False, cypher=True)
-    with caplog.at_level("WARNING", logger="graphmem.store.cypher_sandbox"), GraphMem.open(tmp_path / "index", settings=wanted):
+    with (
+        caplog.at_level("WARNING", logger="graphmem.store.cypher_sandbox"),
+        GraphMem.open(empty_index(tmp_path / "index"), settings=wanted),
+    ):
         assert not caplog.records, "that there is none is nothing to speak of"
     (tmp_path / "index" / "sandbox").write_text("in the way")
     with caplog.at_level("WARNING", logger="graphmem.store.cypher_sandbox"):
-        with GraphMem.open(tmp_path / "index", repo=bank, settings=wanted) as memory:
+        with GraphMem.open(empty_index(tmp_path / "index"), repo=bank, settings=wanted) as memory:
             memory.index(bank)
             with pytest.raises(DiskFullError, match="copying the database"):
                 memory.cypher("MATCH (f:File) RETURN count(*)")
@@ -158,7 +162,7 @@ def test_a_query_that_wants_too_much_memory_is_ended_by_the_limit_of_memory(
 ) -> None:
     monkeypatch.setattr(cypher_sandbox, "checked", _unchecked)
     patient = Settings(embedder="none", workers=1, git_history=False, cypher=True, limits=Limits(cypher_seconds=60))
-    with GraphMem.open(tmp_path / "index", repo=bank, settings=patient) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), repo=bank, settings=patient) as memory:
         memory.index(bank)
         assert memory.cypher("RETURN size(range(1, 1000000))").rows == [[1_000_000]]  # takes some 300 MB, which it may have
         with (
@@ -236,7 +240,7 @@ def test_even_past_the_filter_nothing_is_written(
 
 def test_it_is_off_unless_the_owner_turns_it_on_and_no_repository_can(tmp_path: Path, bank: Path) -> None:
     with (
-        GraphMem.open(tmp_path / "index", repo=bank, settings=Settings(embedder="none", git_history=False)) as memory,
+        GraphMem.open(empty_index(tmp_path / "index"), repo=bank, settings=Settings(embedder="none", git_history=False)) as memory,
         pytest.raises(ForbiddenError) as off,
     ):
         memory.cypher("RETURN 1 AS one")

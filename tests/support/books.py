@@ -9,6 +9,7 @@ import pytest
 from graphmem import GraphMem
 from graphmem.memory.clock import ManualClock
 from graphmem.settings import Settings
+from made_once import empty_index
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -24,7 +25,7 @@ def opened(tmp_path, clock):
     kept = []
 
     def open_(embedder="none", **options):
-        memory = GraphMem.open(tmp_path / "index", settings=Settings(embedder=embedder), **options)
+        memory = GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder=embedder), **options)
         memory.parts.book.clock = clock
         kept.append(memory)
         return memory

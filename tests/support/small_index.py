@@ -13,6 +13,7 @@ from commands import run_here
 from forked import Forks
 from graphmem import GraphMem
 from graphmem.settings import Settings
+from made_once import empty_index
 
 MODULES = 6
 
@@ -45,7 +46,7 @@ def open_index(tmp_path: Path, settings: Settings) -> Iterator[Callable[..., Gra
 
     def opener(name: str = "index", **changes: object) -> GraphMem:
         given = Settings(**{"embedder": "none", "workers": 1, "max_db_gb": 1, **changes}) if changes else settings
-        opened.append(GraphMem.open(tmp_path / name, settings=given))
+        opened.append(GraphMem.open(empty_index(tmp_path / name), settings=given))
         return opened[-1]
 
     yield opener

@@ -13,6 +13,7 @@ from graphmem.errors import BadInputError
 from graphmem.project.graphmem import GraphMem
 from graphmem.project.paragraphs import PARAGRAPHS
 from graphmem.settings import Settings
+from made_once import empty_index
 
 SHOP = {
     "shop/__init__.py": '"""Sells things."""\n',
@@ -53,7 +54,7 @@ def shop(tmp_path, server):
     for path, text in SHOP.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
-    with GraphMem.open(tmp_path / "db", settings=settings(server)) as opened:
+    with GraphMem.open(empty_index(tmp_path / "db"), settings=settings(server)) as opened:
         opened.index(root)
         yield opened
 
@@ -91,7 +92,7 @@ def test_a_paragraph_is_written_once_for_what_it_is_about(shop, server, tmp_path
     written(shop)
     asked = len(server.asked)
     shop.close()
-    with GraphMem.open(tmp_path / "db", settings=settings(server)) as again:
+    with GraphMem.open(empty_index(tmp_path / "db"), settings=settings(server)) as again:
         assert all(one.paragraph for one in again.modules().modules)
         written(again)
         assert len(server.asked) == asked
@@ -108,10 +109,10 @@ def test_without_a_model_what_it_wrote_is_still_shown_and_nobody_is_asked(shop, 
     written(shop)
     asked = len(server.asked)
     shop.close()
-    with GraphMem.open(tmp_path / "db", settings=Settings(embedder="none")) as plain:
+    with GraphMem.open(empty_index(tmp_path / "db"), settings=Settings(embedder="none")) as plain:
         assert all(one.paragraph for one in plain.modules().modules)
         assert plain.paragraphs().notes == ["no language model is configured; see `model_url` in `graphmem config`"]
-    with GraphMem.open(tmp_path / "db", settings=settings(server, paragraphs=False)) as off:
+    with GraphMem.open(empty_index(tmp_path / "db"), settings=settings(server, paragraphs=False)) as off:
         assert not any(one.paragraph for one in off.modules().modules)
         assert off.paragraphs().notes == ["the setting paragraphs is off"]
     assert len(server.asked) == asked
@@ -149,7 +150,7 @@ def test_a_damaged_cache_is_said_and_costs_only_itself(shop, server, tmp_path):
     written(shop)
     shop.close()
     (tmp_path / "db" / PARAGRAPHS).write_bytes(b"not a database, at all" * 100)
-    with GraphMem.open(tmp_path / "db", settings=settings(server)) as again:
+    with GraphMem.open(empty_index(tmp_path / "db"), settings=settings(server)) as again:
         assert again.modules().modules
         assert any(note.startswith(f"{PARAGRAPHS} was quarantined") for note in again.damage)
         state = written(again)
@@ -161,7 +162,7 @@ def test_secrets_in_the_code_are_not_shown_to_the_model(tmp_path, server):
     root.mkdir()
     key = "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc"
     (root / "a.py").write_text(f'"""Pays with {key} as it is."""\n\n\ndef pay(key="{key}"):\n    return key\n', encoding="utf-8")
-    with GraphMem.open(tmp_path / "db", settings=settings(server)) as gm:
+    with GraphMem.open(empty_index(tmp_path / "db"), settings=settings(server)) as gm:
         gm.index(root)
         written(gm)
         gm.ask("pay with which key?")
@@ -228,7 +229,7 @@ def test_without_a_model_or_with_one_that_fails_the_evidence_is_the_answer(shop,
     assert shop.ask("vat").notes == ["the language model does not find an answer in this evidence"]
     shop.close()
     asked = len(server.asked)
-    with GraphMem.open(tmp_path / "db", settings=Settings(embedder="none")) as plain:
+    with GraphMem.open(empty_index(tmp_path / "db"), settings=Settings(embedder="none")) as plain:
         answer = plain.ask("vat")
         assert [hit.id for hit in answer.evidence.hits] == [hit.id for hit in plain.search("vat", limit=12).hits]
         assert "no language model is configured" in answer.notes[0]

@@ -20,6 +20,7 @@ from graphmem.errors import BadInputError, SymbolNotFoundError
 from graphmem.project import exploring
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
+from made_once import empty_index
 
 GRAPHS = st.dictionaries(
     st.tuples(st.integers(0, 11), st.integers(0, 11)).filter(lambda pair: pair[0] != pair[1]), st.integers(1, 50).map(float), max_size=50
@@ -107,7 +108,7 @@ def shop(tmp_path):
     for path, text in SHOP.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
-    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), repo=root, settings=Settings(embedder="none")) as memory:
         memory.index(root)
         yield memory
 
@@ -185,7 +186,7 @@ def test_a_module_is_cut_off_at_its_interface_and_in_two_where_least_crosses(tmp
                 f"from {side}0 import {side}_0, {side}_1, {side}_2\ndef use_{side}_{i}(): return {side}_0() + {side}_1() + {side}_2()\n"
             )
     (root / "b4.py").write_text("from a0 import a_0\nfrom b0 import b_0, b_1, b_2\ndef both(): return a_0() + b_0() + b_1() + b_2()\n")
-    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(empty_index(tmp_path / "index"), repo=root, settings=Settings(embedder="none")) as memory:
         memory.index(root)
         view = memory.parts.graph.view()
         paths = frozenset(path for path in view.paths if path.endswith(".py"))
