@@ -55,6 +55,7 @@ _MATCHING: Final = 1  # lines of a hit that are shown
 _REASONS: Final = 3  # maximum number of reasons of a risk
 _CUT: Final = "… "  # start of the line about omitted rows
 _LAST_LINE: Final = 30  # tokens reserved for the line about omitted rows
+_SHARED: Final = 4 * _LAST_LINE  # tokens; with fewer, sections of an answer do not get shares of their own
 
 
 def tokens(text: str) -> int:
@@ -87,6 +88,32 @@ def fitted(head: Iterable[str], rows: Sequence[str], budget: int, more: str) -> 
     return "\n".join(lines)
 
 
+def _shared(sections: Sequence[tuple[Sequence[str], float]], budget: int, more: str) -> str:
+    """Join sections of lines, in order, to a text within a budget of tokens.
+
+    With too few tokens for shares, the remaining sections count as one. A section that is cut counts its omitted lines.
+
+    Args:
+        sections: the lines of each section, and the share of the tokens left that it gets at most. The last section gets all.
+        budget: maximum number of tokens.
+        more: instruction for getting the omitted lines.
+    """
+    parts: list[str] = []
+    left = [one for one in sections if one[0]]
+    while left:
+        if len(left) == 1 or budget < _SHARED:
+            part = fitted((), [line for rows, _ in left for line in rows], budget, more)
+            left = []
+        else:
+            (rows, share), *left = left
+            part = fitted((), rows, int(share * budget), more)
+        budget -= tokens(part) + 1
+        parts.append(part)
+        if part.rpartition("\n")[2].startswith(_CUT):
+            more = "likewise"
+    return "\n".join(parts)
+
+
 def place(symbol: SymbolInfo) -> str:
     """Write a symbol as `path:line name`; for an external symbol, its name."""
     return f"{symbol.path}:{symbol.start_line} {symbol.qualname}" if symbol.path else symbol.qualname
@@ -110,9 +137,11 @@ def impact(report: ImpactReport, budget: int, across: Sequence[ProjectsImpact] =
         *_freshness(report.state),
     ]
     head = [inert(line) for line in head]
-    rows: list[str] = []
+    direct: list[str] = []
+    farther: list[str] = []
     before = ""
     for hit in report.hits:
+        rows = direct if hit.depth == 1 else farther
         if hit.verdict != before:
             before = hit.verdict
             depth = f"depth {hit.depth}{'+' if hit.depth > 2 else ''}"
@@ -140,12 +169,11 @@ def impact(report: ImpactReport, budget: int, across: Sequence[ProjectsImpact] =
         outside.insert(0, f"other projects {'use it' if breaks else 'it uses'} ({len(outside)}):")
     room = max(0, budget - tokens("\n".join(head)))
     about = _memory_lines(report.known, room // 4)
-    room -= tokens(about)
-    # Hits come first, but must leave room for tests.
-    body = fitted((), rows, room * 2 // 3 if tests or possible or moves or outside else room, "raise `budget`, or lower `max_depth`")
-    advice = "likewise" if body.rpartition("\n")[2].startswith(_CUT) else "raise `budget`"
-    rest = fitted((), [*outside, *tests, *moves, *possible], room - tokens(body), advice)
-    return "\n".join([*head, *filter(None, [about, body, rest])])
+    # Direct dependents come first, but leave room for tests, and these for the rest.
+    rest = [(tests, 1 / 2), (farther, 2 / 3)] if breaks else [(farther, 2 / 3), (tests, 1 / 2)]
+    sections = [(direct, 2 / 3), (outside, 2 / 3), *rest, ([*moves, *possible], 1)]
+    body = _shared(sections, room - tokens(about), "raise `budget`, or lower `max_depth`")
+    return "\n".join([*head, *filter(None, [about, body])])
 
 
 def diff_impact(answer: DiffImpact, budget: int) -> str:

@@ -53,6 +53,8 @@ class Project:
 
     root: Path
     _texts: dict[str, str | None] = field(default_factory=dict)
+    ecmascript: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """The runner of each JavaScript file seen so far, and its directory."""
 
     def text(self, path: str) -> str | None:
         """Return the text of a file of the repository; None if it is missing."""
@@ -165,19 +167,30 @@ def _python(project: Project, place: Place) -> Named | None:
 
 
 def _ecmascript(project: Project, place: Place) -> Named | None:
-    text = project.text(place.path) or ""
-    if _DENO.search(text):
+    if place.path not in project.ecmascript:
+        project.ecmascript[place.path] = _ecmascript_runner(project, place.path)
+    runner, base = project.ecmascript[place.path]
+    if runner == "deno":
         return _deno(project, place)
-    if _BUN.search(text) or _by_bun_script(project, place.path):
-        title = _titles(place.qualname)
-        return Named("bun", f"{place.path} -t {title!r}" if title else place.path, "", (f"./{place.path}", title))
-    for base in _manifests(project, place.path, "package.json"):
+    if not runner:
+        return None
+    path, title = _below(base, place.path), _titles(place.qualname)
+    return Named(runner, f"{place.path} -t {title!r}" if title else place.path, base, (f"./{path}" if runner == "bun" else path, title))
+
+
+def _ecmascript_runner(project: Project, path: str) -> tuple[str, str]:
+    """Return the runner of a file of tests, "" when unknown, and its directory."""
+    text = project.text(path) or ""
+    if _DENO.search(text):
+        return "deno", ""
+    if _BUN.search(text) or _by_bun_script(project, path):
+        return "bun", ""
+    for base in _manifests(project, path, "package.json"):
         text = project.text(_join(base, "package.json")) or ""
         for runner in ("vitest", "jest"):
-            if (f'"{runner}' in text or f"/{runner}" in text) and (runner != "vitest" or _run_by_vitest(project, place.path)):
-                path, title = _below(base, place.path), _titles(place.qualname)
-                return Named(runner, f"{place.path} -t {title!r}" if title else place.path, base, (path, title))
-    return None
+            if (f'"{runner}' in text or f"/{runner}" in text) and (runner != "vitest" or _run_by_vitest(project, path)):
+                return runner, base
+    return "", ""
 
 
 def _run_by_vitest(project: Project, path: str) -> bool:

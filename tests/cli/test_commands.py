@@ -57,6 +57,8 @@ def test_impact_lists_dependents_by_depth_with_evidence_and_tests_apart(graphmem
         "index: fresh",
     ):
         assert words in ran.out, words
+    order = [ran.out.index(one) for one in ("risk", "Will break", "Tests to run", "Likely", "At least this")]
+    assert order == sorted(order), "what breaks at once and the tests to run come before what is farther away"
     report = _json(graphmem("impact", "rounded", "--json", cwd=indexed))
     assert [target["qualname"] for target in report["targets"]] == ["rounded"]
     assert "Price.total" in {hit["symbol"]["qualname"] for hit in report["hits"] if hit["depth"] == 1}

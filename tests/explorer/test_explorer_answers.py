@@ -8,6 +8,9 @@ from importlib import resources
 
 import pytest
 
+from graphmem.cli.output import Output
+from graphmem.cli.render.impact import impact as impact_text
+from graphmem.mcp_server.text import impact as impact_for_agents
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
@@ -244,11 +247,12 @@ def test_impact_and_neighbourhood_say_what_they_count(tab, page, shop, visit):
     report = shop.impact("Price")
     assert len(report.tests) == 1 < report.total
     visit(page + "/explore/impact?of=Price", "document.querySelectorAll('.zone').length === 3")
+    assert tab.value("document.querySelector('.breaks .count').textContent") == str(sum(hit.depth == 1 for hit in report.hits))
     said = tab.value("document.querySelector('.verdict').innerText")
     direct = sum(hit.depth == 1 for hit in report.hits)
     assert f"{report.total - 1} dependents within 5 steps, {direct} of them direct; tests not counted; 1 test to run" in said
     assert f"{report.total - 1} dependents besides tests" in said  # one number for one thing
-    names = tab.value("[...document.querySelectorAll('.zone.after .symbol')].map((one) => one.textContent)")
+    names = tab.value("[...document.querySelectorAll('.breaks .symbol, .zone.after .symbol')].map((one) => one.textContent)")
     assert len(names) == len(set(names)) == len(report.hits)
     columns = shop.neighbourhood(["Cart"], depth=1, limit=100).columns["nodes"]
     visit(page + "/explore/graph?around=Cart&depth=1", "document.querySelector('.said')?.textContent")
@@ -261,24 +265,45 @@ def test_impact_and_neighbourhood_say_what_they_count(tab, page, shop, visit):
     assert f" and {tests} test" in tab.value("document.querySelector('.said').textContent")
 
 
-def test_impact_begins_with_tests_and_direct_dependents_and_says_the_warning_of_a_file_once(tab, page, shop, visit):
+def test_impact_begins_with_direct_dependents_and_tests_and_says_the_warning_of_a_file_once(tab, page, shop, visit, capsys):
     report = shop.impact("Price")
     direct = [hit.symbol for hit in report.hits if hit.depth == 1]
     path = next(path for path in {one.path for one in direct} if sum(one.path == path for one in direct) > 1)
     trap = shop.remember("Carts are not closed before they are counted.", "gotcha", files=[path]).memory
     try:
         visit(page + "/explore/impact?of=Price", "document.querySelectorAll('.zone').length === 3")
-        assert tab.value("document.querySelectorAll('.zones3 .trap, main > .card .chip.trap').length") == 1
+        assert tab.value("document.querySelectorAll('.chip.trap').length") == 1
         assert path in tab.value("document.querySelector('.chip.trap').closest('li').innerText")
-        zone = "document.querySelector('.zone.after')"
-        assert tab.value(f"{zone}.querySelector('h3').firstChild.textContent") == "Direct"
-        first = tab.value(f"[...{zone}.querySelectorAll('h3.direct + ul .symbol')].filter((one) => one.offsetParent).length")
-        assert first == len(direct)
-        above = "document.querySelector('section.tests').compareDocumentPosition(document.querySelector('.zones3')) === 4"
-        assert tab.value(above)
+        first = tab.value("[...document.querySelectorAll('.breaks > .listing .symbol')].map((one) => one.title)")
+        assert set(first) == {one.ref for one in direct}
+        order = "[...document.querySelectorAll('.verdict, .breaks, section.tests, .zones3')].map((one) => one.className.split(' ').at(-1))"
+        assert tab.value(order) == ["verdict", "breaks", "tests", "zones3"]
+        impact_text(Output(), report, 0)
+        for said, titles in (
+            (capsys.readouterr().out, ("risk ", "  because ", "Will break", "Tests to run", "At least this")),
+            (impact_for_agents(report, 2_000), ("risk ", "will break (depth 1):", "tests to run (")),
+        ):
+            places = [said.index(title) for title in titles]
+            assert places == sorted(places), "the terminal and agents read the same order"
         assert report.tests[0].symbol.name in tab.value("document.querySelector('section.tests').innerText")
     finally:
         shop.forget(trap.id, hard=True)
+
+
+def test_without_dependents_impact_shows_the_places_that_only_name_the_target(tab, tmp_path, serve, visit):
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "commands.py").write_text("def send_invoice(order):\n    return order\n", encoding="utf-8")
+    (root / "commands.json").write_text('{\n  "invoice": "send_invoice"\n}\n', encoding="utf-8")
+    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        with serve(memory) as address:
+            visit(address + "/explore/impact?of=send_invoice", "document.querySelector('.breaks .named a')")
+            said = tab.value("document.querySelector('.breaks').innerText")
+            assert "No code of this project besides tests is known to depend on the target." in said
+            assert "1 place names a target in a string, or in a file that is read as text; look there" in said
+            tab.value("document.querySelector('.breaks .named a').click()")
+            tab.until("document.querySelector('.pane.code .ln.at, .pane.code .ln.in')?.textContent.includes('send_invoice')")
 
 
 def layers() -> dict[str, str]:
@@ -356,9 +381,9 @@ def test_what_is_found_says_its_kind_in_words_and_shows_it(tab, page, visit):
 def test_each_dependent_says_by_which_rule_and_in_which_line_and_shows_traps_on_the_way(tab, page, shop, visit):
     trap = shop.remember("Price.total rounds down; add taxes first.", "gotcha", symbols=["Price.total"]).memory
     try:
-        visit(page + "/explore/impact?of=Price.total", "document.querySelector('.zone.after details.way')")
-        tab.value("document.querySelectorAll('.zone.after details').forEach((one) => { one.open = true; }); 1")
-        step = tab.until("document.querySelector('.zone.after details.way li')?.innerText")
+        visit(page + "/explore/impact?of=Price.total", "document.querySelector('.breaks details.way')")
+        tab.value("document.querySelectorAll('.breaks details').forEach((one) => { one.open = true; }); 1")
+        step = tab.until("document.querySelector('.breaks details.way li')?.innerText")
         assert "calls" in step
         assert "line " in step
         assert trap.title in step

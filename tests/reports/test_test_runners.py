@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.answers.review import TestToRun
+from graphmem.reports import vitest_config
 from graphmem.reports.test_runners import RECORDING, Place, Project, commands, named
 
 CASES = {
@@ -153,6 +154,15 @@ def test_a_test_is_given_to_the_runner_that_the_configuration_gives_it_to(tmp_pa
     }
     rows, _ = selected(tmp_path, files, [(path, "adds", False)])
     assert [one.runner for one in rows] == [runner]
+
+
+def test_the_runner_of_a_file_is_read_once_for_all_its_tests(tmp_path: Path, monkeypatch) -> None:
+    asked = []
+    monkeypatch.setattr(vitest_config, "runs", lambda config, path, real=vitest_config.runs: asked.append(path) or real(config, path))
+    files = {"package.json": '{"devDependencies": {"vitest": "1"}}', "vitest.config.ts": HONO_LIKE, "src/a.test.ts": ""}
+    rows, (line,) = selected(tmp_path, files, [("src/a.test.ts", f"adds {n}", False) for n in range(200)])
+    assert {one.runner for one in rows} == {"vitest"}
+    assert (line.tests, asked) == (200, ["src/a.test.ts"])
 
 
 def test_a_test_of_deno_with_a_configuration_of_another_name_is_run_with_it(tmp_path: Path) -> None:

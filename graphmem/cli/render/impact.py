@@ -118,32 +118,48 @@ def _verdict(output: Output, report: ImpactReport) -> None:
 
 
 def _body(output: Output, report: ImpactReport, top: int) -> None:
+    """Print what is known, direct dependents, the tests to run, then the rest."""
     common.known(output, report.known)
     groups: dict[str, list[ImpactHit]] = {}
     for hit in report.hits:
         groups.setdefault(hit.verdict, []).append(hit)
+    direct = [verdict for verdict, hits in groups.items() if hits[0].depth == 1]
+    for verdict in direct:
+        _of_verdict(output, report, verdict, groups.pop(verdict), top)
+    if report.direction == "dependents":
+        _outside(output, report, top)
+        _tests(output, report.tests, top)
     for verdict, hits in groups.items():
-        depths = sorted({hit.depth for hit in hits})
-        span = f"depth {depths[0]}" if len(depths) == 1 else f"depth {depths[0]} to {depths[-1]}"
-        _group(output, verdict.capitalize() if report.direction == "dependents" else span.capitalize(), span, hits, top)
-    ran = [hit for hit in report.tests if len(hit.path) == 1 and hit.path[0].source == "runtime"]
-    others = report.tests[len(ran) :]  # tests with a recorded run come first
-    if ran:
-        _group(output, "Tests to run", "they ran it", ran, top)
-    if others and report.direction == "dependents":
-        cases = [hit for hit in others if hit.symbol.is_runnable]
-        shared = [hit for hit in others if not hit.symbol.is_runnable]
-        if cases or not shared:
-            _group(output, "Tests to run", "their text leads here" if ran else "affected", cases, top)
-        if shared:
-            _group(output, *(("Code of tests", "no test by itself") if cases or ran else ("Tests to run", "affected")), shared, top)
-    elif others:
-        _group(output, "Tests among them", "of tests", others, top)
-    _outside(output, report, top)
+        _of_verdict(output, report, verdict, hits, top)
+    if report.direction == "dependencies":
+        if report.tests:
+            _group(output, "Tests among them", "of tests", report.tests, top)
+        _outside(output, report, top)
     _also_moves(output, report)
     _where(output, report)
     _certainty(output, report)
     output.line(common.state_line(report.state))
+
+
+def _of_verdict(output: Output, report: ImpactReport, verdict: str, hits: list[ImpactHit], top: int) -> None:
+    """Print the hits of one verdict, all at the same or following depths."""
+    depths = sorted({hit.depth for hit in hits})
+    span = f"depth {depths[0]}" if len(depths) == 1 else f"depth {depths[0]} to {depths[-1]}"
+    _group(output, verdict.capitalize() if report.direction == "dependents" else span.capitalize(), span, hits, top)
+
+
+def _tests(output: Output, tests: list[ImpactHit], top: int) -> None:
+    """Print the tests to run: those that ran the target, others, and helpers."""
+    ran = [hit for hit in tests if len(hit.path) == 1 and hit.path[0].source == "runtime"]
+    others = tests[len(ran) :]  # tests with a recorded run come first
+    if ran:
+        _group(output, "Tests to run", "they ran it", ran, top)
+    cases = [hit for hit in others if hit.symbol.is_runnable]
+    shared = [hit for hit in others if not hit.symbol.is_runnable]
+    if cases:
+        _group(output, "Tests to run", "their text leads here" if ran else "affected", cases, top)
+    if shared:
+        _group(output, *(("Code of tests", "no test by itself") if cases or ran else ("Tests to run", "affected")), shared, top)
 
 
 def _outside(output: Output, report: ImpactReport, top: int) -> None:

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, certainty, choice, copy, countedDependents, details, edgeWhy, field, fileTraps, folded, go, into, kindChip, knownList, link, listing, nameOf, refOf, runnable, symbolField, symbolLink, to, trapMark, trapsAt, where } from "./parts.js";
+import { card, certainty, choice, copy, countedDependents, details, edgeWhy, field, fileTraps, folded, go, into, kindChip, knownList, link, listing, nameOf, placeLink, riskReasons, refOf, runnable, symbolField, symbolLink, to, trapMark, trapsAt, where } from "./parts.js";
 import { exportMenu } from "./exports.js";
 import { begin } from "./start.js";
 import { words } from "./words.js";
@@ -11,6 +11,8 @@ const LIMIT = 5000;
 const SURE = 0.8;
 const MOST_DIRECT = 15; // direct dependents that are listed at first
 const FIRST_TESTS = 3; // tests that are named beside the command
+const MOST_EXAMPLES = 5; // places beside a reason
+const NAMED = "named_in_text"; // the cause that lists places which only name the target
 const MOST_KNOWN = 3; // memories that stand beside the answer
 
 export async function show(page, parameters, signal) {
@@ -56,6 +58,10 @@ export function zones(after, before, modules, { commands, middle = null }) {
   const focus = after.targets[0];
   const paths = [...after.targets, ...after.hits.map((hit) => hit.symbol), ...after.tests.map((hit) => hit.symbol)].map((one) => one.path).filter(Boolean);
   const [shown, warnings, memories] = nearby(after, paths);
+  const direct = after.hits.filter((hit) => hit.depth === 1).sort((a, b) => b.confidence - a.confidence);
+  const above = direct.length ? "" : NAMED; // stands with what breaks
+  const trapsOf = (hits) => after.known.memories.filter((one) => one.trap && hits.some((hit) => hit.symbol.path === one.about)).map((one) => one.shortId);
+  const causes = after.causes.filter((cause) => cause.kind !== above);
   return [
     h("div.verdict", null,
       h(`strong.risk.${after.risk.level.toLowerCase()}`, null, w.risk(after.risk.level, after.risk.atLeast)),
@@ -63,19 +69,42 @@ export function zones(after, before, modules, { commands, middle = null }) {
       h("span", null, w.epistemic[after.epistemic]),
       after.missChance === null ? null : w.misses(after.missChance),
       after.direction === "DEPENDENTS" && after.targets.some(calledFromOutside) ? h("span", null, w.outside(after.targets.filter(calledFromOutside).slice(0, 5).map(nameOf).join(", "))) : null,
-      after.risk.reasons.length ? h("span.hint", null, after.risk.reasons.join("; ")) : null),
+      riskReasons(after.risk)),
     warnings,
+    directCard(after, direct, shown),
+    after.outside.length ? card(w.other_projects, null, listing(after.outside.map(outsideUse), 15)) : null,
     testCard(after.tests, wayOf(after), commands),
     h(`div.zones3${before ? "" : ".two"}`, null,
       h("section.zone.focus", null, h("h2", null, w.focus), middle ?? [h("p.ref", null, symbolLink(focus)), h("p", null, kindChip(focus.kind)), where(focus), focus.signature ? h("pre.signature", null, focus.signature) : null,
         h("nav.actions", null, link(to("graph", { around: refOf(focus), depth: 2 }), w.picture, { class: "button" }), link(to("graph", { paint: "impact", of: refOf(focus) }), words.panel.on_map, { class: "button" }), link(to("path", { to: refOf(focus) }), words.views.path, { class: "button" }),
           exports_(refOf(focus)))]),
-      zone(w.after, "after", after, w.nothing_after, modules, shown),
+      zone(w.after, "after", after, direct.length ? w.nothing_farther : w.nothing_after, modules, new Set([...shown, ...trapsOf(direct)]), false),
       before ? zone(w.before, "before", before, w.nothing_before, modules, shown) : null),
     memories,
-    after.outside.length ? card(w.other_projects, null, listing(after.outside.map(outsideUse), 15)) : null,
-    after.causes.length ? card(w.causes, null, listing(after.causes.map((cause) => [cause.message, cause.examples.length ? h("div.where", null, cause.examples.slice(0, 5).join(", ")) : null]), 6)) : null,
+    causes.length ? card(w.causes, null, listing(causes.map(causeLine), 6)) : null,
   ];
+}
+
+/** What breaks at once: the code that uses the target itself; without any, the places that only name it. */
+function directCard(report, direct, shown) {
+  const w = words.impact;
+  const way = Object.assign(wayOf(report), { near: true });
+  const named = report.causes.find((cause) => cause.kind === NAMED);
+  return h("section.card.breaks", null,
+    h("h2", { title: w.direct_hint }, w.breaks, h("span.count", null, words.number(direct.length))),
+    fileTraps(report.known, direct.map((hit) => hit.symbol), shown),
+    direct.length ? listing(direct.map((hit) => entry(hit, way)), MOST_DIRECT) : h("p.hint", null, w.nothing_after),
+    named && !direct.length ? h("div.named", null, causeLine(named)) : null);
+}
+
+/** A reason why an answer may be incomplete, and its places, which open in the source pane. */
+function causeLine({ message, count, examples }) {
+  const shown = examples.slice(0, MOST_EXAMPLES);
+  const place = (one) => {
+    const [, path, line] = /^(.*):(\d+)$/.exec(one) ?? [];
+    return path ? placeLink(path, Number(line)) : one;
+  };
+  return [count ? `${words.number(count)} ` : "", message, shown.length ? h("div.where", null, shown.map((one, i) => [i ? ", " : "", place(one)]), count > shown.length ? ` ${words.of(shown.length, count)}` : null) : null];
 }
 
 /** Memories about the target, or about what uses it directly, and their short ids: with a warning among them a card, else folded. */
@@ -106,20 +135,24 @@ function outsideUse({ kind, name, place }) {
   return [h("strong", null, `${place.project}: ${place.name || place.path}`), " ", certainty(place.confidence), h("div.where", null, `${place.path}:${place.line} · ${kind} ${name}`)];
 }
 
-/** @param {Set} shown  short ids of the memories that stand above the zones. */
-function zone(title, name, report, nothing, modules, shown) {
+/**
+ * @param {Set} shown  short ids of the memories that stand above the zones.
+ * @param {boolean} near  Whether hits one step away are listed here as well.
+ */
+function zone(title, name, report, nothing, modules, shown, near = true) {
   const w = words.impact;
   const way = wayOf(report);
-  const direct = report.hits.filter((hit) => hit.depth === 1).sort((a, b) => b.confidence - a.confidence);
+  const direct = near ? report.hits.filter((hit) => hit.depth === 1).sort((a, b) => b.confidence - a.confidence) : [];
   const farther = report.hits.filter((hit) => hit.depth > 1);
+  const listed = [...direct, ...farther];
   const sure = farther.filter((hit) => hit.confidence >= SURE);
   const unsure = farther.filter((hit) => hit.confidence < SURE);
   return h(
     `section.zone.${name}`,
     null,
-    h("h2", null, title, h("span.count", null, words.number(report.hits.length))),
-    report.hits.length || report.possible.length ? null : h("p.hint", null, nothing),
-    fileTraps(report.known, report.hits.map((hit) => hit.symbol), shown),
+    h("h2", null, title, h("span.count", null, words.number(listed.length))),
+    listed.length || report.possible.length ? null : h("p.hint", null, nothing),
+    fileTraps(report.known, listed.map((hit) => hit.symbol), shown),
     direct.length ? [h("h3.direct", { title: w.direct_hint }, w.direct, h("span.count", null, words.number(direct.length))), listing(direct.map((hit) => entry(hit, way)), MOST_DIRECT)] : null,
     sure.length ? [h("h3", { title: w.certain_hint }, w.certain, h("span.count", null, words.number(sure.length))), groups(sure, way, modules)] : null,
     unsure.length ? [h("h3.unsure", { title: w.possible_hint }, w.possible, h("span.count", null, words.number(unsure.length))), groups(unsure, way, modules)] : null,
@@ -160,14 +193,14 @@ function groups(hits, way, modules) {
   return ordered.map(([name, some], i) => folded(name, some.length, i === 0 || ordered.length <= 3, () => listing(some.map((hit) => entry(hit, way)), 15)));
 }
 
-/** @param {function} way  parameters of the path view for a hit; `way.known` has the memories of the answer. */
+/** @param {function} way  parameters of the path view for a hit; `way.known` has the memories of the answer, `way.near` means that all are one step away. */
 function entry(hit, way) {
   return [
     symbolLink(hit.symbol),
     " ",
     certainty(hit.confidence),
     trapsAt(way.known, hit.symbol).map((one) => [" ", trapMark(one)]),
-    h("div.where", null, words.depth(hit.depth), hit.symbol.qualname === "<module>" ? null : [" · ", where(hit.symbol)]),
+    h("div.where", null, way.near ? where(hit.symbol) : [words.depth(hit.depth), hit.symbol.qualname === "<module>" ? null : [" · ", where(hit.symbol)]]),
     why(hit, way),
   ];
 }

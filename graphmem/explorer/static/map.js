@@ -513,10 +513,14 @@ export class MapScene {
         const name = this.shownNames?.[i] ?? this.shortNames[i];
         const size = Math.max(11, Math.min(16, r / 4));
         const inside = labels.width(name, size, 600) < 1.9 * r;
-        const write = (lines, from, colour, clear = null) => lines.length && lines.every((line, n) => labels.write(line, sx(m.x[i]), from + 13 * n, 11, { weight: 400, colour, clear }));
+        const write = (lines, from, colour, clear = null) => {
+          const options = { weight: 400, colour, clear };
+          const fits = lines.every((line, n) => labels.room(line, sx(m.x[i]), from + 13 * n, 11, options)); // the whole of it, or nothing
+          return fits && lines.map((line, n) => labels.write(line, sx(m.x[i]), from + 13 * n, 11, { ...options, force: true })).length;
+        };
         const within = inside ? wrapped(title, (text) => labels.width(text, 11, 400) < 1.7 * r, Math.max(0, Math.min(3, Math.floor((r * 0.8 - size) / 13)))) : [];
         if (within.join(" ").length >= Math.min(18, title.length)) write(within, sy(m.y[i]) + size * 0.6 + 10, this.palette.text);
-        else write(wrapped(title, (text) => labels.width(text, 11, 400) < Math.max(1.7 * r, 130), 1), sy(m.y[i]) + r + (inside ? 9 : 22), this.palette.quiet, (box) => this.clear(box, i, sx, sy, k));
+        else [2, 1].some((most) => write(wrapped(title, (text) => labels.width(text, 11, 400) < Math.max(1.7 * r, 130), most), sy(m.y[i]) + r + (inside ? 9 : 22), this.palette.quiet, (box) => this.clear(box, i, sx, sy, k)));
       }
     }
     yield order.length;
@@ -645,7 +649,7 @@ export function halves(name) {
   return [name.slice(0, at).trim(), name.slice(at)];
 }
 
-/** A text in at most so many lines that fit; the last ends with an ellipsis if there is more. */
+/** A text in at most so many lines that fit. If there is more, a list of words ends after one of them, a sentence with an ellipsis. */
 function wrapped(text, fits, most) {
   const lines = [];
   let line = "";
@@ -661,7 +665,8 @@ function wrapped(text, fits, most) {
     if (lines.length === most) break;
   }
   if (lines.length < most) return line && fits(line) ? [...lines, line] : lines;
-  if (most && lines.join(" ").length < text.length) lines[most - 1] = `${lines[most - 1].replace(/[,;:]$/, "")}…`;
+  const isList = text.includes(", ") && text.split(", ").every((item) => !item.includes(" "));
+  if (most && lines.join(" ").length < text.length) lines[most - 1] = `${lines[most - 1].replace(/[,;:]$/, "")}${isList ? "" : "…"}`;
   return lines.slice(0, most);
 }
 

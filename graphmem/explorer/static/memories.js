@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h, later } from "./dom.js";
-import { choice, day, failure, field, go, into, knownList, link, nameOf, note, sureness, symbolField, to } from "./parts.js";
+import { choice, day, failure, field, go, into, isBeginning, knownList, MOST_TEXT, short, link, nameOf, note, sureness, symbolField, to } from "./parts.js";
 import { actions, bearings, flags, inPlace, provenance } from "./memory.js";
 import { words } from "./words.js";
 
@@ -119,13 +119,16 @@ async function placeOf(ref, signal) {
 }
 
 function item(memory) {
-  const told = memory.content.replace(/\.$/, ""); // a memory of one short sentence is its title
+  const text = short(memory.content, MOST_TEXT);
+  const same = isBeginning(memory.title, memory.content); // then the text stands alone, with the link
+  const address = to("memories", { id: memory.shortId });
+  const redraw = (now) => whole.replaceWith(item(now));
   const whole = h(
     "li.memory",
     null,
-    h("h3", null, link(to("memories", { id: memory.shortId }), memory.title || memory.shortId)),
-    inPlace("p", memory, told === memory.title ? "" : told.length > 240 ? `${told.slice(0, 240)}…` : memory.content, (now) => whole.replaceWith(item(now))),
-    h("p.meta", null, flags(memory), sureness(memory.confidenceInUse), h("span.where", null, memory.files.slice(0, 3).join(", ")), h("span.where", null, words.ago(memory.createdAt)), day(memory.createdAt)),
+    same ? null : h("h3", null, link(address, memory.title || memory.shortId)),
+    same ? inPlace("h3", memory, link(address, text || memory.shortId), redraw) : inPlace("p", memory, text, redraw),
+    h("p.meta", null, flags(memory), sureness(memory.confidenceInUse), h("span.where", null, (memory.files.length ? memory.files : [...new Set((memory.about ?? []).map((one) => one.name))]).slice(0, 3).join(", ")), h("span.where", null, words.ago(memory.createdAt)), day(memory.createdAt)),
   );
   return whole;
 }

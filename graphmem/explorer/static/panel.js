@@ -2,11 +2,12 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { certainty, chip, day, details, failure, into, kindChip, knownList, link, listing, nameOf, refOf, site, symbolLink, to, where } from "./parts.js";
+import { certainty, chip, day, details, failure, into, kindChip, knownList, link, listing, nameOf, refOf, riskReasons, site, symbolLink, to, where } from "./parts.js";
 import { showSymbol } from "./workspace.js";
 import { words } from "./words.js";
 
-const RELATIONS = ["callers", "references", "callees", "tests", "members", "bases", "subclasses", "overrides", "overriddenBy"];
+const FIRST = ["callers", "references"]; // above the picture: most readers came for them
+const RELATIONS = ["callees", "tests", "members", "bases", "subclasses", "overrides", "overriddenBy"];
 const PAGE = 100; // edges of one answer
 const OPEN = new Set(["callers", "callees", "tests"]); // and references, if there are more of them than callers
 
@@ -49,6 +50,7 @@ export async function showPanel(place, ref, { signal, close, named = () => {}, r
       link(to("path", { from: exact }), w.path_from, { class: "button" }),
       symbol.path ? link(to("coaccess", { files: symbol.path }), w.coaccess, { class: "button" }) : null,
       link(to("teach", { symbol: exact }), w.teach, { class: "button" })),
+    FIRST.map((name) => relation(w[name], symbol, name, signal)),
     between,
     RELATIONS.map((name) => relation(w[name], symbol, name, signal)),
     details(words.known.about[whole ? "file" : "symbol"], symbol.known.memories.length + symbol.known.more, true, knownList(symbol.known, w.no_memories, symbol.path ? [symbol.path] : [], "file")),
@@ -66,8 +68,8 @@ function closer(close) {
 }
 
 /** How risky a change is and why, with the numbers of the impact view. */
-function verdict({ level, atLeast, reasons }) {
-  return h("p", null, h(`strong.risk.${level.toLowerCase()}`, null, words.impact.risk(level, atLeast)), " ", h("span.hint", null, reasons.join("; ")));
+function verdict(risk) {
+  return [h(`strong.risk.${risk.level.toLowerCase()}`, null, words.impact.risk(risk.level, risk.atLeast)), " ", riskReasons(risk)];
 }
 
 /** Other definitions with exactly the name of a symbol, overloads beside it left out; those with its whole name come first. */
@@ -87,7 +89,7 @@ async function namesakes(symbol, signal) {
 
 function sameName(symbol, some) {
   if (!some.length) return null;
-  return details(words.panel.namesakes(some.length, symbol.name), null, some.length <= 3, listing(some.map((one) => [symbolLink(one), " ", kindChip(one.kind), one.isTest ? chip("test", "test") : null, " ", where(one)]), 10));
+  return details(words.panel.namesakes(some.length, symbol.name), null, false, listing(some.map((one) => [symbolLink(one), " ", kindChip(one.kind), one.isTest ? chip("test", "test") : null, " ", where(one)]), 10));
 }
 
 function relation(title, symbol, name, signal) {
@@ -101,7 +103,7 @@ function relation(title, symbol, name, signal) {
     " ",
     certainty(confidence, rule),
     node.isTest && name !== "tests" ? chip("test", "test") : null,
-    kind === "CALLS" || kind === "DEFINES" ? null : chip(words.map.kind[kind] ?? kind),
+    kind === "CALLS" || kind === "DEFINES" || (kind === "REFERENCES" && name === "references") ? null : chip(words.map.kind[kind] ?? kind),
     h("br"),
     where(node),
     lines.length && (out ? symbol.path : node.path) ? h("span.where", null, " ·", sites(node, lines)) : null,
@@ -117,8 +119,9 @@ function relation(title, symbol, name, signal) {
     ({ endCursor } = next.pageInfo);
     return next.edges.map(entry);
   };
-  const head = tests || own ? [title, h("span.count", null, words.number(edges.length - tests - own)), h("span.besides", null, words.panel.besides(tests, own))] : title;
-  return details(head, tests || own ? null : connection.totalCount, OPEN.has(name) || (name === "references" && connection.totalCount > symbol.callers.totalCount), listing(edges.map(entry), 6, "ul", { total: connection.totalCount, page: PAGE, more }));
+  const head = tests || own ? [title, h("span.count", null, words.number(edges.length - tests - own)), h("span.besides", null, words.panel.besides(tests, own, name))] : title;
+  const note = name === "references" && symbol.modifiers.includes("abstract") ? h("p.hint", null, words.panel.through_abstract) : null;
+  return details(head, tests || own ? null : connection.totalCount, OPEN.has(name) || (name === "references" && connection.totalCount > symbol.callers.totalCount), note, listing(edges.map(entry), 6, "ul", { total: connection.totalCount, page: PAGE, more }));
 }
 
 async function coaccessed(path, signal) {

@@ -53,7 +53,12 @@ export function symbolLink(symbol) {
 export function where(symbol) {
   if (!symbol.path) return h("span.where", null, "external");
   if (symbol.qualname === "<module>" || !symbol.startLine) return h("span.where", null, "");
-  const place = `${symbol.path}:${symbol.startLine}`;
+  return placeLink(symbol.path, symbol.startLine);
+}
+
+/** A line of a file, written as its path and number, which a click shows in the source pane. */
+export function placeLink(path, line) {
+  const place = `${path}:${line}`;
   return link(to("code", { at: place }), place, { class: "where", "data-site": place });
 }
 
@@ -107,6 +112,13 @@ export function fileTraps(known, symbols, but = new Set()) {
 /** A mark that leads to a trap. */
 export function trapMark(one) {
   return link(to("memories", { id: one.shortId }), words.known.trap_here(one.title), { class: "chip trap", title: one.content });
+}
+
+/** Why a change is as risky as it is: the first reasons, which open to the others. */
+export function riskReasons({ reasons }) {
+  const first = reasons.slice(0, FIRST_REASONS).join("; ");
+  if (reasons.length <= FIRST_REASONS) return first ? h("span.hint", null, first) : null;
+  return h("details.hint.reasons", null, h("summary", null, first), reasons.slice(FIRST_REASONS).join("; "));
 }
 
 /** A section with a heading. */
@@ -176,6 +188,8 @@ export function countedDependents(report) {
   return words.impact.total(report.total - report.tests.length, report.hits.length, direct, report.maxDepth, cases, report.tests.length - cases);
 }
 
+const FIRST_REASONS = 2; // of a risk, in sight
+export const MOST_TEXT = 240; // characters of a memory in a list
 const NEAR = ["target", "around"]; // places of memories that come before all others
 const MOST_PATHS = 500; // files whose memories are asked for at once
 
@@ -193,10 +207,18 @@ function others(known, paths, about) {
   return place;
 }
 
+/** Whether a memory's title is only the beginning of its text, which is then shown in its place. */
+export function isBeginning(title, content) {
+  const told = title.replace(/…$/, "");
+  return content.startsWith(told) && (title !== told || content.length <= MOST_TEXT);
+}
+
 /** How certain a memory is, on its scale. */
 export function sureness(confidence) {
   return h("span.chip", { title: words.known.certain_hint }, words.known.certain(confidence));
 }
+
+export const short = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
 
 /**
  * Memories about the code of an answer: the target's own first, each with the code it is about and the reason to check it.
@@ -208,13 +230,13 @@ export function knownList(known, none, paths, about) {
   const near = (one) => NEAR.indexOf(one.place) + (NEAR.includes(one.place) ? 0 : NEAR.length + 1);
   const entries = [...known.memories].sort((a, b) => near(a) - near(b)).map((one) => [
     one.trap ? [chip(w.trap, "trap"), " "] : null,
-    link(to("memories", { id: one.shortId }), one.title),
+    link(to("memories", { id: one.shortId }), isBeginning(one.title, one.content) ? short(one.content, MOST_TEXT) : one.title),
     " ",
     one.trap ? null : [chip(words.memories.type_of[one.type] ?? one.type), " "],
     sureness(one.confidenceInUse),
     one.doubt ? [" ", chip(one.doubt, "likely")] : null,
     h("div.where", null, w.place[one.place] ? `${w.place[one.place]}: ` : "", one.about, " · ", day(one.createdAt)),
-    h("p.quiet-text", null, one.content.length > 160 ? `${one.content.slice(0, 160)}…` : one.content),
+    isBeginning(one.title, one.content) ? null : h("p.quiet-text", null, short(one.content, 160)),
   ]);
   return [
     entries.length ? listing(entries, 5) : known.held ? null : h("p.hint", null, none),

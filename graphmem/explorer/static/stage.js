@@ -347,16 +347,24 @@ export class Labels {
     return this.context.measureText(text).width;
   }
 
-  /** Write a text around a place if there is room; says whether there was. */
-  write(text, x, y, size, { align = "center", weight = 500, colour = this.palette.text, force = false, plate = false, clear = null } = {}) {
-    const { context } = this;
-    context.font = `${weight} ${size}px system-ui, sans-serif`;
-    const width = context.measureText(text).width;
+  /** The box of a text around a place; null if there is no room for it. */
+  room(text, x, y, size, { align = "center", weight = 500, force = false, clear = null } = {}) {
+    const width = this.width(text, size, weight);
     let x0 = align === "center" ? x - width / 2 : align === "right" ? x - width : x;
     if (Math.abs(x) < this.half) x0 = Math.max(-this.half, Math.min(x0, this.half - width)); // what is named is seen, so its whole name is
     const box = [x0 - 3, y - size * 0.58, x0 + width + 3, y + size * 0.58];
-    if (!force && this.taken.some((one) => one[0] < box[2] && box[0] < one[2] && one[1] < box[3] && box[1] < one[3])) return false;
-    if (clear && !clear(box)) return false;
+    if (!force && this.taken.some((one) => one[0] < box[2] && box[0] < one[2] && one[1] < box[3] && box[1] < one[3])) return null;
+    return clear && !clear(box) ? null : box;
+  }
+
+  /** Write a text around a place if there is room; says whether there was. */
+  write(text, x, y, size, options = {}) {
+    const { context } = this;
+    const { weight = 500, colour = this.palette.text, plate = false } = options;
+    const box = this.room(text, x, y, size, options);
+    if (!box) return false;
+    const x0 = box[0] + 3;
+    context.font = `${weight} ${size}px system-ui, sans-serif`;
     this.taken.push(box);
     if (plate) {
       context.fillStyle = this.palette.back;
