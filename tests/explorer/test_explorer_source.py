@@ -210,7 +210,7 @@ def test_a_place_in_the_code_opens_beside_the_view_and_is_kept_in_the_address(ta
         page + "/explore/impact?of=shop/price.py:rounded",
         "document.querySelectorAll('.zone').length === 3 && document.querySelector('.ln')",
     )
-    tab.value("[...document.querySelectorAll('.zone.after a.where')].find((one) => one.textContent.startsWith('shop/cart.py')).click()")
+    tab.value("[...document.querySelectorAll('.breaks a.where')].find((one) => one.textContent.startsWith('shop/cart.py')).click()")
     tab.until("document.querySelector('.ln.at') && document.querySelector('.crumbs').textContent.includes('cart.py')")
     assert tab.value("[location.pathname, new URLSearchParams(location.search).get('code')]") == ["/explore/impact", "shop/cart.py:4"]
     address = tab.value("location.pathname + location.search")
