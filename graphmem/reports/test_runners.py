@@ -179,7 +179,7 @@ def _ecmascript(project: Project, place: Place) -> Named | None:
 
 
 def _ecmascript_runner(project: Project, path: str) -> tuple[str, str]:
-    """Return the runner of a file of tests, "" when unknown, and its directory."""
+    """Return the runner of a file of tests, "" if unknown, and its directory."""
     text = project.text(path) or ""
     if _DENO.search(text):
         return "deno", ""
