@@ -89,7 +89,7 @@ def fitted(head: Iterable[str], rows: Sequence[str], budget: int, more: str) -> 
 
 
 def _shared(sections: Sequence[tuple[Sequence[str], float]], budget: int, more: str) -> str:
-    """Join sections of lines, in order, to an answer within a budget of tokens.
+    """Join sections of lines, in order, to an answer within a token budget.
 
     With too few tokens for shares, the remaining sections count as one. A section that is cut counts its omitted lines.
 
