@@ -17,6 +17,7 @@ class Said:
     person: Annotated[str, Doc("person who chose the value")]
     at: Moment
     memory: Annotated[str, Doc("raw id of the memory with this text; empty when the disagreement is about another field")]
+    short_id: Annotated[str, Doc("short id of the memory with this text; empty when the disagreement is about another field")]
 
 
 @answer

@@ -43,7 +43,7 @@ def disputes(
                 continue
             sides = sorted((row, other), key=lambda one: (one.valid_from, one.id))
             paired |= {row.id, other.id}
-            said = [Said(one.content, author(one), one.valid_from.isoformat(), one.id) for one in sides]
+            said = [Said(one.content, author(one), one.valid_from.isoformat(), one.id, one.short_id) for one in sides]
             found.append(Disagreement(sides[0].id, sides[0].short_id, sides[0].title, TEXT, said))
     single = {one: row for one, row in live.items() if row.disputed and one not in paired}
     if single:
@@ -51,7 +51,7 @@ def disputes(
         newest = {text_of(one.body, "memory"): one.body for one in reversed(entries)}
         for one, row in single.items():
             body = newest.get(one, {})
-            says = Said(text_of(body, "note"), name(text_of(body, "actor").partition(":")[2]), text_of(body, "at"), "")
-            sides_of_it = [Said(row.content, author(row), row.valid_from.isoformat(), one), says]
+            says = Said(text_of(body, "note"), name(text_of(body, "actor").partition(":")[2]), text_of(body, "at"), "", "")
+            sides_of_it = [Said(row.content, author(row), row.valid_from.isoformat(), one, row.short_id), says]
             found.append(Disagreement(one, row.short_id, row.title, DISPUTED, sides_of_it))
     return found

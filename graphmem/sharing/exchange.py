@@ -139,7 +139,7 @@ class Exchange:
                 continue
             if one in apart and (state := self._side.view(one)) is not None:
                 for name, heads in state.disagreements().items():
-                    sides = [Said(_display_text(name, head.value), head.person, head.at, "") for head in heads]
+                    sides = [Said(_display_text(name, head.value), head.person, head.at, "", "") for head in heads]
                     found.append(Disagreement(one, row.short_id, row.title, name, sides))
             if row.status not in LIVE_STATUSES:
                 continue
@@ -430,7 +430,7 @@ class Exchange:
     def _text_side(self, row: MemoryRow) -> Said | None:
         state = self._side.view(row.id)
         head = state.head(TEXT) if state is not None else None
-        return None if head is None else Said(row.content, head.person, head.at, row.id)
+        return None if head is None else Said(row.content, head.person, head.at, row.id, row.short_id)
 
     def _now(self) -> datetime:
         return self._book.clock.now()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.answers.organisation import Knows, Learnt, TeamNews
 from graphmem.memory.disputes import disputes
-from graphmem.memory.types import LIVE_STATUSES, SEEDED
+from graphmem.memory.types import COMMIT, LIVE_STATUSES, SEEDED
 from graphmem.sharing.rows import is_shared
 from graphmem.sharing.state import TEXT
 
@@ -82,7 +82,7 @@ def news(
         return place[login].name if login in place else login
 
     def author(row: MemoryRow) -> str:
-        return name(authors.get(row.id, ""))
+        return name(authors.get(row.id, "")) if row.source != COMMIT else ""  # whoever sent a lesson of a commit did not write it
 
     learnt: list[Learnt] = []
     news_of: dict[str, Learnt] = {}
@@ -108,11 +108,13 @@ def news(
         news_of[row.id] = one
         if row.source == SEEDED:
             continue
+        if row.valid_from >= since:
+            learnt.append(one)
+        if row.source == COMMIT:
+            continue
         login = authors.get(row.id, "")
         counts[login] += 1
         files.setdefault(login, Counter()).update(about)
-        if row.valid_from >= since:
-            learnt.append(one)
     learnt.sort(key=lambda found: (found.at, found.id), reverse=True)
     knows = [
         Knows(

@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 
+from graphmem.cli.output import Output
+from graphmem.cli.render.sharing import disagreements
 from graphmem.errors import SharingError
 from graphmem.memory.clock import ManualClock
 from graphmem.sharing.exchange import Exchange
@@ -73,7 +75,7 @@ def test_counts_add_and_tags_merge(two) -> None:
         assert set(row.tags) == {"money", "shop", "tax"}
 
 
-def test_two_texts_of_one_memory_are_both_kept(two) -> None:
+def test_two_texts_of_one_memory_are_both_kept(two, capsys) -> None:
     ann, ben = two
     told = ann.say("The cache lives for an hour.")
     ann.sync()
@@ -89,9 +91,13 @@ def test_two_texts_of_one_memory_are_both_kept(two) -> None:
         ("Ben", "The cache lives for ten minutes."),
     }
     assert ann.contents() == ben.contents() == ["The cache lives for ten minutes.", "The cache lives for two hours."]
-    loser = next(side.memory for side in one.sides if side.person == "Ben")
-    winner = next(side.memory for side in one.sides if side.person == "Ann")
-    ben.gm.resolve_conflict(winner, loser)
+    disagreements(Output(), [one])
+    printed = capsys.readouterr().out
+    winner = next(side for side in one.sides if side.person == "Ann")
+    loser = next(side for side in one.sides if side.person == "Ben")
+    assert f"`graphmem memory resolve {winner.short_id}`" in printed
+    assert winner.memory not in printed, "a person types the short id"
+    ben.gm.resolve_conflict(winner.short_id, loser.short_id)
     ben.sync()
     assert ann.sync().disagreements == []
     assert ann.contents() == ben.contents() == ["The cache lives for two hours."]

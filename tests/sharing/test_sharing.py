@@ -53,6 +53,7 @@ def test_the_news_say_who_taught_what(opened, url) -> None:
     ann, ben = opened("Ann", url), opened("Ben", url)
     told = ann.remember("Carts expire after a day.", source="user_taught", files=["shop/cart.py"]).memory
     ann.remember("I dislike tabs in this project.", source="user_taught", visibility="personal")
+    ann.remember("Fix a leak: carts are closed twice otherwise.", "gotcha", source="commit_auto", files=["shop/leak.py"])
     ann.sync_memories(key="shop")
     ben.sync_memories(key="shop")
     ann.update_memory(told.id, content="Carts expire after an hour.")
@@ -65,11 +66,12 @@ def test_the_news_say_who_taught_what(opened, url) -> None:
         ("Carts expire after an hour", "Ann", True),
         ("Carts expire after a week", "Ben", True),
         ("Totals are rounded once, at the end", "Ben", True),
+        ("Fix a leak: carts are closed twice otherwise", "", True),  # Ann's machine read it in a commit; she did not write it
     }
     assert [one.field for one in found.disagreements] == ["text"]
     assert [one.title for one in found.important] == ["Totals are rounded once, at the end"]  # the others are disputed
     assert {one.person: (one.memories, one.files) for one in found.knows}["Ann"] == (1, ["shop/cart.py"])
-    assert ben.team_news(days=1, limit=1).total == 3
+    assert ben.team_news(days=1, limit=1).total == 4
 
 
 def test_offline_nothing_is_lost_and_the_status_says_why(opened, url) -> None:

@@ -52,12 +52,8 @@ def disagreements(output: Output, found: Sequence[Disagreement]) -> None:
         for number, side in enumerate(one.sides, 1):
             output.line(f"    {number}. {side.value}", (f"  {side.person}, {_moment(side.at)}", common.DIM))
         if one.field == "text":
-            output.line(
-                (
-                    f"    keep one: {', '.join(f'`graphmem memory resolve {side.memory}` ({n})' for n, side in enumerate(one.sides, 1))}",
-                    common.DIM,
-                )
-            )
+            ways = ", ".join(f"`graphmem memory resolve {side.short_id}` ({number})" for number, side in enumerate(one.sides, 1))
+            output.line((f"    keep one: {ways}", common.DIM))
         else:
             output.line((f"    `graphmem organisation decide {one.short_id} {one.field} NUMBER` settles it", common.DIM))
 
