@@ -82,7 +82,7 @@ def news(
         return place[login].name if login in place else login
 
     def author(row: MemoryRow) -> str:
-        return name(authors.get(row.id, "")) if row.source != COMMIT else ""  # whoever sent a lesson of a commit did not write it
+        return name(authors.get(row.id, "")) if row.source != COMMIT else ""  # the sender of a commit's lesson is not its author
 
     learnt: list[Learnt] = []
     news_of: dict[str, Learnt] = {}
