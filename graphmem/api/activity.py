@@ -21,6 +21,7 @@ class Activity:
     def __init__(self) -> None:
         self._open = 0
         self._last = time.monotonic()
+        self.has_answered = False  # any request
 
     def idle_seconds(self) -> float:
         """Seconds since the last request ended; 0 while one is open."""
@@ -34,6 +35,7 @@ class Activity:
         """Count an open request as answered, and note the time."""
         self._open -= 1
         self._last = time.monotonic()
+        self.has_answered = True
 
 
 class NoteActivity:

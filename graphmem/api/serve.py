@@ -156,6 +156,11 @@ class Server:
         """Seconds since the last request ended; 0 while one is open."""
         return self._state.activity.idle_seconds()
 
+    @property
+    def has_answered(self) -> bool:
+        """Whether the server has answered a request."""
+        return self._state.activity.has_answered
+
     def stop(self) -> None:
         """Finish open requests, end subscriptions, and return from `run`."""
         self._server.should_exit = True

@@ -8,6 +8,7 @@ import os
 import secrets
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from graphmem.api.serve import Server
     from graphmem.project.graphmem import GraphMem
 
-SETTLE_S = 0.5  # after the start, before files are checked, because the client that started it is waiting
+SETTLE_S = 0.5  # without a request, before files are checked, because the client that started the server is waiting
+FIRST_ANSWERS_S = 3.0  # after the start of a server by a client; files are checked then in any case
 PLACE_S = 0.25  # between checks that the folder of the index was not moved
 SWITCH_S = 0.0005  # between checks whether another thread waits to run
 
@@ -266,7 +268,7 @@ class _Run:
         if had_index or self._no_index:
             self._announce()
         if had_index:
-            self._stopping.wait(SETTLE_S)
+            self._settle()
         try:
             if not self._no_index:
                 self._index()
@@ -291,6 +293,18 @@ class _Run:
             self._service.warm()
             gc.freeze()  # a full collection would scan all that was loaded, for a tenth of a second in the middle of an answer
         self._follow_vectors()
+
+    def _settle(self) -> None:
+        """Wait before the index run until a client has its first answers.
+
+        A client such as an editor starts the server and asks at once. The index run would slow down its first answers.
+        """
+        begun = time.monotonic()
+        while not self._stopping.wait(PLACE_S):
+            waited = time.monotonic() - begun
+            is_quiet = self._server.idle_seconds() >= SETTLE_S and (self._server.has_answered or not self._idle_s)
+            if (waited >= SETTLE_S and is_quiet) or waited >= (FIRST_ANSWERS_S if self._idle_s else SETTLE_S):
+                return
 
     def _index(self) -> None:
         output = self._here.output

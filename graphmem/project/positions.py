@@ -17,7 +17,7 @@ from graphmem.model import WRITTEN_KINDS, file_id
 from graphmem.parsing.contents import read_regular
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.encoding import to_utf8
-from graphmem.parsing.language import language_of_path, languages
+from graphmem.parsing.language import languages
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 from graphmem.runtime.inside import inside
 from graphmem.runtime.naming import in_project
@@ -184,7 +184,8 @@ class Positions:
         data = _bytes(self.graph.root(), path)
         content = content_hash(data)
         is_stale = content != view.arrays.paths.content_hash[number].as_py()
-        language = language_of_path(path)
+        kind = view.arrays.paths.language[number].as_py() or ""  # the grammars are not read, because an editor waits for its first hover
+        language = "" if kind == "text" else kind
         text = to_utf8(data, language).source
         lines = text.decode("utf-8", "replace").split("\n")
         key = (view.generation, path, content)
