@@ -6,14 +6,18 @@ separate candidate. Without this module, an answer could have both the comment a
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Final
 
+from graphmem.projection.arrays import NODE_KINDS
+from graphmem.projection.entries import Entry
 from graphmem.projection.graph import GraphView
 from graphmem.projection.text import STOP_WORDS, query_words
 from graphmem.search.fusion import Fused
 from graphmem.search.stems import stems_of
+from graphmem.search.unit_facts import BODIES
 from graphmem.search.units import Units
 
 _MARKS: Final = ("//", "/*", "*", "#", "--", ";")  # of a comment's line, in any language; also of an attribute in Rust
@@ -59,13 +63,16 @@ def _documented(view: GraphView, units: Units, chunk: str, query: str) -> str:
     """
     segments = units.segments.get(chunk, ())
     rest = next((segment for segment in segments if segment.unit == chunk), None)
-    defined = {segment.unit: segment.rows[0] for segment in segments if segment.unit in units.nodes}
-    if rest is None or not defined:
+    if rest is None:
         return ""
-    text = dict(zip(rest.rows, units.lines(rest), strict=True))
+    left = dict(zip(rest.rows, units.lines(rest), strict=True))
+    defined = {segment.unit: segment.rows[0] for segment in segments if segment.unit in units.nodes}
     start = {unit: view.start_line[units.nodes[unit]] - units.entries[chunk].start_line for unit in defined}
+    for unit, row in _cut_off(view, units.entries[chunk]).items():
+        if unit not in defined:
+            defined[unit] = start[unit] = row
+            left = {at: line for at, line in left.items() if at < row}
     comments: dict[str, list[str]] = {}
-    left = dict(text)
     for unit, row in defined.items():
         if row != start[unit]:
             continue  # it began before the chunk
@@ -81,3 +88,15 @@ def _documented(view: GraphView, units: Units, chunk: str, query: str) -> str:
     having = {unit: words(lines) for unit, lines in comments.items()}
     best = max(having, key=lambda unit: (having[unit], -defined[unit]), default="")
     return best if best and having[best] > words(left.values()) else ""
+
+
+def _cut_off(view: GraphView, entry: Entry) -> dict[str, int]:
+    """Return the function that begins in a chunk or below, and ends after it.
+
+    The result maps its id to the position of its first line, from the chunk's first line. Without such a function it is empty.
+    """
+    symbols = view.symbols_in(entry.path)
+    for row in range(bisect_left(symbols.starts, entry.start_line), bisect_right(symbols.starts, entry.end_line + 1)):
+        if symbols.ends[row] > entry.end_line and NODE_KINDS[symbols.kinds[row]] in BODIES:
+            return {view.ids[symbols.nodes[row]]: symbols.starts[row] - entry.start_line}
+    return {}

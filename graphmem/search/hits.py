@@ -66,6 +66,7 @@ def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Req
             text = own
         parts = [PathScore(*part) for part in one.hit.parts] if request.explain else []
         ref = f"{where[1]}::{where[2]}" if where[2] else where[1]
+        summary = summary_of(view.doc(units.nodes[unit])) if info is not None else ""
         twin = view.twin(units.nodes[unit]) if info is not None else 1
         ref += f"#{twin}" if twin > 1 else ""
         hits.append(
@@ -79,8 +80,8 @@ def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Req
                 one.boosted_by,
                 unit,
                 facet=_facet(view, where[0], where[1]),
-                summary=summary_of(view.doc(units.nodes[unit])) if info is not None else "",
-                lines=wanted.lines(numbered.get(unit, {}).items(), found.get(unit, {}), info.name if info is not None else ""),
+                summary=summary,
+                lines=wanted.lines(numbered.get(unit, {}).items(), found.get(unit, {}), info.name if info is not None else "", summary),
             )
         )
     return hits

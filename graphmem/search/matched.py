@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from graphmem.answers import MatchedLine
-from graphmem.projection.text import meaningful, query_words
+from graphmem.projection.text import meaningful, normalise, query_words
 from graphmem.search.stems import stems_of
 
 MOST: Final = 3  # lines of a hit
@@ -21,7 +21,12 @@ _WIDTH: Final = 160  # characters of a line
 _SCANNED: Final = 600  # lines of a hit that are read
 _SUMMARY: Final = 160  # characters
 _SHORT: Final = 40
+_LEAST_REPEATED: Final = 3  # words of a line that may repeat the summary
 _ROLE: Final = re.compile(r":[\w:]+:`~?([^`<]+?)(?: <[^`>]*>)?`|``([^`]+)``")
+# A description of a parameter, a result or an error, in the notations of Sphinx and of JSDoc.
+_FIELD: Final = re.compile(
+    r"(^|\s)(:(arg|argument|param|parameter|type|rtype|returns?|raises?|keyword|ivar)\b[^:]*:(?!`)|[@\\](param|returns?|throws|template)\b)"
+)
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s")
 
 
@@ -38,7 +43,9 @@ class Wanted(NamedTuple):
         """
         return cls(frozenset(stems_of(meaningful(query_words(query))).values()))
 
-    def lines(self, numbered: Iterable[tuple[int, str]], stems: Mapping[int, frozenset[str]], name: str = "") -> list[MatchedLine]:
+    def lines(
+        self, numbered: Iterable[tuple[int, str]], stems: Mapping[int, frozenset[str]], name: str = "", summary: str = ""
+    ) -> list[MatchedLine]:
         """Choose at most MOST lines that together have most of the query's words.
 
         A word that fewer lines contain counts more. Each further line is chosen for words that the lines chosen before lack. The result is
@@ -48,12 +55,16 @@ class Wanted(NamedTuple):
             numbered: the lines of one hit with their numbers in the file.
             stems: the stems of the query that each line has; lines without any are left out.
             name: name of the hit, which is shown with the lines. A line that has this name and no other word of the query is left out.
+            summary: summary of the hit, which is shown with the lines. A line of documentation that repeats it is left out.
         """
         texts = {number: line.strip() for number, line in islice(numbered, _SCANNED) if number in stems}
         found = {number: stems[number] for number in texts}
         if name and found:
             of_name = set(stems_of(query_words(name)).values())
             found = {number: stems for number, stems in found.items() if not (stems <= of_name and _has_name(texts[number], name))}
+        if summary and found:
+            shown = f" {normalise(summary)} "
+            found = {number: stems for number, stems in found.items() if not _is_within(texts[number], shown)}
         rows = Counter(stem for stems in found.values() for stem in stems)
         weight = {stem: 1 / math.log2(1 + count) for stem, count in rows.items()}
         chosen: list[int] = []
@@ -76,6 +87,15 @@ def _has_name(text: str, name: str) -> bool:
     return False
 
 
+def _is_within(text: str, shown: str) -> bool:
+    """Whether the words of a line are a part of `shown`, normalised words.
+
+    Lines of fewer than three words may be code.
+    """
+    words = normalise(text)
+    return words.count(" ") >= _LEAST_REPEATED - 1 and f" {words} " in shown
+
+
 def _is_of_word(sign: str) -> bool:
     return sign.isalnum() or sign == "_"
 
@@ -83,9 +103,10 @@ def _is_of_word(sign: str) -> bool:
 def summary_of(doc: str) -> str:
     """Return the first sentence of a documentation text, on one line.
 
-    A short first sentence is followed by the second. Markup of reStructuredText is removed.
+    A short first sentence is followed by the second. Markup of reStructuredText is removed. Descriptions of parameters are left out.
     """
-    paragraph = _ROLE.sub(lambda match: match[1] or match[2], " ".join(doc.strip().partition("\n\n")[0].split()))
+    paragraph = _FIELD.split(" ".join(doc.strip().partition("\n\n")[0].split()), maxsplit=1)[0]
+    paragraph = _ROLE.sub(lambda match: match[1] or match[2], paragraph)
     said = ""
     for sentence in _SENTENCE.split(paragraph):
         said = f"{said} {sentence}".strip()

@@ -15,10 +15,10 @@ BODY = """def follow(response):
 """
 
 
-def lines(query, text=BODY, first=10, name="follow"):
+def lines(query, text=BODY, first=10, name="follow", summary=""):
     wanted, numbered = Wanted.by(query), list(enumerate(text.splitlines(), first))
     stems = {number: wanted.stems.intersection(stems_of(query_words(line)).values()) for number, line in numbered}
-    return wanted.lines(numbered, {number: of_line for number, of_line in stems.items() if of_line}, name)
+    return wanted.lines(numbered, {number: of_line for number, of_line in stems.items() if of_line}, name, summary)
 
 
 def test_lines_have_their_numbers_and_match_other_forms_of_a_word():
@@ -34,6 +34,12 @@ def test_the_line_that_only_names_the_hit_says_nothing():
     assert [one.line for one in lines("follow", name="other")] == [10]
 
 
+def test_a_line_that_repeats_the_summary_is_not_shown_again():
+    text = 'def close(self):\n    """Close the ``stream`` at once.\n\n    No data is lost."""\n    self.stream.shut()\n'
+    assert [one.line for one in lines("close a stream", text, name="close")] == [11]
+    assert [one.line for one in lines("close a stream", text, name="close", summary="Close the stream at once.")] == [14]
+
+
 def test_words_that_carry_no_meaning_match_only_if_there_are_no_others():
     assert lines("what is the url of it") == [MatchedLine(12, 'url = response.headers["location"]')]
     assert lines("of a", name="") == [MatchedLine(13, "# cookies of a redirect are kept")]
@@ -45,3 +51,10 @@ def test_a_summary_is_one_line_without_markup_and_not_too_short():
     )
     assert summary_of("Receives it. Returns\nothers.") == "Receives it. Returns others."
     assert summary_of("") == ""
+
+
+def test_a_summary_leaves_out_descriptions_of_parameters():
+    assert summary_of(":arg stream: an `.IOStream`\n:arg bool is_client: client or server") == ""
+    assert summary_of("Sends a request. :param url: the address. :returns: the answer") == "Sends a request."
+    assert summary_of("Sends a request to a server.\n@param url the address") == "Sends a request to a server."
+    assert summary_of("Returns what :param:`x` names, or `@param` as it is.") == "Returns what x names, or `@param` as it is."
