@@ -51,7 +51,8 @@ def fills(
 def _is_callable(terms: Sequence[Term], item: TermIndex) -> bool:
     """Whether an expression may be a function or the creation of an object.
 
-    True for a name, a lambda, and a call of a capitalised name. Also for a list, a tuple or a choice (`a if b else c`) with such a part.
+    True for a name, an attribute, a lambda, and a call of a capitalised name. Also for a list, a tuple or a choice (`a if b else c`) with
+    such a part.
     """
     term = terms[item]
     if term[0] in (LIST, TUPLE, EITHER):
@@ -60,7 +61,7 @@ def _is_callable(terms: Sequence[Term], item: TermIndex) -> bool:
     if term[0] == CALL:
         callee = terms[term[1]]
         return callee[0] in (NAME, ATTR) and str(callee[-1]).lstrip("_")[:1].isupper()
-    return term[0] in (NAME, LAMBDA)
+    return term[0] in (NAME, ATTR, LAMBDA)
 
 
 def _fill(builder: TermBuilder, container: TermIndex, value: TermIndex, scope: int, line: int) -> Iterator[Binding]:

@@ -253,7 +253,7 @@ class Classes:
         value = self.ask(entry.memo, ("M", owner.index, name), self._class_attribute, owner, name)
         is_open = receiver[2] if receiver[0] == CLASS else not receiver[2]
         found = self._bind(self._of_one_side(value, entry, receiver) if value else value, receiver, name)
-        if is_open and after is None and self._varies(entry, owner, name):
+        if is_open and after is None and (self._varies(entry, owner, name) or is_vague(found)):
             found = join(found, self._overridden(receiver, name))
         return found
 
@@ -338,7 +338,7 @@ class Classes:
     def _gives(self, entry: FileEntry, symbol: Symbol, name: str) -> bool:
         """Whether a class itself assigns an attribute or has it as a property."""
         slots = entry.names(symbol.index).get(name, ())
-        return any(
+        return bool(entry.members.get(symbol.index, {}).get(name)) or any(
             slot.kind == "binding" or (slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers)
             for slot in slots
         )

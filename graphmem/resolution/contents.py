@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import ATTR
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import BOX, CLASS, EMPTY, INST, TUP, Atom, Type, box, join
+from graphmem.resolution.types import BOX, CLASS, EMPTY, INST, TUP, TYPEVAR, Atom, Box, Type, box, join
 
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
@@ -16,25 +16,38 @@ if TYPE_CHECKING:
 FILLED: Final = frozenset({"list", "set", "dict"})
 """Kinds of containers into which statements put values."""
 
+HOLDING: Final = FILLED | {"iter", "tuple"}
+"""Kinds of containers whose items a loop reads."""
+
 
 def is_vague(value: Type) -> bool:
     """Whether a container in a type has items of an imprecise type.
 
-    A container is a list, set or dict. The type of items is imprecise if it is unknown, a class object, or only declared as callable.
-    Calling an imprecise item may run code that the type does not name.
+    A container is a list, set or dict. The type of items is imprecise if it is unknown, a class object, a type variable, or only declared
+    as callable. Calling an imprecise item may run code that the type does not name.
+    """
+    return any(atom[0] == BOX and atom[1] in FILLED and _has_vague_items(atom) for atom in value)
+
+
+def holds_callables(declared: Type) -> bool:
+    """Whether the items of a declared container or iterator may be called.
+
+    Then the values that the code puts into it tell more, as in `handlers: Iterable[Callable]`.
     """
     return any(
-        atom[0] == BOX
-        and atom[1] in FILLED
-        and any(not part or any(_is_open(inner) for inner in part) or is_vague(part) for part in atom[2][-1:])
-        for atom in value
+        atom[0] == BOX and atom[1] in HOLDING and any(_is_open(inner) or holds_callables(part) for part in atom[2][-1:] for inner in part)
+        for atom in declared
     )
+
+
+def _has_vague_items(container: Box) -> bool:
+    return any(not part or any(_is_open(inner) for inner in part) or is_vague(part) for part in container[2][-1:])
 
 
 def _is_open(atom: Atom) -> bool:
     if atom[0] == TUP:
         return any(_is_open(inner) for part in atom[1] for inner in part)
-    return atom[0] == CLASS or (atom[0] == BOX and atom[1] == "callable")
+    return atom[0] == CLASS or atom[0] == TYPEVAR or (atom[0] == BOX and atom[1] == "callable")
 
 
 def filled(inference: Inference, entry: FileEntry, value: Type, positions: Iterable[int]) -> Type:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
-from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, STRING, Binding, Call, Definition, FileFacts, Reference
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, STRING, Binding, Call, Definition, FileFacts, Reference, Term
 from graphmem.parsing.language import language_spec
 from graphmem.resolution.frameworks import TEMPLATE, frameworks_of
-from graphmem.resolution.instantiations import class_names
+from graphmem.resolution.instantiations import class_names, is_class_name
 from graphmem.resolution.routes import ROUTE, key_of_route
 from graphmem.resolution.solver import Memo
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
@@ -225,7 +225,7 @@ class FileEntry:
             if reference.kind == "call":
                 call = call_at(terms, reference.term)
                 _, called, _, _ = call
-                name = last_name(terms[called])
+                name = last_name(terms[called]) or self._generic_class(terms[called])
                 if name:
                     self.calls.setdefault(name, []).append(position)
                 if name in connecting and terms[called][0] == ATTR:
@@ -248,6 +248,14 @@ class FileEntry:
             for decorator in definition.decorators:
                 for name in self._decorator_names(decorator, definition.name):
                     self.calls.setdefault(name, []).append(-1 - position)
+
+    def _generic_class(self, callee: Term) -> str:
+        """Return the name of the class in `Class[Type](…)`; otherwise ""."""
+        if callee[0] != INDEX:
+            return ""
+        _, base, _ = callee
+        name = last_name(self.terms[base])
+        return name if is_class_name(name) else ""
 
     def _index_route(self, position: int, call: Call) -> None:
         """Index a call that registers a handler, by the route's path and name.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import NAME, OPERATOR, Parameter
 from graphmem.resolution.call import Call
+from graphmem.resolution.contents import holds_callables
 from graphmem.resolution.demands import unreached
 from graphmem.resolution.file_entry import CallSite, FileEntry
 from graphmem.resolution.language import rules_of
@@ -53,6 +54,10 @@ if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
 
 
+MAX_FUNCTIONS_OF_TESTS: Final = 40
+"""Callers of a function beyond which the functions that tests pass to it do not count."""
+
+
 class Functions:
     """The part of type inference that follows calls between functions."""
 
@@ -82,11 +87,10 @@ class Functions:
         declared = self.inference.declared(entry, scope, parameter.annotation)
         is_rest = parameter.kind in ("rest", "keyword_rest")
         if parameter.annotation >= 0 and not is_open(declared):
-            value = (
-                join(declared, behind(declared, self.inference.expanded(self._passed(symbol, index))))
-                if is_deferred(declared)
-                else declared
-            )
+            value = declared
+            if is_deferred(declared) or holds_callables(declared):
+                passed = self.inference.expanded(self._passed(symbol, index))
+                value = join(declared, passed if holds_callables(declared) else behind(declared, passed))
         else:
             value = closed(declared)
             value = join(value, rules_of(entry).implicit_argument(self.inference, symbol, index))
@@ -104,7 +108,8 @@ class Functions:
     def _passed(self, symbol: Symbol, index: int) -> Type:
         """Return the type of the arguments that callers pass for a parameter.
 
-        If there are too many callers, only some are read. Then the result contains objects only, and neither functions nor classes.
+        If there are too many callers, only some are read. Then the result contains objects only, and neither functions nor classes. Those
+        of tests also count only if there are few callers.
         """
         entry = self.project.entry(symbol)
         name = symbol.name
@@ -119,13 +124,15 @@ class Functions:
         found = EMPTY
         for name in names:
             sites, are_all = self.project.call_sites(name)
-            known = EMPTY
+            files = self.project.files
+            in_tests = are_all and sum(site.decorated < 0 for site in sites) <= MAX_FUNCTIONS_OF_TESTS  # whether functions of tests count
+            elsewhere = are_all or files[sites[-1].path].in_tests
             for site in sites:
-                self.project.touch("passed", site.path, self.project.files[site.path].definitions[site.scope].qualname, name)
-                known = join(known, self._passed_at(site, symbol, owner, index))
-                if known is TOP:
+                self.project.touch("passed", site.path, files[site.path].definitions[site.scope].qualname, name)
+                passed = self._passed_at(site, symbol, owner, index)
+                found = join(found, passed if (in_tests if files[site.path].in_tests else elsewhere) else _objects_of(passed))
+                if found is TOP:
                     return TOP
-            found = join(found, known if are_all else _objects_of(known))
         return found
 
     def _passed_at(self, site: CallSite, symbol: Symbol, owner: Symbol | None, index: int) -> Type:
@@ -215,7 +222,8 @@ class Functions:
             declared = self.inference.declared(entry, definition.parent, definition.returns)
             if not any(atom[0] == UNTYPED for atom in declared):
                 if any(atom[0] == BOX for atom in declared) and not entry.yields.get(symbol.index):
-                    declared = join(declared, behind(declared, self.body_result(symbol)))
+                    body = self.body_result(symbol)
+                    declared = join(declared, body if holds_callables(declared) else behind(declared, body))
                 return rules_of(entry).result(self.inference, symbol, declared)
             value = join(closed(declared), self.body_result(symbol))
         else:

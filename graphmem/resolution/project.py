@@ -27,11 +27,11 @@ _CALLABLE_KINDS: Final = CLASS_KINDS | FUNCTION_KINDS
 MAX_SAID: Final = 32
 """Number of files whose `_contents` are cached."""
 
+MAX_CALL_SITES: Final = 120
+"""Maximum number of call sites of one name used to infer an undeclared parameter."""
+
 MAX_DECORATED: Final = 60
 """The same for a name that only decorates: each site adds one function."""
-
-MAX_CALL_SITES: Final = 40
-"""Maximum number of call sites of one name used to infer an undeclared parameter."""
 
 
 _NO_NAMES: Final[Mapping[str, set[str]]] = {}
@@ -225,7 +225,7 @@ class Project:
         found: list[CallSite] = []
         for path in sorted(paths, key=lambda path: (self.files[path].in_tests, path)):
             found += self.files[path].call_sites(name)
-            if len(found) > MAX_CALL_SITES:
+            if len(found) > MAX_DECORATED:
                 most = MAX_DECORATED if all(site.decorated >= 0 for site in found) else MAX_CALL_SITES
                 if len(found) > most:
                     return found[:most], False

@@ -149,8 +149,9 @@ class CallSites:
     def accepting(self, reference: Reference, called: int, targets: list[Target]) -> list[Target]:
         """Return the targets of a call, without those that reject its arguments.
 
-        `called` is the callee of the call, and `targets` are the functions that it may be. Only bound methods that were passed as values
-        are checked. All targets are kept if arguments are unknown, as in `f(*args)`, or were given before the call (`functools.partial`).
+        `called` is the callee of the call, and `targets` are the functions that it may be. Only functions and bound methods that were
+        passed as values are checked. All targets are kept if arguments are unknown, as in `f(*args)`, or were given before the call
+        (`functools.partial`).
         """
         _, _, arguments, named = call_at(self.terms, reference.term)
         values = {target.symbol for target in targets if target.rule in ("function_value", "computed_name")}
@@ -159,21 +160,53 @@ class CallSites:
         value = self.value(reference, called)
         if any(atom[0] == PARTIAL for atom in value):
             return targets
-        values -= {atom[1] for atom in value if atom[0] == FUNC and atom[2] is None}
+        values -= {atom[1] for atom in value if atom[0] == FUNC and atom[2] is None and atom[1].kind == "method"}
         keywords = [keyword for keyword, _ in named]
-        return [target for target in targets if target.symbol not in values or self.accepts(target.symbol, len(arguments), keywords)]
+        for taken in (len(arguments), len(arguments) + 1):  # a function that code stored in a class is called with the object, too
+            found = [one for one in targets if one.symbol not in values or self.accepts(one.symbol, len(arguments), taken, keywords)]
+            several = sum(one.symbol in values for one in found)
+            if several:
+                break
+        return [one for one in found if one.symbol not in values or self.fits(reference, one.symbol, arguments)] if several > 1 else found
 
-    def accepts(self, symbol: Symbol | None, positional: int, keywords: Sequence[str]) -> bool:
-        """Whether a bound method accepts the arguments of a call.
+    def accepts(self, symbol: Symbol | None, positional: int, taken: int, keywords: Sequence[str]) -> bool:
+        """Whether a function or bound method accepts the arguments of a call.
 
-        `positional` is the number of positional arguments, and `keywords` are the names of the others. For a decorated method, and for
-        anything that is not a method, the result is True.
+        `positional` is the number of positional arguments, and `keywords` are the names of the others. `taken` is the number of positional
+        arguments for a function outside a class. For a decorated function, and for a class, the result is True.
         """
-        if symbol is None or symbol.kind != "method":
+        if symbol is None or symbol.kind not in FUNCTION_KINDS:
             return True
         definition = self.project.definition(symbol)
         rules = rules_of(self.project.files[symbol.path])
-        return bool(definition.decorators) or rules.takes(definition, positional, keywords, bound=True)
+        given = positional if symbol.kind == "method" else taken
+        return bool(definition.decorators) or rules.takes(definition, given, keywords, bound=True)
+
+    def fits(self, reference: Reference, symbol: Symbol | None, arguments: Sequence[int]) -> bool:
+        """Whether a function may be meant, by the classes of the arguments.
+
+        It is not if it declares a class for a parameter that the argument's class neither is nor derives from, nor the other way round.
+        Only functions outside classes and without decorators are checked.
+        """
+        if symbol is None or symbol.kind == "method" or symbol.kind not in FUNCTION_KINDS:
+            return True
+        entry = self.project.entry(symbol)
+        definition = entry.definitions[symbol.index]
+        if definition.decorators:
+            return True
+        for parameter, argument in zip(definition.parameters, arguments, strict=False):
+            if parameter.annotation < 0 or parameter.kind not in ("normal", "positional"):
+                continue
+            declared = self.inference.declared(entry, definition.parent, parameter.annotation)
+            given = self.value(reference, argument) if declared else EMPTY
+            if given and all(atom[0] == INST for atom in (*declared, *given)) and not self._are_related(declared, given):
+                return False
+        return True
+
+    def _are_related(self, left: Type, right: Type) -> bool:
+        classes = self.inference.project_classes
+        pairs = [(one[1], other[1]) for one in left for other in right if one[0] == INST and other[0] == INST]
+        return any(one in classes(other) or other in classes(one) for one, other in pairs)
 
     def without_types(self, reference: Reference, callee: int) -> int:
         """Return the index of a call's callee, without type arguments in brackets.

@@ -89,7 +89,7 @@ class Targets:
         likely = shared_among(value)
         for atom in ordered(value):
             if atom[0] == FUNC:
-                other = name and atom[1].name != name and rule not in ("import", "function_value")
+                other = name and rule not in ("import", "function_value") and (atom[1].name != name or self._is_stored(atom[1], rule))
                 yield Target(atom[1], None, "function_value" if other else rule)
             elif atom[0] == CLASS:
                 yield Target(atom[1], None, rule)
@@ -122,6 +122,13 @@ class Targets:
                 yield from self.of_value(self.inference.expanded(atom[1]), "function_value", caller)
             elif atom[0] == SUPEROBJ:  # `super(…)`: the constructor of the next class
                 yield from self._next_constructor(atom)
+
+    def _is_stored(self, function: Symbol, rule: str) -> bool:
+        """Whether a function in an attribute is a value that code stored there.
+
+        `rule` is the rule by which the function was found. A method of the class is not such a value.
+        """
+        return rule in ("self", "receiver_type") and function.kind == "function" and rules_of(self.entry).values_are_checked
 
     def _constructors_below(self, symbol: Symbol, caller: Symbol) -> Iterator[Target]:
         """Yield the constructors of subclasses that `cls()` may run.
