@@ -124,16 +124,18 @@ class Overloads:
         """Return the methods of one class that override a chosen overload.
 
         `group` are the methods of the class. `plain` has the overloads that were chosen in other classes, one list for each class. In
-        languages that do not inherit overloads, the methods of `group` that fit the arguments best are returned instead.
+        languages that do not inherit overloads, only the methods of `group` that fit the arguments best are returned.
         """
         chosen = [target.symbol for targets in plain for target in targets if target.symbol is not None]
         rules = rules_of(self.entry)
-        if chosen and rules.overloads_are_inherited:
-            return [
+        if chosen:
+            group = [
                 target
                 for target in group
                 if target.symbol is not None and any(rules.overrides(self.inference, symbol, target.symbol) for symbol in chosen)
             ]
+            if rules.overloads_are_inherited:
+                return list(group)
         return _shared(_most(self._scored(reference, group)))
 
     def _scored(self, reference: Reference, targets: Iterable[Target]) -> list[tuple[int, Target]]:

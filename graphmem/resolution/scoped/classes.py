@@ -11,6 +11,7 @@ from graphmem.resolution.names import is_type_parameter, whole
 from graphmem.resolution.scoped.names import ScopedNames, is_class
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.types import (
+    BOX,
     BUILTIN,
     CLASS,
     EMPTY,
@@ -299,6 +300,9 @@ class ScopedClasses(ScopedNames):
                 else EMPTY
                 for symbol, definition, parameter in ((base, first, left), (method, second, right))
             )
+            kinds = [{atom[0] for atom in declared} for declared in (wanted, given)]
+            if kinds in ([{INST}, {BOX}], [{BOX}, {INST}]):  # an item and a container of items
+                return False
             is_known = wanted and given and all(atom[0] == INST for atom in wanted | given)
             if is_known and wanted.isdisjoint(given) and not is_type_parameter(inference.project.entry(base), base.index, left.annotation):
                 return False
