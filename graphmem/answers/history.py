@@ -132,7 +132,7 @@ class KnownPart:
     """People who know a module or a file."""
 
     name: Annotated[str, Doc("name of the module, or path of the file")]
-    commits: Annotated[int, Doc("number of commits that touched the module or file; very large commits are not counted")]
+    commits: Annotated[int, Doc("number of commits that touched the module or file; very large commits and those of bots are not counted")]
     bus_factor: Annotated[
         int, Doc("bus factor: least number of people who together made half of the weighted commits; 0 when nobody is known")
     ]

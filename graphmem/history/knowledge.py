@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from graphmem.history.reviewers import HALF_LIFE_S
+from graphmem.history.reviewers import BOT, HALF_LIFE_S
 from graphmem.runtime import git as _git
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class Known:
 def known_by(root: Path, part_of: Mapping[str, str], now: datetime) -> tuple[dict[str, Known], int]:
     """Return who knows each part of a project, and how many commits were read.
 
-    The newest `MOST_COMMITS` commits are read, without merges. A commit counts once for each part that it touched. A commit with more than
-    `MOST_FILES` files does not count for any part. Renames are not followed.
+    The newest `MOST_COMMITS` commits are read, without merges. A commit counts once for each part that it touched. A commit of a bot, or with
+    more than `MOST_FILES` files, does not count for any part. Renames are not followed.
 
     Args:
         root: root of the working tree.
@@ -78,7 +78,7 @@ def known_by(root: Path, part_of: Mapping[str, str], now: datetime) -> tuple[dic
         at, name, *paths = entry.split("\0")
         paths = [path.strip("\n") for path in paths if path.strip("\n")]
         read += 1
-        if len(paths) > MOST_FILES:
+        if len(paths) > MOST_FILES or name.endswith(BOT):
             continue
         when = datetime.fromisoformat(at).astimezone(UTC)
         weight = 0.5 ** (max(0.0, (now - when).total_seconds()) / HALF_LIFE_S)

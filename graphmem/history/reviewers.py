@@ -13,13 +13,14 @@ from graphmem.errors import GitError
 from graphmem.runtime import git as _git
 
 HALF_LIFE_S: Final = 365 * 86_400.0
+BOT: Final = "[bot]"  # at the end of the names under which programs commit, such as renovate[bot]
 MOST_COMMITS: Final = 2_000  # the newest; older ones have almost no weight
 
 
 def reviewers(root: Path, file: str, limit: int, now: datetime) -> Reviewers:
     """Rank people by their share of a file's commits, across renames.
 
-    Merges are ignored.
+    Merges and commits of bots are ignored.
 
     Args:
         root: root directory of the repository.
@@ -36,6 +37,8 @@ def reviewers(root: Path, file: str, limit: int, now: datetime) -> Reviewers:
     weight: defaultdict[str, float] = defaultdict(float)
     last: dict[str, datetime] = {}
     for at, _, name in (line.partition("\0") for line in lines):
+        if name.endswith(BOT):
+            continue
         when = datetime.fromisoformat(at).astimezone(UTC)
         commits[name] += 1
         weight[name] += 0.5 ** (max(0.0, (now - when).total_seconds()) / HALF_LIFE_S)
@@ -43,7 +46,7 @@ def reviewers(root: Path, file: str, limit: int, now: datetime) -> Reviewers:
     total = sum(weight.values())
     order = sorted(weight, key=lambda name: (-weight[name], name))[:limit]
     people = [Reviewer(name, commits[name], round(weight[name] / total, 4), last[name].isoformat()) for name in order]
-    notes = [] if people else [f"git knows no commit of {file}"]
+    notes = [] if people else [f"only bots committed to {file}" if lines else f"git knows no commit of {file}"]
     if len(lines) == MOST_COMMITS:
         notes.append(f"only the newest {MOST_COMMITS:,} commits were read")
     return Reviewers(file, people, notes)

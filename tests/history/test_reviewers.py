@@ -26,6 +26,11 @@ def repository(tmp_path: Path) -> Path:
         (tmp_path / "price.py").write_text(f"RATE = {number}\n")
         git("add", "-A")
         git("commit", "-qm", f"change {number}", who=who, when=when)
+    (tmp_path / "price.py").write_text("RATE = 7\n")
+    git("commit", "-qam", "update", who="renovate[bot]", when="2026-05-10")
+    (tmp_path / "lock.py").write_text("VERSION = 1\n")
+    git("add", "-A")
+    git("commit", "-qm", "pin", who="renovate[bot]", when="2026-05-11")
     git("mv", "price.py", "money.py")
     git("commit", "-qm", "rename", who="Eve", when="2026-05-20")
     return tmp_path
@@ -41,6 +46,11 @@ def test_a_recent_commit_counts_more_than_three_old_ones_and_a_rename_is_followe
 def test_a_file_that_git_does_not_know_has_nobody_and_a_note(repository: Path) -> None:
     found = reviewers(repository, "nothing.py", 10, NOW)
     assert (found.people, found.notes) == ([], ["git knows no commit of nothing.py"])
+
+
+def test_a_bot_knows_nothing(repository: Path) -> None:
+    found = reviewers(repository, "lock.py", 10, NOW)
+    assert (found.people, found.notes) == ([], ["only bots committed to lock.py"])
 
 
 def test_without_git_the_note_says_why(tmp_path: Path) -> None:
