@@ -59,8 +59,8 @@ class Known:
 def known_by(root: Path, part_of: Mapping[str, str], now: datetime) -> tuple[dict[str, Known], int]:
     """Return who knows each part of a project, and how many commits were read.
 
-    The newest `MOST_COMMITS` commits are read, without merges. A commit counts once for each part that it touched. A commit of a bot, or with
-    more than `MOST_FILES` files, does not count for any part. Renames are not followed.
+    The newest `MOST_COMMITS` commits are read, without merges. A commit counts once for each part that it touched. A commit of a bot, or
+    with more than `MOST_FILES` files, does not count for any part. Renames are not followed.
 
     Args:
         root: root of the working tree.
