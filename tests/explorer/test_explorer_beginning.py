@@ -43,6 +43,7 @@ def test_a_name_of_several_or_of_nothing_is_asked_back_beside_its_box_and_is_no_
     plain = "getComputedStyle(document.querySelector('.failure')).backgroundColor"
     visit(f"{explorer}/explore/impact?of=no_such_thing_anywhere", "document.querySelector('.failure')")
     alarming = tab.value(plain)
+    assert tab.value("document.querySelector('.failure a').getAttribute('href')").endswith("/explore/ask?q=no_such_thing_anywhere")
     for name, said in (
         ("add_edge", "Several symbols have this name; choose one:"),
         ("Graph.add_edg", "Nothing is called Graph.add_edg. Did you mean:"),

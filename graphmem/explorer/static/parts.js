@@ -308,6 +308,8 @@ export function failure(error, again = null) {
       error.facts.total > candidates.length ? h("p.hint", null, words.of(candidates.length, error.facts.total)) : null,
     );
   }
+  const { ref } = error.facts;
+  if (error.code === "NOT_FOUND" && ref && again) return h("div.failure", { role: "alert" }, h("strong", null, words.panel.unknown_here), h("p", null, words.panel.unread), link(to("ask", { q: ref }), words.search.by_words(ref)));
   return h("div.failure", { role: "alert" }, h("strong", null, error.code === "NOT_FOUND" ? words.panel.unknown_here : words.failed), h("p", null, error.message));
 }
 

@@ -523,6 +523,7 @@ export const words = {
     twins: "Mehrere Symbole heißen so; wähle eines:",
     unknown: (name) => `Nichts heißt ${name}. War gemeint:`,
     unknown_here: "Nichts heißt so",
+    unread: "Namen sind bekannt von Code in den Sprachen, die graphmem liest. Der Text anderer Dateien lässt sich durchsuchen.",
     through_abstract: "Aufrufe einer abstrakten Methode stehen hier: es läuft eine Überschreibung.",
     besides: (tests, own, name) => `${tests ? `, dazu ${name === "references" ? many(tests, "Stelle", "Stellen") : many(tests, "Aufrufer", "Aufrufer")} in Tests` : ""}${own ? ", und es selbst" : ""}`,
     namesakes: (n, name) => `${many(n, "andere Definition", "andere Definitionen")} des Namens ${name}`,

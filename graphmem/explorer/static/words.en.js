@@ -569,6 +569,7 @@ export const words = {
     twins: "Several symbols have this name; choose one:",
     unknown: (name) => `Nothing is called ${name}. Did you mean:`,
     unknown_here: "Nothing has this name",
+    unread: "Names are known of code in the languages that graphmem reads. The text of other files can be searched.",
     through_abstract: "Calls of an abstract method are listed here: an override runs.",
     besides: (tests, own, name) => `${tests ? `, and ${many(tests, name === "references" ? "place" : "caller")} in tests` : ""}${own ? ", and itself" : ""}`,
     namesakes: (n, name) => `${many(n, "other definition")} of the name ${name}`,
