@@ -17,8 +17,9 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple, cast
 
-from graphmem.errors import IndexCancelledError, ResourceError
+from graphmem.errors import ResourceError
 from graphmem.indexing.inputs import PackedDependencies, numbers_of, pack, packed_numbers, unpack
+from graphmem.indexing.interruption import interrupted
 from graphmem.indexing.resolving_worker import BATCH, Batch, End, Job, Resolved, Start
 from graphmem.model import IndexProgress
 from graphmem.parsing.pool import default_workers
@@ -232,9 +233,7 @@ class _Run:
                         done += len(said.files)
                         self._tell(IndexProgress("resolve", done, total, said.files[-1].path))
                 if self._ask():
-                    raise IndexCancelledError(
-                        "indexing was interrupted, and the index is unchanged; repeat the command to continue", stage="interrupted"
-                    )
+                    raise interrupted()
 
     def _keep(self, batch: Batch) -> None:
         def kept(rows: tuple[bytes, int]) -> tuple[Piece, int]:

@@ -77,8 +77,9 @@ class IndexerSource:
         if self.newest is None or before != str(root):
             # Imported here: a process that only queries saves a tenth of a second without the parser and resolver.
             from graphmem.indexing.inputs import Inputs
+            from graphmem.indexing.options import IndexOptions
             from graphmem.indexing.past import FILE, Past
-            from graphmem.indexing.pipeline import Indexer, IndexOptions
+            from graphmem.indexing.pipeline import Indexer
             from graphmem.parsing.facts_cache import FactsCache
 
             options = IndexOptions(self.options, workers=self.settings.workers or None, keep_warm=self.keep_warm)

@@ -8,7 +8,7 @@ import sqlite3
 import pytest
 
 from graphmem.errors import DiskFullError
-from graphmem.indexing import pipeline
+from graphmem.indexing import kept_resolver
 from graphmem.indexing.inputs import Inputs, pack
 from graphmem.model import HandlesRow
 from graphmem.resolution import shelf
@@ -104,7 +104,7 @@ def test_a_warm_up_answers_what_most_first_edits_ask(starlette_tree, open_memory
         indexer.warm(lambda: False)
         if is_ahead:
             memory.warm()
-        solver = indexer._resolver._project.solver
+        solver = indexer._kept._resolver._project.solver
         begun = solver._asked
         append(target, "\n\ndef added():\n    return Request\n")
         memory.parts.runs.run(paths=["starlette/requests.py"])
@@ -158,7 +158,7 @@ def test_facts_that_rest_are_read_again_from_the_cache(starlette_tree, open_memo
     memory.index(starlette_tree)
     append(starlette_tree / "starlette" / "responses.py", "\n\nclass Added(Response):\n    pass\n")
     memory.index()
-    assert memory.parts.runs.indexers.newest._resolver._shelf.reads > 0
+    assert memory.parts.runs.indexers.newest._kept._resolver._shelf.reads > 0
     shelf.BUDGET_BYTES = 1 << 30  # the fixture puts it back
     fresh = open_memory("fresh")
     fresh.index(starlette_tree)
@@ -179,7 +179,7 @@ def test_a_cache_that_loses_facts_in_between_costs_time_only(starlette_tree, ope
 
 @pytest.mark.parametrize("is_open", [True, False])
 def test_a_checkout_of_many_files_resolves_everything_at_once(starlette_tree, open_memory, resolved, monkeypatch, is_open):
-    monkeypatch.setattr(pipeline, "MANY_CHANGES", 2)
+    monkeypatch.setattr(kept_resolver, "MANY_CHANGES", 2)
     memory = open_memory()
     memory.index(starlette_tree)
     everything = sorted(resolved)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.errors import ResourceError
-from graphmem.indexing import pipeline, resolving
+from graphmem.indexing import parse_stage, pipeline, resolve_stage, resolving
 from graphmem.indexing.facts_source import FactsByPath, FactsSource
 from graphmem.indexing.inputs import unpack
 from graphmem.indexing.resolving import MANY_FILES, MEMORY_SHARE, MOST_PROCESSES, memory_of, processes_for
@@ -61,8 +61,8 @@ def resolved_here(monkeypatch):
 @pytest.fixture
 def divided(monkeypatch):
     """Resolve first indexes of any size in several processes."""
-    monkeypatch.setattr(pipeline, "processes_for", lambda *_: 2)
-    monkeypatch.setattr(pipeline, "BATCH", 2)
+    monkeypatch.setattr(resolve_stage, "processes_for", lambda *_: 2)
+    monkeypatch.setattr(resolve_stage, "BATCH", 2)
 
 
 def described(dependencies):
@@ -184,13 +184,13 @@ def test_a_killed_run_keeps_the_old_index_says_why_and_is_continued(starlette_tr
 
     (starlette_tree / "added.py").write_text("def added():\n    return 1\n", encoding="utf-8")
     monkeypatch.setattr(pipeline, "_made_by", lambda: "other code")  # every file has to be read again
-    monkeypatch.setattr(pipeline, "LEAST_FILES", 1)
+    monkeypatch.setattr(parse_stage, "LEAST_FILES", 1)
     with pytest.raises(ResourceError, match=r"killed.*MiB of memory; end other programs or exclude folders"):
         memory.index(on_progress=kill)
     assert not resolved_here  # this process would have needed as much
     assert lines(memory) == before
-    real_parse, parsed = pipeline.parse_files, []
-    monkeypatch.setattr(pipeline, "parse_files", lambda files, **options: parsed.extend(files) or real_parse(files, **options))
+    real_parse, parsed = parse_stage.parse_files, []
+    monkeypatch.setattr(parse_stage, "parse_files", lambda files, **options: parsed.extend(files) or real_parse(files, **options))
     assert memory.index().mode == "full"
     assert parsed == []
     fresh = open_memory("fresh")
@@ -201,11 +201,11 @@ def test_a_killed_run_keeps_the_old_index_says_why_and_is_continued(starlette_tr
 
 RUN = """
 import os, signal, sys
-from graphmem.indexing import pipeline, resolving
+from graphmem.indexing import resolve_stage, resolving
 from graphmem.project.graphmem import GraphMem
 
-pipeline.processes_for = lambda *_: 2
-pipeline.BATCH = 2
+resolve_stage.processes_for = lambda *_: 2
+resolve_stage.BATCH = 2
 start = resolving.subprocess.Popen
 
 def started(command, **options):

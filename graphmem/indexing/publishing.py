@@ -1,0 +1,58 @@
+"""Show a small change in answers before it is committed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Final
+
+from graphmem.model import GraphDelta
+
+if TYPE_CHECKING:
+    from graphmem.projection.projections import Projections
+    from graphmem.store.base import GraphStore
+
+AHEAD_ROWS: Final = 2_000
+"""Rows of the largest change that is shown; a larger one takes long to commit, and readers of the store would wait as long."""
+
+
+@contextmanager
+def published(
+    store: GraphStore,
+    projections: Projections,
+    ends: ExitStack,
+    delta: GraphDelta,
+    outdated: Collection[str],
+    on_changed: Callable[[Collection[str]], None],
+    on_published: Callable[[], None],
+) -> Iterator[None]:
+    """Show a small change in answers before the `with` block commits it.
+
+    If the process ends before the commit, the next run finds the same changed files again. If the run fails, answers return to the last
+    committed graph. A large change is not shown before its commit.
+
+    Args:
+        store: takes the change.
+        projections: show it.
+        ends: exit stack that is closed at the end of the run.
+        delta: the change.
+        outdated: paths of the changed and removed files.
+        on_changed: called with `outdated` if the run fails.
+        on_published: called when answers contain the change.
+    """
+    local = store.local
+    if local is None or sum(map(len, delta)) > AHEAD_ROWS:
+        yield
+        return
+
+    def end(kind: type[BaseException] | None, *_: object) -> None:
+        projections.withdraw()
+        if kind is not None:
+            on_changed(outdated)
+
+    with local.announced() as generation, ExitStack() as taken_back:
+        if projections.publish(generation, delta):
+            taken_back.push(end)
+            on_published()
+        yield
+        ends.push(taken_back.pop_all())

@@ -1,0 +1,315 @@
+"""Resolve the affected files of an index run, and collect their new rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from graphmem.errors import DiskFullError, ResourceError, StoreBusyError
+from graphmem.evidence.merge import Outside
+from graphmem.indexing.contracts import Contracts, calls_in, has_handlers, is_schema
+from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
+from graphmem.indexing.inputs import PackedDependencies
+from graphmem.indexing.interruption import interrupted
+from graphmem.indexing.kept_resolver import KeptResolver
+from graphmem.indexing.options import IndexOptions
+from graphmem.indexing.packed import PackedRows
+from graphmem.indexing.past import Undo, undo_of
+from graphmem.indexing.recent import Recent
+from graphmem.indexing.resolving import processes_for, resolve_everything
+from graphmem.indexing.resolving_worker import BATCH, Job, Resolved
+from graphmem.indexing.spill import Spill
+from graphmem.indexing.summary import Meter
+from graphmem.indexing.tree import Tree
+from graphmem.model import Diagnostic, EdgeRow, FileRow, GraphDelta, HandlesRow, IndexProgress, OccurrencesRow, file_id
+from graphmem.parsing.facts_cache import FactsCache
+from graphmem.parsing.language import languages
+from graphmem.parsing.marker import FILE as MARKER
+from graphmem.parsing.packing import packed_chunks
+from graphmem.parsing.worker import parse_file
+from graphmem.resolution.resolver import Resolver
+from graphmem.runtime.faults import CODE as FAULT
+from graphmem.runtime.free_memory import free_memory
+from graphmem.runtime.heap import give_back
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import FileFacts
+    from graphmem.parsing.packing import Head, ParsedFile
+    from graphmem.projection.projections import Projections
+    from graphmem.store.base import GraphStore
+
+_PLAIN: Final = Resolved("", "", 0, "", False, ())  # a file of a language without rules
+
+
+class ResolveStage:
+    """Resolves files in this process or in others, and compares their rows.
+
+    Attributes:
+        handles: names that frameworks have for functions, of the files of this run.
+        recent: rows of recently changed files.
+    """
+
+    def __init__(
+        self,
+        project: str,
+        root: Path,
+        data_dir: Path,
+        tree: Tree,
+        store: GraphStore,
+        projections: Projections,
+        cache: FactsCache,
+        outside: Outside,
+        contracts: Contracts,
+        kept: KeptResolver,
+        options: IndexOptions,
+    ) -> None:
+        self._project = project
+        self._root = root
+        self._data_dir = data_dir
+        self._tree = tree
+        self._store = store
+        self._projections = projections
+        self._cache = cache
+        self._outside = outside
+        self._contracts = contracts
+        self._kept = kept
+        self._options = options
+        self.handles: dict[str, Sequence[HandlesRow]] = {}
+        self.recent = Recent()
+
+    def join_contracts(
+        self, resolver: Resolver, parsed: Mapping[str, ParsedFile], removed: Collection[str], affected: set[str], *, full: bool
+    ) -> None:
+        """Link contracts between files, such as a route and its calls.
+
+        The paths of files whose edges change are added to `affected`. In a first index run (`full`), contract ends (offers and uses) are
+        collected later: while a file is resolved, its parsed facts are in memory.
+        """
+        known = self._contracts.begin(self._store.meta().get("run", ""), full=full)
+        if full:
+            return
+        for path in sorted(affected | parsed.keys()) if known else ():
+            self._take_contracts(path, resolver, parsed)
+        if not known:  # lost: the ends of all files are collected again
+            for path in resolver.paths():
+                self._take_contracts(path, resolver, parsed)
+            for path, found in self._tree.files.items():
+                if found.language == "text" and is_schema(path):
+                    self._contracts.take(path, parse_file(found, self._project).facts.ends, resolver)
+        affected |= self._contracts.join(resolver, removed)
+
+    def _take_contracts(
+        self, path: str, resolver: Resolver, parsed: Mapping[str, ParsedFile], edges: Sequence[EdgeRow] | None = None
+    ) -> bool:
+        """Collect the contract ends of a file; return whether it has any.
+
+        `edges` are the resolved edges out of the file. Without them, a file that names handlers of routes is resolved for them.
+        """
+        facts = resolver.facts(path)
+        if facts is None and path in parsed and parsed[path].has_facts and is_schema(path):
+            facts = parsed[path].facts
+        if facts is not None:
+            if edges is None:
+                edges = resolver.resolve(path).edges if has_handlers(facts.ends) else ()
+            self._contracts.take(path, facts.ends, resolver, edges)
+        return facts is not None and bool(facts.ends)
+
+    def resolve(
+        self,
+        meter: Meter,
+        resolver: Resolver,
+        parsed: dict[str, ParsedFile],
+        removed: list[str],
+        affected: set[str],
+        spill: Spill | None,
+        notes: PackedRows[Diagnostic],
+        on_progress: Callable[[IndexProgress], None],
+        cancelled: Callable[[], bool],
+    ) -> tuple[GraphDelta, Rows | None, Undo | None]:
+        """Resolve the affected files and return (delta, new rows, inverse).
+
+        The delta is the change of the graph. New rows and inverse are None in a first load, which has `spill` (a temporary store).
+
+        Args:
+            meter: measures the time.
+            resolver: knows the current files.
+            parsed: the files that this run has parsed, by path.
+            removed: paths of deleted files.
+            affected: paths of files whose edges may have changed.
+            spill: takes the new rows in a first load; None in other runs.
+            notes: receives the diagnostics.
+            on_progress: receives the progress.
+            cancelled: whether to stop.
+        """
+        paths = sorted(affected | parsed.keys())
+        with meter.stage("compare"):
+            old = self._stored_rows(paths, parsed, removed) if spill is None else Rows.empty(None)
+            file_rows = {row.path: row for row in old.files}
+        self.handles = {}
+        with meter.stage("resolve"):
+            new = Rows.empty(spill)
+            called: dict[str, set[tuple[str, str]]] = {}  # ends of calls, of files that have contracts
+            for done, path in enumerate(paths):
+                if done % 64 == 0:
+                    on_progress(IndexProgress("resolve", done, len(paths), path))
+                    if cancelled():
+                        raise interrupted()
+                call_sites, fault = 0, ""
+                if path in affected:
+                    found = resolver.resolve(path)
+                    resolved = self._outside.merged(path, found)
+                    call_sites, fault = resolved.call_sites, resolved.fault
+                    if resolved.handles:
+                        self.handles[path] = resolved.handles
+                    new.symbols.extend(resolver.symbols(path))
+                    new.edges.extend(resolved.edges)
+                    if (spill is not None and self._take_contracts(path, resolver, parsed, found.edges)) or (
+                        spill is None and self._contracts.edges(path)
+                    ):
+                        called[path] = calls_in(resolved.edges)
+                    new.unresolved.extend(resolved.unresolved)
+                    if resolved.places:
+                        new.occurrences.append(OccurrencesRow(file_id(self._project, path), path, resolved.places))
+                    new.externals.update((row.id, row) for row in resolved.externals)
+                elif spill is not None:
+                    self._take_contracts(path, resolver, parsed)
+                module = resolver.module_name(path)
+                fault = resolver.fault(path) or fault
+                if path in parsed:
+                    left_out = resolver.is_left_out(path)
+                    self._add_file(new, parsed[path], module, call_sites, fault, notes, is_left_out=left_out)
+                    continue
+                if fault:
+                    notes.extend([Diagnostic(path, "error", FAULT, fault, 0)])
+                elif path in self._tree.faults():
+                    fault = unused(self._tree.faults()[path])
+                facts = resolver.facts(path)
+                said = file_rows[path].diagnostic if facts is None else _serious(facts) or fault
+                new.files.append(file_rows[path]._replace(module=module, call_sites=call_sites, diagnostic=said))
+            if spill is not None:
+                self._contracts.join(resolver, ())
+            for path, calls in called.items():
+                new.edges.extend([edge for edge in self._contracts.edges(path) if (edge.src, edge.dst) not in calls])
+            on_progress(IndexProgress("resolve", len(paths), len(paths), ""))
+        with meter.stage("compare"):
+            if spill is not None:
+                return everything(new), None, None
+            ends = {edge.dst for edges in (old.edges, new.edges) for edge in edges}
+            view = self._projections.graph()
+            delta = difference(old, new, external_uses(view, ends))
+            return delta, new, undo_of(delta, old, view)
+
+    def resolved_apart(
+        self,
+        meter: Meter,
+        parsed: dict[str, ParsedFile],
+        spill: Spill,
+        notes: PackedRows[Diagnostic],
+        on_progress: Callable[[IndexProgress], None],
+        cancelled: Callable[[], bool],
+    ) -> tuple[GraphDelta, PackedDependencies] | None:
+        """Resolve all files of a first load in other processes.
+
+        Returns the delta with all rows, and the dependencies of the files. The result is None if the calling process must resolve the files
+        itself: there are few files, outside evidence is due, the cache lacks facts, or the processes failed. No resolver stays in this
+        process; `warm` makes one from the cache for the next run.
+        """
+        files = [self._tree.files[path] for path in sorted(parsed) if parsed[path].head.language in languages()]
+        size = sum(file.size_bytes for file in files)
+        processes = processes_for(len(files), size, self._options.workers, free_memory())
+        current = [file._replace(content_hash=parsed[file.path].head.content_hash) for file in files]
+        if not processes or self._outside.is_due("") or self._cache.missing(current):
+            return None
+        self._kept.drop()
+        if self._store.local is not None:
+            with suppress(DiskFullError, ResourceError, StoreBusyError):  # it only saves memory
+                self._store.local.rest(0.0)
+        give_back()
+        layout, niceness = self._tree.layout(), self._options.niceness
+        with meter.stage("resolve"):
+            on_progress(IndexProgress("resolve", 0, len(files), ""))
+            job = Job(self._project, self._root, self._cache.path, self._data_dir / MARKER, layout, current, niceness, BATCH)
+            found = resolve_everything(job, processes, spill, on_progress, cancelled)
+            if found is None:
+                return None
+            new = Rows.empty(spill)
+            for part in found.parts:
+                for packed, (piece, count) in zip((new.symbols, new.edges, new.unresolved, new.occurrences), part, strict=True):
+                    assert isinstance(packed, PackedRows)  # noqa: S101 - there is a spill
+                    packed.extend_pickled(piece, count)
+            new.externals.update(found.externals)
+            self.handles = {path: one.handles for path, one in found.files.items() if one.handles}
+            self._contracts.begin("", full=True)
+            for path, parsed_file in parsed.items():
+                if path in found.files:
+                    self._contracts.take_rows(path, found.files[path].contracts)
+                elif parsed_file.has_facts and is_schema(path):
+                    self._contracts.take(path, parsed_file.facts.ends, None)
+            self._contracts.join(None, ())
+            for path, one in found.files.items():
+                if one.contracts:
+                    new.edges.extend([edge for edge in self._contracts.edges(path) if (edge.src, edge.dst) not in one.calls])
+            for path in sorted(parsed):
+                one = found.files.get(path, _PLAIN)
+                fault = one.fault or found.faults.get(path, "")
+                self._add_file(new, parsed[path], one.module, one.call_sites, fault, notes, is_left_out=one.is_left_out)
+        with meter.stage("compare"):
+            return everything(new), found.dependencies
+
+    def _add_file(
+        self, new: Rows, one: ParsedFile, module: str, call_sites: int, fault: str, notes: PackedRows[Diagnostic], *, is_left_out: bool
+    ) -> None:
+        path = one.head.path
+        if fault:
+            notes.extend([Diagnostic(path, "error", FAULT, fault, 0)])
+        elif path in self._tree.faults():
+            fault = unused(self._tree.faults()[path])
+        new.files.append(_file_row(self._project, one.head, module, call_sites, fault))
+        if is_left_out:
+            return  # its chunks belong to definitions that do not exist
+        if isinstance(new.chunks, PackedRows):
+            new.chunks.extend_packed(*one.spilled_chunks, packed_chunks)
+        else:
+            new.chunks.extend(one.chunks)
+
+    def _stored_rows(self, paths: list[str], parsed: dict[str, ParsedFile], removed: list[str]) -> Rows:
+        """Return the rows that the graph has for some files before this run.
+
+        The edges come from the projection (the copy of the graph in memory), the other rows from a cache or the store. Chunks are read only
+        for files that were parsed or removed.
+        """
+        generation = self._store.generation()
+        if self._projections.graph().generation != generation:  # updating after the last commit failed
+            self._projections.refresh(generation, None)
+        touched = sorted({*paths, *removed})
+        rows = self.recent.rows_of(self._store.rows_of, touched, {*parsed, *removed})
+        return Rows(
+            rows.files, rows.symbols, rows.chunks, edges_of(self._projections.graph(), touched), rows.unresolved, rows.occurrences, {}
+        )
+
+
+def _serious(facts: FileFacts | Head) -> str:
+    return next((message for severity, _, message, _ in facts.diagnostics if severity == "error"), "")
+
+
+def unused(reason: str) -> str:
+    """Return the diagnostic of a configuration file that has an error."""
+    return f"what it says of the project is not used: {reason}"
+
+
+def _file_row(project: str, facts: Head, module: str, call_sites: int, fault: str) -> FileRow:
+    return FileRow(
+        id=file_id(project, facts.path),
+        path=facts.path,
+        language=facts.language,
+        module=module,
+        content_hash=facts.content_hash,
+        size_bytes=facts.size_bytes,
+        lines=facts.lines,
+        is_test=facts.is_test,
+        error_count=facts.error_count,
+        diagnostic=_serious(facts) or fault,
+        call_sites=call_sites,
+    )
