@@ -31,7 +31,7 @@ from graphmem.embedding.choose import choose
 from graphmem.embedding.fill import embedded_text
 from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.project.graphmem import GraphMem
-from graphmem.projection.projections import Snapshot
+from graphmem.projection.snapshot import Snapshot
 from graphmem.projection.vectors import VectorIndex
 from graphmem.projection.words import WordIndex
 from graphmem.runtime.compression import deflated, inflated

@@ -15,7 +15,7 @@ from graphmem.memory.journal import LOST
 from graphmem.memory.journal_lines import Head, Line
 from graphmem.memory.records import Replay, plain, restated
 from graphmem.memory.redact import redact_all
-from graphmem.projection.projections import JOURNAL_MARK
+from graphmem.projection.kept_memories import JOURNAL_MARK
 
 if TYPE_CHECKING:
     from graphmem.memory.clock import Clock

@@ -14,36 +14,32 @@ import sqlite3
 import tempfile
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 
-from graphmem.errors import DiskFullError, GraphMemError, ResourceError, StoreBusyError, StoreClosedError
+from graphmem.errors import GraphMemError, StoreClosedError
 from graphmem.knowledge import KnowledgeDelta
 from graphmem.model import GraphDelta
-from graphmem.projection.arrays import I32
+from graphmem.projection.chunk_hashes import ChunkHashes, embedding_order
 from graphmem.projection.entries import DamagedWordsError
+from graphmem.projection.failures import may_pass, refusal_named, unread
 from graphmem.projection.graph import GraphView
+from graphmem.projection.kept_memories import KeptMemories
 from graphmem.projection.memories import MemoryIndex
-from graphmem.projection.memory_file import FILE as MEMORIES_FILE
-from graphmem.projection.memory_file import load_memories, save_memories
+from graphmem.projection.snapshot import Snapshot
 from graphmem.projection.text import forget_expansions
 from graphmem.projection.vectors import F32, VectorIndex, matrix_of
 from graphmem.projection.words import WordIndex
 from graphmem.runtime.checksums import SIDES
 from graphmem.runtime.heap import give_back
-from graphmem.runtime.limits import kind_of, refusal
 from graphmem.store.base import GraphReads
 
 GRAPH_FILE: Final = "graph.projection"
-JOURNAL_MARK: Final = "memory_journal"  # store meta, written by `memory.recovery`: the journal position in the store
 
-_CODE, _TEXT, _TEST = range(3)  # the order in which chunks get vectors
 COMMIT_S: Final = 5.0  # wait for the commit of a graph that is published before it
 _IDLE_SECONDS: Final = 2.0  # without a change before the graph is saved
 _AGAIN_SECONDS: Final = 0.2  # between two tries to load data that an answer waits for
@@ -52,80 +48,6 @@ _LOOK_SECONDS: Final = 0.1  # between two checks whether this is closed
 _RETRIES: Final = 5  # of reading a snapshot during commits
 
 _log = logging.getLogger(__name__)
-
-
-@contextmanager
-def _refusal_named(folder: Path) -> Iterator[None]:
-    """Convert write errors inside a `with` block to errors of graphmem.
-
-    OSError and SQLite's OperationalError are converted, mostly to DiskFullError. `folder` is the directory of the files.
-    """
-    try:
-        yield
-    except (OSError, sqlite3.OperationalError) as error:
-        said = "writing the word index of the new graph (answers use the previous graph; index again)"
-        raise refusal(error, said, folder) or DiskFullError(
-            f"{said} failed: {error} ({folder}); check the disk and its free space, then try again", path=str(folder)
-        ) from error
-
-
-def _may_pass(failure: Exception) -> bool:
-    """Return whether a failure is a temporary lack of a system resource."""
-    return bool(kind_of(failure)) or isinstance(failure, (DiskFullError, ResourceError, StoreBusyError))
-
-
-def _unread(what: str, failure: Exception | None, folder: Path) -> GraphMemError:
-    """Return the error to raise because data could not be read.
-
-    `what` names the data. The message contains the reason from `failure`.
-    """
-    if isinstance(failure, GraphMemError):
-        return type(failure)(f"{what} could not be read from the database: {failure.message}", **failure.facts)
-    refused = refusal(failure, f"reading {what}", folder) if failure is not None else None
-    return refused or GraphMemError(f"{what} could not be read from the database: {failure}")
-
-
-class Snapshot(NamedTuple):
-    """An immutable bundle of projections that a reader uses.
-
-    Graph and words have the same generation, except while words are built for the first time.
-    """
-
-    generation: int
-    graph: GraphView
-    words: WordIndex | None
-    words_note: str  # why `words` is None
-    vectors: VectorIndex | None
-    vectors_note: str  # why `vectors` is None
-    covered: tuple[int, int]  # chunks with a vector, chunks
-    memories: MemoryIndex | None
-    memories_note: str  # why `memories` is None
-    report_damage: Callable[[WordIndex, float], Snapshot | None]  # takes a damaged word index, and seconds to wait for another one
-
-
-class _ChunkHashes:
-    """Counts how many chunks have each text hash.
-
-    A text hash is the key of a vector. So the counts show which vectors are in use, and how many chunks have a vector.
-    """
-
-    def __init__(self, hashes: Iterable[str]) -> None:
-        self.uses = Counter(hashes)
-        self.total = self.uses.total()
-        self.covered = 0
-
-    def count(self, vectors: VectorIndex | None) -> None:
-        self.covered = sum(count for key, count in self.uses.items() if key in vectors) if vectors is not None else 0
-
-    def exchange(self, removed: Iterable[str], added: Iterable[str], vectors: VectorIndex | None) -> None:
-        for hashes, step in ((removed, -1), (added, 1)):
-            for key in hashes:
-                self.uses[key] += step
-                self.total += step
-                if vectors is not None and key in vectors:
-                    self.covered += step
-                if not self.uses[key]:
-                    del self.uses[key]
 
 
 class Projections:
@@ -152,13 +74,8 @@ class Projections:
         self._is_level.set()
         self._words: WordIndex | None = None
         self._vectors: VectorIndex | None = None
-        self._hashes = _ChunkHashes(())
+        self._hashes = ChunkHashes(())
         self._words_note = "the word index is being opened"
-        self._memories: MemoryIndex | None = None
-        self._memories_note = "the memories are being read"
-        self._memories_failure: Exception | None = None
-        self._memories_saved = ""  # the state of the memories in the file
-        self._memories_away = False  # saved and released, until the next use
         self._failure: Exception | None = None
         self._trying = threading.Lock()  # for loading again after a failure
         self._tried = -_AGAIN_BEHIND_SECONDS
@@ -169,14 +86,13 @@ class Projections:
         self._words_opened = threading.Event()  # or they are being built, or failed
         self._settled = threading.Event()  # both
         self._renewed = threading.Event()  # a damaged word index was replaced
-        self._memories_settled = threading.Event()
         self.no_vectors = "no vectors yet"  # why there are none, if the model gives a better reason
         self.notes: list[str] = []  # what was damaged, one sentence each
-        self._learning = threading.RLock()  # of following a write of layer 3
+        self._memories = KeptMemories(store, data_dir, self.notes, self._model_in_use)
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._worker = threading.Thread(target=self._work, name="graphmem-projections", daemon=True)
         self._jobs.put(self._load)
-        self._jobs.put(self._load_memories)
+        self._jobs.put(self._memories.load)
         self._worker.start()
 
     # ---- reading
@@ -191,7 +107,7 @@ class Projections:
         if self._graph is None:
             self._try_again(self._load)
         if self._graph is None:
-            raise _unread("the graph", self._failure, self._dir) from self._failure
+            raise unread("the graph", self._failure, self._dir) from self._failure
         graph = self.graph_if_ready()
         assert graph is not None  # noqa: S101 - it never goes away again
         return graph
@@ -221,12 +137,13 @@ class Projections:
         if newest:
             self.await_commit()
         self._words_opened.wait()
-        if self._memories_away:
+        if self._memories.is_away:
             self.memories()
         if self._words is None and self._failure is not None:
             self._try_again(self._load, wait=False)
         with self._state:
             assert self._graph is not None  # noqa: S101 - graph() has returned, and it never goes away again
+            memories = self._memories.index
             return Snapshot(
                 self._graph.generation,
                 self._graph,
@@ -235,8 +152,8 @@ class Projections:
                 self._vectors,
                 "" if self._vectors is not None and len(self._vectors) else self.no_vectors,
                 (self._hashes.covered, self._hashes.total),
-                self._memories,
-                "" if self._memories is not None else self._memories_note,
+                memories,
+                "" if memories is not None else self._memories.note,
                 self._damaged,
             )
 
@@ -246,18 +163,10 @@ class Projections:
         Raises:
             GraphMemError: the memories could not be read.
         """
-        self._memories_settled.wait()
-        if self._memories is None and self._memories_failure is not None:
-            self._try_again(self._load_memories)
-        index = self._memories
-        if index is None and self._memories_away:
-            with self._learning:
-                if self._memories_away:
-                    self._bring_memories()
-                index = self._memories
-        if index is None:
-            raise _unread("the memories", self._memories_failure, self._dir) from self._memories_failure
-        return index
+        self._memories.settled.wait()
+        if self._memories.index is None and self._memories.failure is not None:
+            self._try_again(self._memories.load)
+        return self._memories.current()
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait until graph, words and memories are ready or have failed.
@@ -267,7 +176,7 @@ class Projections:
         begun = time.monotonic()
         if not self._settled.wait(timeout_s):
             return False
-        return self._memories_settled.wait(None if timeout_s is None else max(0.0, timeout_s - (time.monotonic() - begun)))
+        return self._memories.settled.wait(None if timeout_s is None else max(0.0, timeout_s - (time.monotonic() - begun)))
 
     def note(self) -> str:
         """Return a sentence if the graph or the words are missing, otherwise "".
@@ -285,7 +194,7 @@ class Projections:
         The command `doctor` shows the result.
         """
         with self._state:
-            graph, words, vectors, memories = self._graph, self._words, self._vectors, self._memories
+            graph, words, vectors, memories = self._graph, self._words, self._vectors, self._memories.index
             return {
                 "graph": {"generation": graph.generation, "bytes": graph.nbytes, **graph.counts} if graph else {"note": self.note()},
                 "words": {"generation": words.generation, "file": words.path.name} if words else {"note": self._words_note},
@@ -294,7 +203,7 @@ class Projections:
                 else {"note": "no vectors yet"},
                 "memories": {"generation": memories.generation, "rows": len(memories), "with_vector": memories.covered()[0]}
                 if memories is not None
-                else {"note": self._memories_note},
+                else {"note": self._memories.note},
             }
 
     # ---- changing
@@ -347,7 +256,7 @@ class Projections:
             DiskFullError: the disk is full; readers keep the old bundle, and the next index run tries again.
         """
         self._settled.wait()
-        with self._writing, _refusal_named(self._dir):
+        with self._writing, refusal_named(self._dir):
             graph, words, ahead = self._graph, self._words, self._ahead
             if not again and graph is not None and words is not None and graph.generation == words.generation == generation:
                 self.withdraw()
@@ -388,15 +297,12 @@ class Projections:
             vectors: (text_hash, vector) of the write; they are used only if they are from the current model.
             again: whether to read everything even if readers have this generation; see `refresh`.
         """
-        self._memories_settled.wait()
-        with self._learning:
-            index = self.memories()
-            if index.generation >= generation and not again:
-                return
-            if delta is None or index.generation != generation - 1:
-                self._read_memories()
-                return
-            index.patch(delta, vectors, generation)
+        self.memories()
+        self._memories.refresh(generation, delta, vectors, again=again)
+
+    def _model_in_use(self) -> str | None:
+        with self._state:
+            return self._vectors.model_id if self._vectors is not None else None
 
     def use_model(self, model_id: str, dim: int | None = None) -> bool:
         """Use the vectors of a model: stored vectors, and vectors added later.
@@ -419,7 +325,7 @@ class Projections:
         stored = self._store.vectors(model_id)
         if not stored.num_rows and dim is None:
             return False
-        memories = self._memories
+        memories = self._memories.index
         if memories is not None:
             memories.use_model(model_id, stored)
         vectors = VectorIndex(model_id, dim or stored.schema.field("vector").type.list_size)
@@ -468,17 +374,7 @@ class Projections:
         Code comes first, then documents and data, then tests. Searches are mostly about code, but most chunks are tests. Code and tests are
         each ordered by the incoming edges of the chunk's symbol, most edges first. Ties are ordered by id.
         """
-        shot = self.snapshot()
-        if shot.words is None:
-            return []
-        view = shot.graph
-        degree: I32 = np.diff(view.in_ptr)
-
-        def key(row: tuple[str, str, str]) -> tuple[int, int, str]:
-            node = view.index_of.get(row[2])
-            return (_TEXT, 0, row[0]) if node is None else (_TEST if view.is_test[node] else _CODE, -int(degree[node]), row[0])
-
-        return [(chunk, text_hash) for chunk, text_hash, _ in sorted(shot.words.chunk_keys(), key=key)]
+        return embedding_order(self.snapshot())
 
     def vector_hashes(self) -> frozenset[str]:
         """Return hashes of the texts that have a vector of the current model."""
@@ -493,15 +389,7 @@ class Projections:
         Returns:
             Whether any data was released.
         """
-        with self._learning:
-            index = self._memories
-            cooled = index is not None and self._save_memories(index)
-            if index is not None and cooled:
-                with self._state:
-                    self._memories, self._memories_away = None, True
-            elif index is not None:
-                index.cool()
-        del index
+        cooled = self._memories.release()
         graph = self._graph
         cooled |= graph is not None and graph.cool()
         if (words := self._words) is not None:
@@ -518,9 +406,7 @@ class Projections:
         self._jobs.put(None)
         self._worker.join()
         self._save()
-        with self._learning:
-            if self._memories is not None:
-                self._save_memories(self._memories)
+        self._memories.save()
         if self._words is not None:
             self._words.close()
         if self._temporary is not None:
@@ -538,9 +424,9 @@ class Projections:
             wait: whether to return only when the load is ready or has failed again.
         """
         with self._trying:
-            failure = self._memories_failure if load == self._load_memories else self._failure
+            failure = self._memories.failure if load == self._memories.load else self._failure
             since = time.monotonic() - self._tried
-            if failure is None or not _may_pass(failure) or since < (_AGAIN_SECONDS if wait else _AGAIN_BEHIND_SECONDS):
+            if failure is None or not may_pass(failure) or since < (_AGAIN_SECONDS if wait else _AGAIN_BEHIND_SECONDS):
                 return
             done = threading.Event()
             self._jobs.put(load)
@@ -566,21 +452,20 @@ class Projections:
                 return
             except Exception as error:  # noqa: BLE001 - this thread has nobody to raise to: note() and the log say what happened
                 # A full disk, or a lack of memory, is reported in a sentence.
-                ours = not (isinstance(error, (OSError, sqlite3.OperationalError)) or _may_pass(error))
+                ours = not (isinstance(error, (OSError, sqlite3.OperationalError)) or may_pass(error))
                 _log.error("a projection could not follow a commit: %s", error, exc_info=ours)
-                with self._state:
-                    if job == self._load_memories:
-                        self._memories_failure = error
-                        self._memories_note = f"the memories could not be read: {error}"
-                    else:
+                if job == self._memories.load:
+                    self._memories.fail(error)
+                else:
+                    with self._state:
                         self._failure = error
                         self._words_note = f"the word index could not be built: {error}"
             finally:
                 self._graph_settled.set()
                 self._words_opened.set()
                 self._settled.set()
-                if job == self._load_memories:
-                    self._memories_settled.set()
+                if job == self._memories.load:
+                    self._memories.settled.set()
 
     def _load(self) -> None:
         """Load the saved projections; build missing ones from the store."""
@@ -602,57 +487,6 @@ class Projections:
         else:
             with self._writing:
                 self._rebuild(elsewhere=True)
-
-    def _load_memories(self) -> None:
-        with self._learning:
-            self._bring_memories()
-        self._memories_settled.set()
-
-    def _bring_memories(self) -> None:
-        """Load the saved memory index, or build it from the store.
-
-        The caller must block writes of memories during the call.
-        """
-        generation, key = self._store.knowledge_generation(), self._memories_key()
-        index = load_memories(self._dir / MEMORIES_FILE, generation, key, self.notes) if generation else None
-        if index is None:
-            self._read_memories()
-            return
-        self._memories_saved = key
-        self._publish_memories(index)
-
-    def _read_memories(self) -> None:
-        self._publish_memories(MemoryIndex.from_knowledge(self._store.knowledge()))
-
-    def _publish_memories(self, index: MemoryIndex) -> None:
-        """Add the model's vectors to a memory index, and let readers use it."""
-        with self._state:
-            vectors = self._vectors
-        if vectors is not None:
-            index.use_model(vectors.model_id, self._store.vectors(vectors.model_id))
-        with self._state:
-            self._memories, self._memories_away, self._memories_failure = index, False, None
-
-    def _memories_key(self) -> str:
-        """Return a string that changes with every write of memories.
-
-        The string consists of the number of changes and the journal position in the store.
-        """
-        return f"{self._store.knowledge_generation()} {self._store.meta().get(JOURNAL_MARK, '')}"
-
-    def _save_memories(self, index: MemoryIndex) -> bool:
-        """Save the memories; return whether the file is current."""
-        if not len(index) or index.generation != self._store.knowledge_generation():
-            return False
-        key = self._memories_key()
-        if key != self._memories_saved:
-            try:
-                save_memories(index, self._dir / MEMORIES_FILE, key)
-            except OSError as error:
-                _log.warning("the memories' projection could not be saved; it will be rebuilt: %s", error)
-                return False
-            self._memories_saved = key
-        return True
 
     def _rebuild(self, *, elsewhere: bool = False) -> None:
         """Build graph and words from the store, the graph first.
@@ -707,7 +541,7 @@ class Projections:
             return WordIndex.build(Path(self._temporary.name), generation, chunks(), self._progress), read[-1]
 
     def _publish(self, graph: GraphView, words: WordIndex) -> None:
-        hashes = _ChunkHashes(words.hash_of_each())
+        hashes = ChunkHashes(words.hash_of_each())
         with self._state:
             hashes.count(self._vectors)
             self._graph, self._words, self._hashes, self._words_note, self._failure = graph, words, hashes, "", None

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 from graphmem.projection.graph import GraphView
-from graphmem.projection.projections import Snapshot
+from graphmem.projection.snapshot import Snapshot
 from graphmem.projection.words import WordAnswer
 from graphmem.search.candidates import Dense
 from graphmem.search.comments import credited

@@ -16,7 +16,7 @@ import numpy as np
 
 from graphmem.answers import IndexState
 from graphmem.embedding.base import Embedder
-from graphmem.projection.projections import Snapshot
+from graphmem.projection.snapshot import Snapshot
 from graphmem.search import code
 from graphmem.search.pipeline import Aids, candidates_of
 from graphmem.search.query_type import ERROR, IDENTIFIER, SEMANTIC

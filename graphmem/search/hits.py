@@ -8,7 +8,7 @@ from typing import cast
 from graphmem.answers import PathScore, SearchHit
 from graphmem.answers.vocabulary import SearchFacet, SearchKind
 from graphmem.projection.graph import GraphView
-from graphmem.projection.projections import Snapshot
+from graphmem.projection.snapshot import Snapshot
 from graphmem.projection.words import WordIndex
 from graphmem.search import memories
 from graphmem.search.matched import Wanted, summary_of

@@ -26,7 +26,7 @@ from graphmem.projection.entries import DamagedWordsError
 from graphmem.projection.graph import GraphView
 from graphmem.projection.memories import MemoryIndex
 from graphmem.projection.postings import Elsewhere
-from graphmem.projection.projections import Snapshot
+from graphmem.projection.snapshot import Snapshot
 from graphmem.projection.text import query_words
 from graphmem.projection.words import WordAnswer, WordIndex
 from graphmem.search import code, memories

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from graphmem.answers import IndexState, MemoryInfo, SearchAnswer, SearchHit
     from graphmem.language_model import LanguageModel
     from graphmem.memory.repository import MemoryRepository
-    from graphmem.projection.projections import Projections, Snapshot
+    from graphmem.projection.projections import Projections
+    from graphmem.projection.snapshot import Snapshot
     from graphmem.search.accepted import WeightBook
     from graphmem.search.phases import PhaseBook
     from graphmem.search.rerank import Reranker

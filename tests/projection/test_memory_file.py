@@ -123,9 +123,9 @@ def test_an_index_that_is_opened_again_reads_them_from_the_file_and_a_write_make
         fill(memory)
         before = told(memory.parts.projections.memories())
     with opened(tmp_path) as memory:
-        assert memory.parts.projections._memories_saved == "" or memory.parts.projections.wait()
+        assert memory.parts.projections._memories._saved == "" or memory.parts.projections.wait()
         assert told(memory.parts.projections.memories()) == before
-        assert memory.parts.projections._memories_saved
+        assert memory.parts.projections._memories._saved
         first = (tmp_path / "index" / FILE).read_bytes()
         memory.remember("one more about the cookie of the header", id="more")
     assert (tmp_path / "index" / FILE).read_bytes() != first
