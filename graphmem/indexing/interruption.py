@@ -6,5 +6,5 @@ from graphmem.errors import IndexCancelledError
 
 
 def interrupted() -> IndexCancelledError:
-    """Return the error to raise when `cancelled` of an index run returned True."""
+    """Return the error of an index run whose caller interrupted it."""
     return IndexCancelledError("indexing was interrupted, and the index is unchanged; repeat the command to continue", stage="interrupted")

@@ -1,4 +1,4 @@
-"""The resolver of the last index run, kept in memory or stored for the next.
+"""The resolver of the last index run, kept for the next one.
 
 The resolver knows the facts of every indexed file. The inputs of each file's edges are stored in `inputs.sqlite`, from which a later
 process restores the resolver.

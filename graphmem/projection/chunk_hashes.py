@@ -42,7 +42,7 @@ class ChunkHashes:
 
 
 def embedding_order(shot: Snapshot) -> list[tuple[str, str]]:
-    """Return (chunk id, text hash) of all chunks; see `Projections.fill_order`."""
+    """Return (chunk id, text hash) of chunks; see `Projections.fill_order`."""
     if shot.words is None:
         return []
     view = shot.graph

@@ -36,9 +36,9 @@ class KeptMemories:
         model_in_use: returns the id of the model whose vectors are in use, or None.
 
     Attributes:
-        index: the index; None while it is loaded or released.
+        index: the index; None before it is loaded and after it is released.
         is_away: whether it is saved and released, until the next use.
-        note: why there is no index.
+        note: the reason why the index is None.
         failure: the error of the last `load`.
         settled: set when the index is ready, or has failed.
         learning: lock of following a write of memories.

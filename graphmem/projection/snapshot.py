@@ -1,4 +1,4 @@
-"""What a reader uses of all projections: one bundle of one generation."""
+"""The bundle of projections, of one generation, that a reader uses."""
 
 from __future__ import annotations
 
