@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from heapq import nlargest
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
@@ -17,7 +18,7 @@ from graphmem.projection.words import WordAnswer
 from graphmem.search.candidates import Dense
 from graphmem.search.comments import credited
 from graphmem.search.fusion import Fused, Ranked, fuse
-from graphmem.search.literal import literal
+from graphmem.search.literal import is_message, literal, messages
 from graphmem.search.places import named_files
 from graphmem.search.query_type import QUESTION, classify
 from graphmem.search.request import Request, Tuning, Weights
@@ -27,6 +28,7 @@ from graphmem.search.units import NOWHERE, SURE, Units, Voted, divided
 from graphmem.search.written import is_completion, is_log, texts_among
 
 _OF_TESTS: Final = re.compile(r"\b(tests?|testing|tested|fixtures?|mocks?|pytest|unittest|assert\w*)\b|test_|Test[A-Z]", re.IGNORECASE)
+_WITH_MESSAGES: Final = 40  # units with the best scores for words, whose texts are searched for a message
 _COPY: Final = 0.35  # factor for a section of a document that repeats a better one
 _OF_DOCUMENTS: Final = re.compile(
     r"\b(docs?|documentation|documented|readme|change ?logs?|release notes?|guides?|tutorials?|manual|config\w*|settings?|workflows?|"
@@ -112,6 +114,7 @@ def gather(
         Ranked("exact", {view.ids[node]: score for node, score in signs.named.items()}, weights.exact, full=1.0),
         Ranked("graph", {view.ids[node]: score for node, (score, _) in signs.around.items()}, weights.graph),
         Ranked("literal", literal(query, units.texts()) if weights.literal else {}, weights.literal, full=1.0),
+        Ranked("message", _messages(view, query, units, by_words.whole) if weights.message else {}, weights.message, full=1.0),
         Ranked("places", places, weights.places, full=1.0),
         Ranked("frames", {view.ids[node]: 1.0 for node in signs.placed}, weights.frames, full=1.0),
         Ranked("files", near, weights.files, full=1.0),
@@ -151,6 +154,19 @@ def is_heard(found: CodeLists, faint: float) -> bool:
     It must have a word or a name of the query, be at a place (file and line) in the query, or have a cosine of at least `faint`.
     """
     return found.best_cosine >= faint or any(one.scores for one in found.lists if one.name not in ("dense", "files", "churn"))
+
+
+def _messages(view: GraphView, query: str, units: Units, scores: Mapping[str, float]) -> dict[str, float]:
+    """Return the share of a message that each of the best units contains.
+
+    `scores` has the units' scores for words. Tests repeat the messages of the code, so they count only if the query mentions tests.
+    """
+    if not is_message(query):
+        return {}
+    best = set(nlargest(_WITH_MESSAGES, scores, key=lambda unit: (scores[unit], unit)))
+    if _OF_TESTS.search(query) is None:
+        best = {unit for unit in best if not view.in_tests(units.path(unit))}
+    return messages(query, units.texts(best))
 
 
 def _in_files(units: Units, files: Mapping[str, float]) -> dict[str, float]:

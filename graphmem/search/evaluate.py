@@ -28,7 +28,7 @@ KNOBS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "words": ("words", "sentence"),
         "vectors": ("dense",),
         "names": ("names",),
-        "literal": ("literal",),
+        "literal": ("literal", "message"),
         "places": ("places",),
         "votes": ("votes",),
         "alike": ("alike",),

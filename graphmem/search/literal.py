@@ -11,10 +11,14 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from graphmem.search.query_type import mentions, phrases
+from graphmem.projection.text import STOP_WORDS
+from graphmem.search.query_type import is_asked, mentions, phrases
 
 MOST: Final = 24  # names and phrases of a query that are used, from its start: a pasted log has hundreds
 _LEAST: Final = 3  # minimum letters of a name
+_LEAST_RUN: Final = 3  # words
+_LONGEST_MESSAGE: Final = 40  # words
+_SIGNS: Final = ".,:;!?'\"()`"
 
 
 def literal(query: str, found: Iterable[tuple[str, str]]) -> dict[str, float]:
@@ -42,6 +46,36 @@ def literal(query: str, found: Iterable[tuple[str, str]]) -> dict[str, float]:
             for unit in having:
                 score[unit] = score.get(unit, 0.0) + rarity
     return {unit: value / total for unit, value in score.items()}
+
+
+def is_message(query: str) -> bool:
+    """Whether a query may be a message of a program: one line, no question."""
+    return "\n" not in query.strip() and _LEAST_RUN <= len(query.split()) <= _LONGEST_MESSAGE and not is_asked(query)
+
+
+def messages(query: str, found: Iterable[tuple[str, str]]) -> dict[str, float]:
+    """Map each unit to the share of a message that it contains as one run.
+
+    A unit is a symbol, or a chunk without a symbol. A program prints a message with values filled in, so the code often has only a part. A
+    run has at least three words, two of them more than words such as "the".
+
+    Args:
+        query: the search text.
+        found: units with their texts; a unit may have several.
+    """
+    words = query.split()
+    counts = [word.strip(_SIGNS).casefold() not in STOP_WORDS and any(map(str.isalpha, word)) for word in words]
+    grams = [" ".join(words[at : at + _LEAST_RUN]) for at in range(len(words) - _LEAST_RUN + 1)]
+    best: dict[str, float] = {}
+    for unit, text in found:
+        for at, gram in enumerate(grams):
+            if gram in text:
+                end = at + _LEAST_RUN
+                while end < len(words) and " ".join(words[at : end + 1]) in text:
+                    end += 1
+                if (worth := sum(counts[at:end])) > 1:
+                    best[unit] = max(worth / sum(counts), best.get(unit, 0.0))
+    return best
 
 
 def _wanted(query: str) -> list[str]:

@@ -44,7 +44,7 @@ __all__ = ["KINDS", "MAX_K", "MAX_QUERY", "Aids", "Judge", "MemoryWeights", "Req
 
 _ENOUGH: Final = 3  # minimum memories over _GOOD; with fewer, a hypothetical memory is written and searched for
 _GOOD: Final = 0.5
-_SELDOM: Final = ("told", "literal", "places", "frames")  # lists that are empty for most queries
+_SELDOM: Final = ("told", "literal", "message", "places", "frames")  # lists that are empty for most queries
 _TEXTS: Final = ("words", "sentence", "names", "literal", "dense")  # lists that compare code with the query, as the lists of memories do
 
 

@@ -55,6 +55,7 @@ class Weights(NamedTuple):
     told: float = 0.0  # share of the query that the first paragraph of a unit's documentation has; fades out as vectors are made
     echo: float = 0.0  # words of the best hits; fades in as vectors are made
     literal: float = 0.0  # names and phrases that code has exactly as the query writes them
+    message: float = 0.0  # the run of words of a message that code has as the query writes it
     places: float = 0.0  # files that the query names
     frames: float = 0.0  # definitions around the places given by file and line, as in tracebacks
     alike: float = 0.0  # cosine with the best hits
@@ -70,6 +71,7 @@ _DESCRIBED: Final = Weights(
     exact=0.2,
     names=0.2,
     literal=0.2,
+    message=0.4,
     places=0.2,
     frames=0.6,
     graph=0.0,

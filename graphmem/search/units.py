@@ -131,14 +131,15 @@ class Units:
         before = _first_line(entry, len(self._lines[segment.chunk]))
         return [(before + row, line) for row, line in zip(segment.rows, lines, strict=True) if before + row >= entry.start_line]
 
-    def texts(self) -> Iterable[tuple[str, str]]:
+    def texts(self, shown: Collection[str] | None = None) -> Iterable[tuple[str, str]]:
         """Yield (unit, text) for each unit and each chunk that contains it.
 
-        The text has the unit's lines in that chunk.
+        The text has the unit's lines in that chunk. Only units in `shown` are included; None includes all.
         """
         for segments in self.segments.values():
             for segment in segments:
-                yield segment.unit, "\n".join(self.lines(segment))
+                if shown is None or segment.unit in shown:
+                    yield segment.unit, "\n".join(self.lines(segment))
 
 
 class Voted(NamedTuple):

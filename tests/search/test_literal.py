@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.search.literal import MOST, literal
+from graphmem.search.literal import MOST, is_message, literal, messages
 from graphmem.search.pipeline import Request, Tuning, search
 
 TEXTS = [
@@ -48,3 +48,19 @@ def test_a_name_that_nothing_defines_finds_the_code_that_uses_it(bare, state):
     hits = search(bare, None, Request("`cents` are lost", k=5, kinds=frozenset({"code"})), state, Tuning()).hits
     assert hits[0].qualname == "format_price"
     assert "literal" in {part.path for part in hits[0].parts}
+
+
+def test_the_code_that_prints_a_message_has_the_longest_run_of_its_words():
+    texts = [
+        ("prints", 'raise ValueError(f"Job {name} must be an Array of strings")'),
+        ("alike", "# strings of a job, as an Array must be"),
+        ("plain", "it must be the other"),
+    ]
+    assert messages("Job foo must be an Array of strings", texts) == {"prints": 3 / 5}
+    assert messages("must be the other", texts) == {}  # only one word says something
+
+
+def test_a_question_is_not_a_message():
+    assert is_message("Stream is closed")
+    assert not is_message("when is a stream closed")
+    assert not is_message("stream closed")
