@@ -589,11 +589,11 @@ def _fitness(inference: Inference, function: Symbol, operands: Sequence[Operand]
     score, is_sure = 0, bool(first)
     for operand, parameter in zip(operands[first:], definition.parameters, strict=True):
         declared = declared_of(inference, function, parameter.annotation)
+        types = declared.classes
+        is_sure = is_sure or not types.isdisjoint(operand.accepted)
         points = fit(operand.term, operand.given, declared)
         if points is None:
-            types = declared.classes
             points = EXACT if types & operand.classes else DERIVED if types & operand.accepted else 0
-            is_sure = is_sure or points > 0
             if not points and operand.classes and (types or not declared.is_open):
                 points = CONVERTED if types and operand is not operands[0] else IMPOSSIBLE
         if points < 0:
