@@ -292,7 +292,8 @@ class Functions:
             return self.substituted(self._returned_unless(atom[1], excluded) if excluded else self.returned(atom[1]), atom, call)
         if atom[0] == CLASS:
             _, symbol, or_below = atom
-            return one((INST, symbol, not or_below))
+            made = rules_of(call.entry).class_made(self.inference, symbol, call) if len(call.args) > 1 else EMPTY
+            return made or one((INST, symbol, not or_below))
         if atom[0] == INST:
             method = rules_of(call.entry).call_method
             return self.called(self.inference.expanded(self.inference.attribute(frozenset((atom,)), method)), call) if method else EMPTY

@@ -156,6 +156,13 @@ class CallRules:
         """
         return ()
 
+    def class_made(self, inference: Inference, symbol: Symbol, call: Call) -> Type:
+        """Return the class that a call of a metaclass makes; usually empty.
+
+        `symbol` is the called class. The result is empty if it is not a metaclass.
+        """
+        return EMPTY
+
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Return the result of a method of a list, dictionary or other container."""
         return EMPTY

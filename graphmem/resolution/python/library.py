@@ -16,6 +16,7 @@ from graphmem.resolution.terms import string_of
 from graphmem.resolution.types import (
     BOX,
     BUILTINS,
+    CLASS,
     EMPTY,
     EXT,
     EXTI,
@@ -145,7 +146,18 @@ def _any_argument(inference: Inference, call: Call) -> Type:
     return join(given, inference.element(inference.expanded(given))) if len(call.args) == 1 else given
 
 
+def class_made(inference: Inference, call: Call) -> Type:
+    """Return the bases of a class made by `type(name, bases, members)`.
+
+    They stand for the class. The result is empty for a call with fewer arguments.
+    """
+    bases = inference.element(inference.expanded(call.argument(1) or EMPTY)) if len(call.args) > 1 else EMPTY
+    return frozenset((CLASS, atom[1], True) for atom in inference.expanded(bases) if atom[0] == CLASS)
+
+
 def _type(inference: Inference, call: Call) -> Type:
+    if len(call.args) > 1:
+        return class_made(inference, call)
     found = EMPTY
     for atom in inference.expanded(call.argument(0) or EMPTY):
         if atom[0] == INST:

@@ -19,6 +19,7 @@ from graphmem.resolution.python.library import (
     BUILTIN_NAMES,
     CALLS,
     COMMON_METHODS,
+    class_made,
     container_method,
 )
 from graphmem.resolution.python.parametrized import parametrized
@@ -140,6 +141,15 @@ class PythonRules(PythonTypes):
         """
         known = CALLS.get((atom[1], atom[2]))
         return known(inference, call) if known is not None else None
+
+    def class_made(self, inference: Inference, symbol: Symbol, call: Call) -> Type:
+        """Return the bases of a class made by `Meta(name, bases, members)`.
+
+        They stand for the class. The result is empty if `symbol`, the called class, does not derive from `type`.
+        """
+        if not any(not isinstance(base, Symbol) and base[1] == BUILTINS and base[2] == "type" for base in inference.mro(symbol)):
+            return EMPTY
+        return class_made(inference, call)
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Return the result of a method of a list, dict or other container."""
