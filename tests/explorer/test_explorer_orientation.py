@@ -181,6 +181,8 @@ def test_a_neighbourhood_has_its_columns_below_each_other_on_a_phone(tab, explor
     tab.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=False)
     try:
         visit(f"{explorer}/explore/graph?around=pagerank&depth=1", "document.querySelectorAll('.column .node').length > 2")
+        cut = "[...document.querySelectorAll('.node .where')].filter((one) => one.scrollWidth > one.clientWidth).length"
+        assert tab.value(cut) == 0, "the name of each file is whole"
         boxes = tab.value(
             "[...document.querySelectorAll('.column .node')].map((one) => one.getBoundingClientRect()).map((box) => [box.left, box.right])"
         )

@@ -286,7 +286,7 @@ class Columns {
       h("span.node-text", null,
         link(to("code", { at: node.ref }), breakable(label(node)), { title: `${node.kind.toLowerCase()} ${node.ref}` }),
         this.traps.has(node.ref) ? h("span.mark.traps", { title: words.source.traps(this.traps.get(node.ref)) }, "!") : null,
-        node.path ? h("span.where", null, `${node.path.split("/").at(-1)}${node.line ? `:${node.line}` : ""}`) : h("span.where", null, words.impact.external)),
+        node.path ? h("span.where", null, breakable(`${node.path.split("/").at(-1)}${node.line ? `:${node.line}` : ""}`)) : h("span.where", null, words.impact.external)),
       node.side && node.path && !node.grown ? h("button.grow", { type: "button", "aria-label": node.side < 0 ? w.grow_left(node.name) : w.grow_right(node.name), title: node.side < 0 ? w.grow_left(node.name) : w.grow_right(node.name), onclick: grow }, "+") : null,
     );
   }
