@@ -35,7 +35,7 @@ UNSEEN = {
     "kotlin": ["markdown", "koin", "better-parse"],
     "php": ["parser", "twig"],
     "python": ["mistune", "parso", "boltons"],
-    "ruby": ["liquid"],
+    "ruby": ["liquid", "addressable", "yard"],
     "rust": ["httparse", "semver", "smallvec", "either"],
     "typescript": ["immer"],
 }

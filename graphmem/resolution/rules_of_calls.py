@@ -60,7 +60,7 @@ class CallRules:
     """Methods that run when a class is called, in order."""
 
     many_methods: int = 0
-    """Methods of one name, from which on the possible classes of a receiver share the confidence; 0 for no number."""
+    """Classes that a receiver may have, from which on their methods share the confidence; 0 for no number."""
 
     call_method: str = ""
     """Method that runs when an instance is called; "" for none."""
@@ -327,7 +327,7 @@ class CallRules:
         """
         return None
 
-    def may_run(self, entry: FileEntry, other: FileEntry) -> bool:
+    def may_run(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
         """Return whether a call in file `entry` can run an override in `other`.
 
         An override is a method of a subclass. By default the result is True.

@@ -184,7 +184,7 @@ class CFamilyRules(ScopedRules):
         """Return whether `method` overrides `base`: their parameters are equal."""
         return _shape(inference, base) == _shape(inference, method)
 
-    def may_run(self, entry: FileEntry, other: FileEntry) -> bool:
+    def may_run(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
         """Return whether a call in `entry` can run an override in `other`.
 
         False if `other` is for Windows only and `entry` is not. Also False if `other` defines `main`, because then it is a separate

@@ -263,7 +263,7 @@ class Targets:
         named = [target.symbol for target in plain if target.symbol is not None and target.symbol.kind in FUNCTION_KINDS]
         if named and not any(rules.overrides(self.inference, symbol, method) for symbol in named):
             return False
-        return rules.may_run(self.entry, entry)
+        return rules.may_run(self.inference, self.entry, entry)
 
     def may_meet(self, scope: int, override: Symbol | None) -> bool:
         """Whether a call on `self` in `scope` can run the method `override`.

@@ -9,6 +9,7 @@ from graphmem.parsing.facts import ATTR, INDEX, NAME, SELF
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.names import is_type_parameter, whole
 from graphmem.resolution.scoped.names import ScopedNames, is_class
+from graphmem.resolution.scoped.source_sets import is_main, module_of
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.types import (
     BOX,
@@ -307,6 +308,17 @@ class ScopedClasses(ScopedNames):
             if is_known and wanted.isdisjoint(given) and not is_type_parameter(inference.project.entry(base), base.index, left.annotation):
                 return False
         return True
+
+    def may_run(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
+        """Whether a call in file `entry` can run an override in `other`.
+
+        False if `other` belongs to another module of the build that is a program, such as a sample of a library. Its objects exist only in
+        that program.
+        """
+        if not self.program or (module := module_of(other.path)) == module_of(entry.path):
+            return True
+        programs = (symbol for symbol in inference.project.named(self.program) if symbol.kind == "function")
+        return not any(module_of(symbol.path) == module and is_main(symbol.path) for symbol in programs)
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
         """Return the type of the receiver in a method, such as `this`.

@@ -49,6 +49,7 @@ _KEYS: Final = frozenset(
             "missing",
             "of_elements",
             "of_object",
+            "program",
             "operators",
             "prints",
             "text",
@@ -97,6 +98,7 @@ class ScopedTable(PackageRules):
         self._signs: Mapping[str, Sequence[str]] = table.get("operators", {})
         self._text = str(table.get("text", ""))
         self._prints = frozenset(table.get("prints", ()))
+        self.program = str(table.get("program", ""))
         self.many_methods = int(table.get("many", 0))
         self._missing = str(table.get("missing", ""))
         self._of_object = frozenset(table.get("of_object", ()))
