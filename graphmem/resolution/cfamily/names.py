@@ -1,0 +1,233 @@
+"""Look-ups of names in C and C++: visibility by included files.
+
+All files of a project share their global names, because a linker joins them. If several files define a name, the definition in an included
+file is chosen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Final
+
+from graphmem.resolution.file_entry import Place
+from graphmem.resolution.names import whole
+from graphmem.resolution.scoped.names import is_class, is_private, stem
+from graphmem.resolution.scoped.rules import ScopedRules
+from graphmem.resolution.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.types import CLASS, EMPTY, MODULE, NAMESPACE, Atom, Type, join, join_all, one
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import FileFacts
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.inference import Inference
+
+_WINDOWS: Final = re.compile(r"(?:^|[_/.-])(?:win|win32|win64|windows|mingw|msvc)(?=[_/.-])", re.IGNORECASE)
+ELSEWHERE: Final = "windows"
+"""Modifier of definitions that only a build for Windows contains."""
+
+_HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp")
+"""Endings of the files that others include."""
+
+_STANDARD: Final = "std"
+"""The namespace of the standard library, which projects only add to."""
+
+
+class CFamilyNames(ScopedRules):
+    """Look-ups of names in C and C++: includes, members outside their class."""
+
+    def names_of(self, facts: FileFacts) -> Sequence[str]:
+        """Return the names under which other files can find a file.
+
+        They are one name that all C and C++ files share, and the namespaces that the file opens. A nested namespace `a::b` counts as `a`,
+        `b` and `a.b`.
+        """
+        found: list[str] = []
+        for name in super().names_of(facts):
+            found += (name, *name.split("."))
+        return tuple(dict.fromkeys(found))
+
+    def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
+        """Return the type of `name` in a namespace: `a::name`.
+
+        `module` is the namespace `a`. If no file of the namespace defines `name`, it is looked up in all files. This finds names in files
+        that open the namespace by a macro.
+        """
+        found = super().submodule(inference, module, name)
+        if found or module[0] != NAMESPACE or module[1] == _STANDARD or not name:
+            return found
+        places = self.package_places(inference, self._group, name, None)
+        return join_all(inference.slot(place) for place in places if not is_private(place))
+
+    def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
+        """Return the definitions of a name that the file itself does not define.
+
+        Definitions in included files are preferred; these may be static. Without them, definitions in all files count, except static ones
+        and the macros of `_is_macro_apart`. If several files remain, the one whose header is included is chosen. Classes alone are returned
+        from all files. The result is None if nothing was found or the choice is unclear.
+        """
+        found: list[Place] | None = inference.project.solver.ask(entry.memo, ("shared", name), self._shared, inference, entry, name)
+        return found
+
+    def _shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
+        places = self.package_places(inference, self._group, name, entry)
+        places = [place for place in places if self.visible_apart(entry, place)]
+        if not places:
+            return None
+        included = self.included(inference, entry)
+        found = [place for place in places if place.entry.path in included]
+        found = found or [place for place in places if not is_private(place) and not self._is_macro_apart(place, name)]
+        if len({place.entry.path for place in found}) < 2 or all(map(is_class, found)) or all(_is_alias(place, name) for place in found):
+            return found or None
+        stems = {stem(path) for path in included} | {stem(entry.path)}
+        near = [place for place in found if stem(place.entry.path) in stems]
+        return near if len({place.entry.path for place in near}) == 1 else None
+
+    def _is_macro_apart(self, place: Place, name: str) -> bool:
+        """Return whether a macro counts only for files that include its file.
+
+        `place` is a definition. The result is True for a macro in a source file, and for a macro named like a standard function. It is
+        False for any other macro of a header. That macro also reaches a file without the header, if a third file includes both.
+        """
+        is_standard = name in self._functions
+        return "macro" in _modifiers(place) and (is_standard or not place.entry.path.endswith(_HEADERS))
+
+    def included(self, inference: Inference, entry: FileEntry) -> frozenset[str]:
+        """Return the paths of files that a file includes, also indirectly."""
+        found: frozenset[str] = inference.project.solver.ask(entry.memo, ("included",), self._included, inference, entry)
+        return found
+
+    def _included(self, inference: Inference, entry: FileEntry) -> frozenset[str]:
+        found: set[str] = set()
+        pending = [entry]
+        while pending:
+            current = pending.pop()
+            inference.project.touch_top(current, "")
+            for one_import in current.facts.imports:
+                for atom in self.import_targets(inference, current, one_import):
+                    target = inference.project.file(atom[1]) if atom[0] == MODULE else None
+                    if target is not None and target.path not in found:
+                        found.add(target.path)
+                        pending.append(target)
+        return frozenset(found)
+
+    def visible(self, inference: Inference, entry: FileEntry, functions: Sequence[Symbol]) -> Sequence[Symbol]:
+        """Return the functions of one name that a file can see.
+
+        They are in the file itself, in an included file, or in a source file with the name of an included one. All `functions` are
+        returned if there are none.
+        """
+        seen = self.included(inference, entry) | {entry.path}
+        stems = {stem(path) for path in seen}
+        return [one for one in functions if one.path in seen or stem(one.path) in stems] or functions
+
+    def visible_apart(self, entry: FileEntry, place: Place) -> bool:
+        """Return whether a definition can be in the same build as a file.
+
+        `place` is the definition. The result is False only if it is for Windows and the file `entry` is not.
+        """
+        return is_for_windows(entry.path, ()) or not is_for_windows(place.entry.path, _modifiers(place))
+
+    def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
+        """Return the (scope, name) under which look-ups find a definition.
+
+        `position` is the definition's position in the file. A method or class may be written outside its class, such as
+        `a::b::Class::method`. Its name is then `Class.method`: the earlier parts are left out, because they may be namespaces.
+        """
+        scope, slot = super().definition_slot(entry, position)
+        definition = entry.definitions[position]
+        if "friend" in definition.modifiers and definition.kind == "function":
+            return 0, definition.name
+        if definition.kind in CLASS_KINDS and definition.parent == 0 and "." in definition.qualname:
+            slot = definition.qualname
+        return scope, ".".join(slot.split(".")[-2:])
+
+    def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
+        """Return the methods of a class that are defined outside it, in any file."""
+        entry = inference.project.entry(owner)
+        slot = f"{owner.name}.{name}"
+        places = self.package_places(inference, self._group, slot, entry)
+        if "." in owner.qualname:
+            places += (Place(entry, 0, found) for found in whole(entry, entry.names(0).get(slot, ())))
+        found = []
+        for place in places:
+            inference.project.touch_top(place.entry, place.entry.top_name(place.slot.index))
+            if self._is_of(inference, owner, _written_owner(place)):
+                found.append(place)
+        return [place for place in found if self.visible_apart(entry, place)] or found
+
+    def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
+        """Return the type of a name that no scope of its file binds.
+
+        The name may be a nested class that is defined elsewhere. After `class Outer { class Name; };`, any file may contain `class
+        Outer::Name {…};`.
+        """
+        found = super().unbound(inference, entry, scope, name)
+        while scope > 0 and not found and any(symbol.kind in CLASS_KINDS for symbol in inference.project.named(name)):
+            around = self.implied_class(inference, entry, scope)
+            places = self.members_elsewhere(inference, around, name) if around is not None else ()
+            found = join_all(inference.slot(place) for place in places if is_class(place))
+            scope = entry.definitions[scope].parent
+        return found
+
+    def _is_of(self, inference: Inference, owner: Symbol, written: Sequence[str]) -> bool:
+        """Return whether a prefix such as `a::Class` names the class `owner`.
+
+        `written` has the parts of the prefix, here `a` and `Class`. The prefix may begin with namespaces, but not with another class.
+        """
+        path = owner.qualname.split(".")
+        if list(written[-len(path) :]) != path:
+            return False
+        before = written[: -len(path)]
+        return not before or not any(symbol.kind in CLASS_KINDS for symbol in inference.project.named(before[-1]))
+
+    def owner_apart(self, inference: Inference, entry: FileEntry, position: int) -> Type:
+        """Return the class of a method that is written outside it: `A::f() {…}`.
+
+        `position` is the method's position in the file `entry`.
+        """
+        written = _written_owner_of(entry, position)
+        for first in range(len(written)):
+            places = inference.lookup(entry, 0, written[first], 1 << 30)
+            found = EMPTY
+            for place in places or ():
+                found = join(found, inference.expanded(inference.slot(place)))
+            for name in written[first + 1 :]:
+                found = inference.attribute(found, name)
+            classes = [atom for atom in found if atom[0] == CLASS]
+            if classes:
+                return frozenset(classes) if len(classes) < 2 else self._nearest_class(inference, entry, found)
+        return EMPTY
+
+    def _nearest_class(self, inference: Inference, entry: FileEntry, found: Type) -> Type:
+        included = self.included(inference, entry)
+        near = [atom for atom in found if atom[0] == CLASS and (atom[1].path in included or atom[1].path == entry.path)]
+        return one(near[0]) if len(near) == 1 else found
+
+
+def _written_owner(place: Place) -> list[str]:
+    return _written_owner_of(place.entry, place.slot.index)
+
+
+def _written_owner_of(entry: FileEntry, position: int) -> list[str]:
+    return entry.definitions[position].qualname.split(".")[:-1]
+
+
+def is_for_windows(path: str, modifiers: Collection[str]) -> bool:
+    """Return whether a definition is part of builds for Windows only.
+
+    `path` is the file of the definition, and `modifiers` are the definition's modifiers. Either can show that the definition is for
+    Windows.
+    """
+    return ELSEWHERE in modifiers or _WINDOWS.search(path) is not None
+
+
+def _modifiers(place: Place) -> Sequence[str]:
+    return place.entry.definitions[place.slot.index].modifiers if place.slot.kind == "definition" else ()
+
+
+def _is_alias(place: Place, name: str) -> bool:
+    """Return whether a binding of a name belongs to `using name = …`."""
+    return any(
+        slot.kind == "definition" and place.entry.definitions[slot.index].kind == "type" for slot in place.entry.names(0).get(name, ())
+    )
