@@ -34,7 +34,7 @@ UNSEEN = {
     "java": ["gson"],
     "kotlin": ["markdown", "koin", "better-parse"],
     "php": ["parser", "twig"],
-    "python": ["mistune", "parso", "boltons"],
+    "python": ["parso", "boltons", "voluptuous"],
     "ruby": ["liquid", "addressable", "yard"],
     "rust": ["httparse", "semver", "smallvec", "either"],
     "typescript": ["immer"],
