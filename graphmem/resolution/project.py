@@ -30,6 +30,9 @@ MAX_SAID: Final = 32
 MAX_CALL_SITES: Final = 120
 """Maximum number of call sites of one name used to infer an undeclared parameter."""
 
+MAX_SAMPLED: Final = 40
+"""The same for a name with more call sites than that outside tests. Their types alone count, and more of them cost time."""
+
 MAX_DECORATED: Final = 60
 """The same for a name that only decorates: each site adds one function."""
 
@@ -218,7 +221,7 @@ class Project:
         """Return the calls of a name, and whether the list is complete.
 
         The name has no dots: `f` for `a.f()`. Calls outside tests come first. The list has at most `MAX_CALL_SITES` calls, or
-        `MAX_DECORATED` if all are uses of a decorator.
+        `MAX_DECORATED` if all are uses of a decorator. If more than `MAX_CALL_SITES` are outside tests, it has `MAX_SAMPLED`.
         """
         self.touch("calls", name)
         paths = self._called.get(name, {})
@@ -228,7 +231,8 @@ class Project:
             if len(found) > MAX_DECORATED:
                 most = MAX_DECORATED if all(site.decorated >= 0 for site in found) else MAX_CALL_SITES
                 if len(found) > most:
-                    return found[:most], False
+                    has_more = most == MAX_CALL_SITES and not self.files[found[most - 1].path].in_tests
+                    return found[: MAX_SAMPLED if has_more else most], False
         return found, True
 
     def entry(self, symbol: Symbol) -> FileEntry:
