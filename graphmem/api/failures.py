@@ -131,7 +131,8 @@ def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
 
 def _is_of_argument(error: GraphQLError) -> bool:
     """Whether an error is about the value of an argument, such as null."""
-    return bool(error.nodes) and isinstance(error.nodes[0], ValueNode)  # type: ignore[index]
+    first = next(iter(error.nodes or ()), None)
+    return isinstance(first, ValueNode)
 
 
 def payload(code: str, message: str, **facts: Any) -> dict[str, Any]:
