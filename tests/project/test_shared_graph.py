@@ -172,8 +172,8 @@ def test_a_follower_of_a_missing_or_dropped_project_says_so_and_goes_on_when_it_
             follower.impact("check")
         with opened(tmp_path / "one", bank, url) as memory:
             memory.index(bank)
-            until(lambda: names(follower, "check") == {"withdraw"})
             until(lambda: follower.health().ready and "no graph" not in follower.state().note + part(follower).degraded)
+            until(lambda: names(follower, "check") == {"withdraw"})
         with psycopg.connect(url, autocommit=True) as db:
             db.execute(f"DROP SCHEMA {follower.parts.store._connections._schema} CASCADE")
         until(lambda: "has no graph of this project any more" in follower.state().note)
