@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from graphmem.maintenance.backup import PORTABLE, listed, readable
+from graphmem.maintenance.archive import PORTABLE
+from graphmem.maintenance.backup import listed, readable
 from graphmem.maintenance.place import open_to_others
 from graphmem.server import owner
 from graphmem.settings import JOURNAL, SHARED, Location

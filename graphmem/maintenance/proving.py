@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
 from graphmem.errors import DatabaseDamagedError
-from graphmem.maintenance import backup
+from graphmem.maintenance.archive import FOLDER, check_bytes
 from graphmem.observe.checkpoint import RECORD, TRAIL, damage_of_record, damage_of_trail
 from graphmem.projection.container import DamagedFileError, read_container
 from graphmem.runtime.checksums import SIDES, Proof, proof, read_sealed_json
@@ -78,7 +78,7 @@ def _damage_of_container(path: Path) -> str:
 
 def _damage_of_backup(path: Path) -> str:
     try:
-        backup.check_bytes(path)
+        check_bytes(path)
     except DatabaseDamagedError as error:
         return str(error.facts.get("reason", error.message))
     return ""
@@ -175,7 +175,7 @@ def _patterns() -> re.Pattern[str]:
 
 
 def _files(data_dir: Path) -> Iterator[tuple[Path, Kind]]:
-    for inner in ("", "trails/", f"{backup.FOLDER}/"):
+    for inner in ("", "trails/", f"{FOLDER}/"):
         folder = data_dir / inner
         names = sorted(os.listdir(folder)) if folder.is_dir() else []  # noqa: PTH208 - names are all that is looked at
         for name in names:

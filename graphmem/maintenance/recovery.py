@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import BadInputError, DatabaseDamagedError, MigrationError
 from graphmem.maintenance import backup as backups
+from graphmem.maintenance.archive import DATABASE, PORTABLE
 from graphmem.maintenance.place import close_to_others
 from graphmem.projection.projections import GRAPH_FILE
 from graphmem.runtime.worktree import journal_folder
@@ -130,11 +131,11 @@ def _from_dump(path: Path, settings: Settings, why: str) -> GraphStore | None:
     `why` is the reason. The old database is quarantined. Without an intact portable backup, nothing is changed and None is returned.
     """
     for dump, known in backups.readable(path.parent):
-        if known.engine != backups.PORTABLE:
+        if known.engine != PORTABLE:
             continue
         try:
             with backups.opened(dump, settings, beside=path.parent) as (manifest, staging):
-                said = put_aside(path, settings.engine, why, instead=staging / backups.DATABASE)
+                said = put_aside(path, settings.engine, why, instead=staging / DATABASE)
         except (BadInputError, DatabaseDamagedError) as error:
             _log.warning("%s", error)
             continue

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from graphmem.errors import GraphMemError, StoreBusyError
-from graphmem.maintenance.backup import JOURNAL, copy_file
+from graphmem.maintenance.archive import JOURNAL
+from graphmem.maintenance.backup import copy_file
 from graphmem.maintenance.place import NAME, prepare_data_dir, refuse_a_strangers
 from graphmem.runtime.system import clone
 from graphmem.runtime.vault import FILE as ENCRYPTION

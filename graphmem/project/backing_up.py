@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.answers.upkeep import BackupInfo, RestoreAnswer
 from graphmem.errors import BadInputError, EncryptionError
+from graphmem.maintenance import archive as archives
 from graphmem.maintenance import backup as backups
 from graphmem.memory.rules import FOLDER as RULES
 from graphmem.runtime.vault import FILE as ENCRYPTION
@@ -39,7 +40,7 @@ def _is_rule(name: str) -> bool:
     return name.partition("/")[0].casefold() == RULES
 
 
-def _new_rules(manifest: backups.Manifest, staging: Path, data_dir: Path) -> list[str]:
+def _new_rules(manifest: archives.Manifest, staging: Path, data_dir: Path) -> list[str]:
     """Return names of the new or changed rule files in a backup.
 
     A rule file holds instructions for agents. It is left out if the project has the file with the same content. `staging` is the directory
@@ -141,10 +142,10 @@ class Backups:
             raise BadInputError(
                 f"the backup {str(file)[:200]!r} cannot be read ({error}); give the path of a backup", argument="file"
             ) from error
-        own = self.data_dir / backups.FOLDER / archive.name
+        own = self.data_dir / archives.FOLDER / archive.name
         archive = own.absolute() if archive.name == str(file) and not archive.exists() and own.exists() else archive.absolute()
-        manifest = backups.read_manifest(archive)
-        backups.expect_engine(manifest, archive, self.settings.engine)
+        manifest = archives.read_manifest(archive)
+        archives.expect_engine(manifest, archive, self.settings.engine)
         with self.runs.turn:
             here = self.store.meta().get("project", "")
             if here and manifest.project != here and (self.store.generation() or len(self.book.index())):
@@ -161,10 +162,10 @@ class Backups:
                 before = self._made(kind="before-restore").path if something else ""
                 with self.book.writing():
                     self.book.flush()
-                    local.exchange(staging / backups.DATABASE)
-                    journal = staging / backups.JOURNAL
+                    local.exchange(staging / archives.DATABASE)
+                    journal = staging / archives.JOURNAL
                     journal.mkdir(exist_ok=True)
-                    adopted = self.book.journal.folder.with_name(backups.JOURNAL + ".new")
+                    adopted = self.book.journal.folder.with_name(archives.JOURNAL + ".new")
                     shutil.rmtree(adopted, ignore_errors=True)
                     journal.rename(adopted)
                     self.book.adopt_journal(adopted)
@@ -174,7 +175,7 @@ class Backups:
                 for name in manifest.files:
                     if (not rules and _is_rule(name)) or name == ENCRYPTION:
                         continue
-                    if name != backups.DATABASE and not name.startswith((backups.JOURNAL + "/", backups.DUMP + "/")):
+                    if name != archives.DATABASE and not name.startswith((archives.JOURNAL + "/", archives.DUMP + "/")):
                         target = self.data_dir / name
                         target.parent.mkdir(parents=True, exist_ok=True)
                         (staging / name).replace(target)
@@ -207,7 +208,7 @@ class Backups:
         if here == (0, 0):
             return None
         if newest:
-            said = backups.read_manifest(newest[0])
+            said = archives.read_manifest(newest[0])
             if (said.generation, said.entries) == here:
                 os.utime(newest[0])  # nothing changed since, so it counts as new
                 return None

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import EncryptionError
-from graphmem.maintenance.backup import FOLDER as BACKUPS
+from graphmem.maintenance.archive import FOLDER as BACKUPS
 from graphmem.maintenance.backup import readable
 from graphmem.memory.sync import BASE
 from graphmem.observe.checkpoint import RECORD, TRAIL, Reader, Trail, keep_record, read_record

@@ -1,7 +1,6 @@
 """The `words` projection: word search over chunks in one SQLite file.
 
-An FTS5 table without contents indexes normalised text and ranks by BM25. A table `entries` has the data of each row. An entry also has the
-chunk's text as stored, because FTS5 needs the old text to delete a row. A generation (number of the last change of the graph) is stored
+FTS5 indexes normalised text and ranks by BM25; `word_rows` has the tables. A generation (number of the last change of the graph) is stored
 beside the rows and is updated in the same transaction. A reader sees the generation for which it was opened, regardless of later writes.
 Symbols have no separate rows. As measured, such rows did not improve the results, and made the file a third larger
 (docs/decisions/0003-projections.md).
@@ -9,77 +8,41 @@ Symbols have no separate rows. As measured, such rows did not improve the result
 
 from __future__ import annotations
 
-import math
 import os
-import queue
 import sqlite3
-import threading
 import time
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-from urllib.parse import quote
 
-import numpy as np
-import numpy.typing as npt
-
-from graphmem.errors import DeadlineError
 from graphmem.model import GraphDelta
 from graphmem.projection.entries import DamagedWordsError, Entry
 from graphmem.projection.near_words import NearWords
 from graphmem.projection.pieces import Pieces
-from graphmem.projection.stem_numbers import I64, StemNumbers, known_numbers
-from graphmem.projection.text import meaningful, normalise, normalised_lines, query_words
+from graphmem.projection.stem_numbers import StemNumbers, known_numbers
+from graphmem.projection.text import meaningful, query_words
+from graphmem.projection.word_readers import WordReaders, damage_named, immutable, writer
+from graphmem.projection.word_rows import (
+    FORMAT,
+    SELECT,
+    batches,
+    complete_tables,
+    create_tables,
+    delete,
+    filters,
+    insert,
+    marks,
+    of_chunk,
+    of_table,
+    set_meta,
+)
+from graphmem.projection.word_scores import WordHit, WordScores, affordable
 from graphmem.runtime.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
-from graphmem.runtime.compression import deflated
 from graphmem.runtime.limits import unless_refused
 from graphmem.runtime.sqlite_file import private_file
 
-F64 = npt.NDArray[np.float64]
-_Scores = tuple[I64, F64]  # rows with a word, ascending, and the score of each
-
-FORMAT: Final = 3  # increase it when the tables or the normaliser change: the file is then rebuilt
-
-_WEIGHTS: Final = "5.0, 1.0, 2.0"  # BM25 weights of title, text, path; measured in docs/decisions/0006-fusion.md
-_POSTINGS: Final = 12_000  # rows that one query may score: about 12 ms
-_MOST_KEPT: Final = 1_000_000  # postings of words whose scores are kept: 16 MB
-_MOST_IDS: Final = 100_000  # rows whose ids are kept: 15 MB
-_FIRST: Final = 100  # least number of the best rows whose entries are read at once
 _GUESSES: Final = 3  # unknown words of one query for which similar ones are searched: up to 5 ms each
-_READERS: Final = 2
-_STEPS: Final = 2_000  # steps of SQLite's virtual machine between two checks of the clock
-_BATCH: Final = 2_000
-_HASH_BYTES: Final = 1 << 20  # the default of FTS5
-_BUILD_HASH_BYTES: Final = 64 << 20  # one segment for most repositories: merging segments took a tenth of a build
-_WORTH_PACKING: Final = 16  # a file with more than one empty page in so many is rewritten
-_TOKENIZER: Final = "porter unicode61 remove_diacritics 2 tokenchars ''_''"
-
-_SCHEMA: Final = f"""
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE paths (number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
-CREATE TABLE entries (
-    rowid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, path INTEGER NOT NULL, symbol TEXT NOT NULL,
-    title TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, text_hash TEXT NOT NULL, packed BLOB NOT NULL,
-    stems BLOB NOT NULL
-);
-CREATE TABLE stems (number INTEGER PRIMARY KEY, stem TEXT NOT NULL UNIQUE);
-CREATE VIRTUAL TABLE words USING fts5(title, text, path, content='', tokenize='{_TOKENIZER}');
-"""
-_INDEXES: Final = """
-CREATE INDEX entries_path ON entries (path);
-CREATE INDEX entries_text_hash ON entries (text_hash);
-"""
-
-
-class WordHit(NamedTuple):
-    """A chunk that matches a word search, with its score."""
-
-    id: str
-    score: float  # BM25, positive, larger is better; only comparable within one answer
 
 
 class WordAnswer(NamedTuple):
@@ -105,21 +68,11 @@ class WordIndex:
     def __init__(self, path: Path, generation: int) -> None:
         self.path = path
         self.generation = generation
-        self._rows_with: dict[str, int] = {}
-        self._scores_of: dict[str, _Scores] = {}
-        self._kept = 0  # postings in it
-        self._ids: dict[int, str] = {}  # row -> id, of rows that were among the best
-        self._files: tuple[npt.NDArray[np.int32], dict[int, tuple[str, str]]] | None = None  # row -> file, file -> (kind, path)
-        self._factors: tuple[Callable[[str, str], float] | None, F64] = None, np.zeros(0)  # of the files, for the last `worth`
-        self._near = NearWords()
         self.pieces = Pieces()  # chunks as search divided them
-        self._total: int | None = None  # rows, once counted
-        self._readers: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
-        self._entry = threading.Lock()  # every reader passes it; a writer holds it, or it would never get all connections
-        connections = [_reader(path) for _ in range(_READERS)]
-        for connection in connections:
-            self._readers.put(connection)
-        self.close = weakref.finalize(self, _close_all, connections, path)
+        self._near = NearWords()
+        self._scores = WordScores()
+        self._readers = WordReaders(path)
+        self.close = weakref.finalize(self, self._readers.close)
 
     # ---- making, changing, keeping
 
@@ -142,27 +95,15 @@ class WordIndex:
         try:
             db = sqlite3.connect(private_file(part), isolation_level=None)
             try:
-                # The file is invisible, and only gets its name when it is complete.
-                db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; BEGIN")
-                for statement in _SCHEMA.strip().split(";\n"):
-                    db.execute(statement.rstrip(";"))
-                _set_hash_size(db, _BUILD_HASH_BYTES)
+                create_tables(db)
                 count = 0
                 numbers = StemNumbers(db)
-                for batch in (batch for table in chunks for batch in _of_table(table)):
-                    _insert(db, numbers, batch, count + 1)
+                for batch in (batch for table in chunks for batch in of_table(table)):
+                    insert(db, numbers, batch, count + 1)
                     count += len(batch)
                     if progress is not None:
                         progress(count)
-                for statement in _INDEXES.strip().split(";\n"):
-                    db.execute(statement.rstrip(";"))
-                _set_meta(db, generation)
-                db.execute("INSERT INTO words(words) VALUES ('optimize')")
-                _set_hash_size(db, _HASH_BYTES)
-                db.execute("COMMIT")
-                if _pages(db, "freelist_count") * _WORTH_PACKING > _pages(db, "page_count"):
-                    db.execute("VACUUM")  # with several segments, merging them left an eighth of the file empty
-                db.execute("PRAGMA journal_mode = WAL")  # now: it changes the header, and the file is sealed next
+                complete_tables(db, generation)
             finally:
                 db.close()
             seal(part)
@@ -192,7 +133,7 @@ class WordIndex:
                 proven = proof(path)
                 if proven is Proof.DAMAGED:
                     raise sqlite3.DatabaseError(MISMATCH)
-                db = _immutable(path) if not os.access(folder, os.W_OK) else sqlite3.connect(path)
+                db = immutable(path) if not os.access(folder, os.W_OK) else sqlite3.connect(path)
                 try:
                     meta = dict(db.execute("SELECT key, value FROM meta"))
                     if meta != {"generation": str(generation), "format": str(FORMAT)}:
@@ -218,12 +159,12 @@ class WordIndex:
             DamagedWordsError: the file is damaged, or has another generation than this reader.
             sqlite3.OperationalError: the write failed; the file is unchanged.
         """
-        self._bring_up_to_date()
+        self._readers.empty_log()
         moved = [(row.start_line, row.end_line, row.id) for row in delta.chunks if delta.only_moved(row)]
         stays = {key for *_, key in moved}
         fresh = {row.id: row for row in delta.chunks if row.id not in stays}
-        with _damage_named():
-            db = _writer(self.path)
+        with damage_named():
+            db = writer(self.path)
             try:
                 db.execute("BEGIN IMMEDIATE")
                 unseal(db)
@@ -233,15 +174,15 @@ class WordIndex:
                         "graphmem rebuilds the word "
                         "index"
                     )
-                for ids in _batches(dict.fromkeys([*delta.removed_chunks, *fresh])):
-                    _delete(db, ids)
+                for ids in batches(dict.fromkeys([*delta.removed_chunks, *fresh])):
+                    delete(db, ids)
                 first = db.execute("SELECT coalesce(max(rowid), 0) + 1 FROM entries").fetchone()[0]
                 numbers = StemNumbers(db)
-                for batch in _batches(map(_of_chunk, fresh.values())):
-                    _insert(db, numbers, batch, first)
+                for batch in batches(map(of_chunk, fresh.values())):
+                    insert(db, numbers, batch, first)
                     first += len(batch)
                 db.executemany("UPDATE entries SET start_line = ?, end_line = ? WHERE id = ?", moved)
-                _set_meta(db, generation)
+                set_meta(db, generation)
                 db.execute("COMMIT")
             finally:
                 db.close()
@@ -258,7 +199,7 @@ class WordIndex:
         path = folder / f"words-{self.generation}-{time.time_ns():x}.sqlite"
         copy = sqlite3.connect(private_file(path), isolation_level=None)
         try:
-            with self._reading(None) as db:
+            with self._readers.lend() as db:
                 db.backup(copy)
         finally:
             copy.close()
@@ -302,21 +243,19 @@ class WordIndex:
             DamagedWordsError: the file is damaged.
         """
         words = meaningful(query_words(query))
-        with self._reading(deadline) as db:
-            counts = {word: self._count(db, word) for word in words}
+        with self._readers.lend(deadline) as db:
+            counts = {word: self._scores.count(db, word) for word in words}
             unknown = [word for word, count in counts.items() if not count][: _GUESSES if forgiving else 0]
             replaced = {word: self._near.nearest(db, word) for word in unknown}
             replaced = {word: near for word, near in replaced.items() if near}
             for near in replaced.values():
-                counts |= {word: self._count(db, word) for word in near}
+                counts |= {word: self._scores.count(db, word) for word in near}
             found = {word: count for word, count in counts.items() if count}
             used, left_out = affordable(found)
             if not used:
                 return WordAnswer([], left_out, replaced, found, 0)
-            rows, scores = _summed([self._scores(db, word) for word in used])
-            ranks = scores if worth is None else scores * self._worth(db, rows, worth)
-            hits = _best(db, rows, scores, ranks, k, *_filters(kinds, paths), self._ids)
-            total = self._rows(db)
+            hits = self._scores.best(db, used, k, filters(kinds, paths), worth)
+            total = self._scores.total(db)
         return WordAnswer(hits, left_out, replaced, found, total)
 
     def rows_with(self, words: Iterable[str]) -> tuple[dict[str, int], int]:
@@ -324,9 +263,9 @@ class WordIndex:
 
         The first result maps words to numbers. `words` must be normalised. Words that no chunk has are left out.
         """
-        with self._reading(None) as db:
-            counts = {word: self._count(db, word) for word in words}
-            return {word: count for word, count in counts.items() if count}, self._rows(db)
+        with self._readers.lend() as db:
+            counts = {word: self._scores.count(db, word) for word in words}
+            return {word: count for word, count in counts.items() if count}, self._scores.total(db)
 
     def chunks_with(self, word: str, most: int) -> list[Entry]:
         """Return all chunks that have a normalised word, with their texts.
@@ -336,11 +275,11 @@ class WordIndex:
         Raises:
             DamagedWordsError: the file is damaged.
         """
-        with self._reading(None) as db:
-            if not 0 < self._count(db, word) <= most:
+        with self._readers.lend() as db:
+            if not 0 < self._scores.count(db, word) <= most:
                 return []
             rows = [row for (row,) in db.execute("SELECT rowid FROM words WHERE words MATCH ?", (f'"{word}"',))]
-            return [Entry._make(row[1:]) for row in db.execute(f"{_SELECT} WHERE e.rowid IN ({_marks(rows)})", rows)]
+            return [Entry._make(row[1:]) for row in db.execute(f"{SELECT} WHERE e.rowid IN ({marks(rows)})", rows)]
 
     def entries(self, ids: Iterable[str], *, texts: bool = True) -> dict[str, Entry]:
         """Return the chunks with given ids, with or without their texts.
@@ -349,10 +288,10 @@ class WordIndex:
         """
         wanted = list(dict.fromkeys(ids))
         found: dict[str, Entry] = {}
-        sql = _SELECT if texts else _SELECT.replace("e.packed, e.stems", "x'', x''")
-        with self._reading(None) as db:
-            for batch in _batches(wanted, 500):
-                for row in db.execute(f"{sql} WHERE e.id IN ({_marks(batch)})", batch):
+        sql = SELECT if texts else SELECT.replace("e.packed, e.stems", "x'', x''")
+        with self._readers.lend() as db:
+            for batch in batches(wanted, 500):
+                for row in db.execute(f"{sql} WHERE e.id IN ({marks(batch)})", batch):
                     found[row[1]] = Entry._make(row[1:])
         return found
 
@@ -361,7 +300,7 @@ class WordIndex:
 
         A stem that no text has is left out.
         """
-        with self._reading(None) as db:
+        with self._readers.lend() as db:
             return known_numbers(db, stems)
 
     def chunks_of_hashes(self, hashes: Collection[str], *, kinds: Collection[str] = (), paths: Sequence[str] = ()) -> dict[str, list[str]]:
@@ -369,11 +308,11 @@ class WordIndex:
 
         Only chunks of the given kinds and paths are returned.
         """
-        conditions, values = _filters(kinds, paths)
+        conditions, values = filters(kinds, paths)
         found: dict[str, list[str]] = {}
-        with self._reading(None) as db:
-            for batch in _batches(sorted(hashes), 500):
-                sql = f"SELECT e.text_hash, e.id FROM entries e WHERE e.text_hash IN ({_marks(batch)}){conditions} ORDER BY e.id"  # noqa: S608
+        with self._readers.lend() as db:
+            for batch in batches(sorted(hashes), 500):
+                sql = f"SELECT e.text_hash, e.id FROM entries e WHERE e.text_hash IN ({marks(batch)}){conditions} ORDER BY e.id"  # noqa: S608
                 for text_hash, key in db.execute(sql, (*batch, *values)):
                     found.setdefault(text_hash, []).append(key)
         return found
@@ -383,14 +322,14 @@ class WordIndex:
 
         Only chunks of the given kinds and paths are considered.
         """
-        conditions, values = _filters(kinds, paths)
-        with self._reading(None) as db:
+        conditions, values = filters(kinds, paths)
+        with self._readers.lend() as db:
             sql = f"SELECT DISTINCT e.text_hash FROM entries e WHERE TRUE{conditions} ORDER BY e.text_hash"  # noqa: S608
             return [row[0] for row in db.execute(sql, values)]
 
     def hash_of_each(self) -> Iterator[str]:
         """Yield the text hash of each chunk, in any order."""
-        with self._reading(None) as db:
+        with self._readers.lend() as db:
             yield from (row[0] for row in db.execute("SELECT text_hash FROM entries"))
 
     def chunk_keys(self) -> list[tuple[str, str, str]]:
@@ -398,221 +337,13 @@ class WordIndex:
 
         The background thread that computes vectors uses this list.
         """
-        with self._reading(None) as db:
+        with self._readers.lend() as db:
             return db.execute("SELECT id, text_hash, symbol FROM entries ORDER BY id").fetchall()
 
     def __len__(self) -> int:
         """Return the number of chunks in the word index."""
-        with self._reading(None) as db:
+        with self._readers.lend() as db:
             return int(db.execute("SELECT count(*) FROM entries").fetchone()[0])
-
-    # ---- inside
-
-    def _count(self, db: sqlite3.Connection, word: str) -> int:
-        """Return how many chunks have a word; cached for this reader."""
-        if word not in self._rows_with:
-            self._rows_with[word] = db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (f'"{word}"',)).fetchone()[0]
-        return self._rows_with[word]
-
-    def _scores(self, db: sqlite3.Connection, word: str) -> _Scores:
-        """Return the BM25 scores of the chunks with a word.
-
-        The scores of a word are cached for the next query. This is possible because FTS5 adds up the scores of the words of a query.
-        """
-        scores = self._scores_of.get(word)
-        if scores is None:
-            count = self._count(db, word)
-            found = np.fromiter(chain.from_iterable(db.execute(_SCORED, (f'"{word}"',))), np.float64, 2 * count).reshape(-1, 2)
-            scores = found[:, 0].astype(np.int64), found[:, 1].copy()
-            if self._kept + len(found) > _MOST_KEPT:
-                self._scores_of, self._kept = {}, 0
-            self._scores_of[word] = scores
-            self._kept += len(found)
-        return scores
-
-    def _worth(self, db: sqlite3.Connection, rows: I64, worth: Callable[[str, str], float]) -> F64:
-        """Return, for each of `rows`, the factor that multiplies its score.
-
-        `worth` computes the factor from (kind of chunk, path). It is called once for each file, and the factors are cached.
-        """
-        if self._files is None:
-            kind = "(SELECT kind FROM entries e WHERE e.path = p.number LIMIT 1)"
-            files = {number: (found, path) for number, path, found in db.execute(f"SELECT number, path, {kind} FROM paths p")}  # noqa: S608
-            at = np.fromiter(chain.from_iterable(db.execute("SELECT rowid, path FROM entries")), np.int64).reshape(-1, 2)
-            file_of = np.zeros(int(at[:, 0].max(initial=0)) + 1, np.int32)
-            file_of[at[:, 0]] = at[:, 1]
-            self._files = file_of, files
-        file_of, files = self._files
-        if self._factors[0] is not worth:
-            self._factors = worth, np.full(max(files, default=0) + 1, np.nan)
-        factors = self._factors[1]
-        of_row = file_of[rows]
-        for number in np.flatnonzero(np.bincount(of_row, minlength=len(factors)) * np.isnan(factors)).tolist():
-            factors[number] = worth(*files[number])
-        found: F64 = factors[of_row]
-        return found
-
-    def _rows(self, db: sqlite3.Connection) -> int:
-        if self._total is None:
-            self._total = int(db.execute("SELECT count(*) FROM entries").fetchone()[0])
-        return self._total
-
-    def _take(self, deadline: float | None) -> sqlite3.Connection:
-        def left() -> float:
-            return -1 if deadline is None else max(0.0, deadline - time.monotonic())
-
-        if self._entry.acquire(timeout=left()):
-            try:
-                return self._readers.get(timeout=None if deadline is None else left())
-            except queue.Empty:
-                pass
-            finally:
-                self._entry.release()
-        raise DeadlineError("the word index was busy until the deadline; try again")
-
-    @contextmanager
-    def _reading(self, deadline: float | None) -> Iterator[sqlite3.Connection]:
-        """Lend a connection that sees this generation to a `with` block.
-
-        A query that still runs at the deadline is interrupted. `deadline` is a value of time.monotonic(), or None.
-        """
-        db = self._take(deadline)
-        late = threading.Event()
-        if deadline is not None:
-
-            def check() -> int:
-                if time.monotonic() > deadline:
-                    late.set()
-                return late.is_set()
-
-            db.set_progress_handler(check, _STEPS)
-        try:
-            with _damage_named():
-                yield db
-        except sqlite3.OperationalError as error:
-            if late.is_set():
-                raise DeadlineError("the word index did not answer in time; try again") from error
-            raise
-        finally:
-            db.set_progress_handler(None, 0)
-            self._readers.put(db)
-
-    def _bring_up_to_date(self) -> None:
-        """Empty the write-ahead log before a write.
-
-        For that, each reader of this generation gives up its position in the log. A held position would make the log grow without limit. No
-        write has happened since the readers were opened, so they see the same rows afterwards.
-        """
-        with self._entry:
-            connections = [self._readers.get() for _ in range(_READERS)]
-        try:
-            with _damage_named():
-                for db in connections:
-                    db.execute("ROLLBACK")
-                connections[0].execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-                for db in connections:
-                    _pin(db)
-        finally:
-            for db in connections:
-                self._readers.put(db)
-
-
-_SELECT: Final = (
-    "SELECT e.rowid, e.id, e.kind, p.path, e.symbol, e.title, e.start_line, e.end_line, e.text_hash, e.packed, e.stems "
-    "FROM entries e JOIN paths p ON p.number = e.path"
-)
-
-_SCORED: Final = f"SELECT rowid, -bm25(words, {_WEIGHTS}) FROM words WHERE words MATCH ?"  # noqa: S608
-
-
-def _summed(of_words: Sequence[_Scores]) -> _Scores:
-    """Add up the scores that rows have for several words.
-
-    Returns the row numbers, ascending, and the sum for each row.
-    """
-    total = np.zeros(max(int(rows.max(initial=0)) for rows, _ in of_words) + 1)
-    for rows, scores in of_words:
-        total[rows] += scores
-    found = np.flatnonzero(total)
-    return found, total[found]
-
-
-def _best(
-    db: sqlite3.Connection, rows: I64, scores: F64, ranks: F64, k: int, conditions: str, values: Sequence[str], ids: dict[int, str]
-) -> list[WordHit]:
-    """Return the k rows with the highest `ranks` that meet SQL conditions.
-
-    Row number rows[i] has the score scores[i] and the rank ranks[i]. Ties are ordered by chunk id. `conditions` is SQL with the parameters
-    `values`, or "". Rows are checked in batches, best first, because to check every match would take half of a search. `ids` caches chunk
-    ids by row number, and receives those that are read without conditions.
-    """
-    found: list[tuple[float, WordHit]] = []
-    size, above = max(k, _FIRST), math.inf
-    while above > 0 and len(found) < k:
-        # All rows with the last rank of a batch are in it, so that the order of ids decides among them.
-        least = np.partition(ranks, len(ranks) - size)[len(ranks) - size] if size < len(ranks) else 0.0
-        at = np.flatnonzero((ranks >= least) & (ranks < above))
-        score_of = dict(zip(rows[at].tolist(), zip(ranks[at].tolist(), scores[at].tolist(), strict=True), strict=True))
-        known = {} if conditions else {row: ids[row] for row in score_of if row in ids}
-        for batch in _batches((row for row in score_of if row not in known), 500):
-            sql = f"SELECT e.rowid, e.id FROM entries e WHERE e.rowid IN ({_marks(batch)}){conditions}"  # noqa: S608
-            known.update(db.execute(sql, (*batch, *values)))
-        if not conditions and len(ids) < _MOST_IDS:
-            ids.update(known)
-        found += [(score_of[row][0], WordHit(key, score_of[row][1])) for row, key in known.items()]
-        size, above = 4 * size, float(least)
-    return [hit for _, hit in sorted(found, key=lambda one: (-one[0], one[1].id))[:k]]
-
-
-def _immutable(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"file:{quote(str(path))}?immutable=1", uri=True, isolation_level=None, check_same_thread=False)
-
-
-def _writer(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    db.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000")
-    return db
-
-
-def _reader(path: Path) -> sqlite3.Connection:
-    # SQLite makes files next to one with a log even for reading, unless it knows that nobody writes.
-    alone = not os.access(path.parent, os.W_OK)
-    db = _immutable(path) if alone else _writer(path)
-    # A checkpoint by this connection must not wait for readers of older generations.
-    db.execute("PRAGMA busy_timeout = 0")
-    db.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, row)")
-    db.execute("PRAGMA query_only = ON")
-    _pin(db)
-    return db
-
-
-def _pin(db: sqlite3.Connection) -> None:
-    """Begin a read transaction, to hide later changes from the connection."""
-    db.execute("BEGIN")
-    db.execute("SELECT count(*) FROM meta").fetchone()
-
-
-def _close_all(connections: list[sqlite3.Connection], path: Path) -> None:
-    for connection in connections:
-        connection.close()
-    seal(path)
-
-
-@contextmanager
-def _damage_named() -> Iterator[None]:
-    """Convert SQLite's error for a damaged file to DamagedWordsError.
-
-    Other errors are not converted.
-    """
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        # These statements are correct: an error means that the tables have changed. Text that is not UTF-8 has no error code.
-        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) == sqlite3.SQLITE_ERROR:
-            raise DamagedWordsError(str(error)) from error
-        raise
-    except sqlite3.DatabaseError as error:
-        raise DamagedWordsError(str(error)) from error
 
 
 def _touched(delta: GraphDelta) -> set[str]:
@@ -621,118 +352,3 @@ def _touched(delta: GraphDelta) -> set[str]:
     A removed symbol or chunk has no path in `delta`. But then `delta` also changes or removes the row of its file.
     """
     return {row.path for rows in (delta.files, delta.symbols, delta.chunks) for row in rows}
-
-
-def _batches(rows: Iterable[Any], size: int = _BATCH) -> Iterator[list[Any]]:
-    batch: list[Any] = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
-def _marks(values: Sequence[Any]) -> str:
-    return ",".join("?" * len(values))
-
-
-def _filters(kinds: Collection[str], paths: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the SQL conditions for kinds and paths, with their parameters.
-
-    The conditions are on the table `e` and begin with AND. A directory matches everything below it.
-    """
-    conditions, values = "", []
-    if kinds:
-        conditions += f" AND e.kind IN ({_marks(list(kinds))})"
-        values += sorted(kinds)
-    if paths:
-        either = []
-        for path in paths:
-            clean = path.rstrip("/")
-            either.append("path = ? OR (path > ? AND path < ?)")
-            values += [clean, f"{clean}/", f"{clean}0"]  # "0" sorts right after "/"
-        conditions += f" AND e.path IN (SELECT number FROM paths WHERE {' OR '.join(either)})"  # noqa: S608
-    return conditions, values
-
-
-def affordable(counts: dict[str, int]) -> tuple[list[str], list[str]]:
-    """Divide query words into (words to score, words to leave out).
-
-    `counts` maps each word to its number of rows. Words are scored from the rarest on, until their rows together would exceed `_POSTINGS`.
-    The rarest word is always scored.
-    """
-    used: list[str] = []
-    left_out: list[str] = []
-    spent = 0
-    for word, count in sorted(counts.items(), key=lambda item: (item[1], item[0])):
-        if used and spent + count > _POSTINGS:
-            left_out.append(word)
-        else:
-            used.append(word)
-            spent += count
-    return used, left_out
-
-
-def _of_chunk(row: Any) -> Entry:
-    packed = deflated(row.prefix, row.text, row.start_line, row.end_line)
-    return Entry(row.id, row.kind, row.path, row.symbol_id, row.title, row.start_line, row.end_line, row.text_hash, packed)
-
-
-def _of_table(table: Any) -> Iterator[list[Entry]]:
-    names = ["id", "kind", "path", "symbol_id", "title", "start_line", "end_line", "text_hash", "packed"]
-    for batch in table.select(names).to_batches(max_chunksize=_BATCH):
-        yield [Entry(*row) for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
-
-
-def _insert(db: sqlite3.Connection, numbers: StemNumbers, entries: list[Entry], first: int) -> None:
-    here = sorted({entry.path for entry in entries})
-    db.executemany("INSERT OR IGNORE INTO paths (path) VALUES (?)", [(path,) for path in here])
-    number: dict[str, int] = {}
-    for part in _batches(here, 500):
-        number.update(db.execute(f"SELECT path, number FROM paths WHERE path IN ({_marks(part)})", part))  # noqa: S608
-    searched = [_searched(entry) for entry in entries]
-    stems = numbers.packed([text for _, text, _ in searched])
-    kept, words = [], []
-    for rowid, (entry, texts, of_text) in enumerate(zip(entries, searched, stems, strict=True), first):
-        kept.append((rowid, entry.id, entry.kind, number[entry.path], *entry[3:-1], of_text))
-        words.append((rowid, *texts))
-    db.executemany(f"INSERT INTO entries VALUES ({_marks(kept[0])})" if kept else "", kept)  # noqa: S608
-    db.executemany("INSERT INTO words(rowid, title, text, path) VALUES (?, ?, ?, ?)", words)
-
-
-def _delete(db: sqlite3.Connection, ids: list[str]) -> None:
-    """Delete rows of the index with their words.
-
-    The texts are read first, because FTS5 needs exactly the text that was inserted.
-    """
-    for part in _batches(ids, 500):
-        rows = db.execute(f"{_SELECT} WHERE e.id IN ({_marks(part)})", part).fetchall()
-        old = [(row[0], *_searched(Entry._make(row[1:]))) for row in rows]
-        db.executemany("INSERT INTO words(words, rowid, title, text, path) VALUES ('delete', ?, ?, ?, ?)", old)
-        db.executemany("DELETE FROM entries WHERE rowid = ?", [(row[0],) for row in rows])
-
-
-def _searched(entry: Entry) -> tuple[str, str, str]:
-    """Return the normalised words of a chunk: of its title, text and path."""
-    return normalise(entry.title), normalised_lines(entry.text), _path_words(entry.path)
-
-
-@lru_cache(maxsize=1024)
-def _path_words(path: str) -> str:
-    """Return the words of a path, cached for the chunks of one file."""
-    return normalise(path)
-
-
-def _set_hash_size(db: sqlite3.Connection, size: int) -> None:
-    """Set how much data FTS5 collects in memory before writing a segment."""
-    db.execute("INSERT INTO words(words, rank) VALUES ('hashsize', ?)", (size,))
-
-
-def _pages(db: sqlite3.Connection, count: str) -> int:
-    return int(db.execute(f"PRAGMA {count}").fetchone()[0])
-
-
-def _set_meta(db: sqlite3.Connection, generation: int) -> None:
-    db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", [("generation", str(generation)), ("format", str(FORMAT))])

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from graphmem.answers import FileSecrets
-from graphmem.maintenance.backup import DATABASE, FOLDER, SUFFIX
+from graphmem.maintenance.archive import DATABASE, FOLDER, SUFFIX
 from graphmem.memory.redact import find, redact
 from graphmem.memory.secret_shapes import personal_kinds
 from graphmem.memory.sync import BASE, cleaned_state

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.errors import BadInputError, DatabaseDamagedError, SettingsError
+from graphmem.maintenance import archive as archives
 from graphmem.maintenance import backup as backups
 from graphmem.server.keeper import TASKS, Keeper
 
@@ -94,7 +95,7 @@ def test_everything_that_is_not_derived_is_in_it(index, tmp_path):
     (tmp_path / "index" / "notes.txt").write_text("kept beside the database")
     made = index.backup()
     (tmp_path / "index" / "notes.txt").write_text("changed")
-    names = backups.read_manifest(Path(made.path)).files.keys()
+    names = archives.read_manifest(Path(made.path)).files.keys()
     assert {"graph.db", "notes.txt"} <= names
     assert any(name.startswith("memories/journal-") for name in names)
     assert not any(name.startswith(("words-", "graph.projection", "facts.sqlite", "inputs.sqlite")) for name in names)
@@ -161,10 +162,10 @@ def test_a_file_that_is_larger_than_it_says_is_not_unpacked(index, tmp_path):
 
 def test_the_copy_of_another_engine_is_refused_with_the_way_out(index, tmp_path):
     made = Path(index.backup().path)
-    manifest = backups.read_manifest(made)
+    manifest = archives.read_manifest(made)
     with pytest.raises(SettingsError, match="--portable"):
-        backups.expect_engine(manifest, made, "ladybug")
-    backups.expect_engine(manifest._replace(engine=backups.PORTABLE), made, "ladybug")
+        archives.expect_engine(manifest, made, "ladybug")
+    archives.expect_engine(manifest._replace(engine=archives.PORTABLE), made, "ladybug")
 
 
 def test_a_backup_of_another_project_is_refused(index, open_index, tmp_path):
@@ -261,9 +262,9 @@ def test_a_folder_with_odd_signs_is_backed_up_like_any_other(tmp_path):
 def test_an_archive_of_a_stranger_names_nothing_but_what_a_backup_holds(tmp_path, manifest):
     archive = tmp_path / "stranger.graphmem.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zipped:
-        zipped.writestr(backups.MANIFEST, manifest)
+        zipped.writestr(archives.MANIFEST, manifest)
     with pytest.raises(BadInputError):
-        backups.read_manifest(archive)
+        archives.read_manifest(archive)
 
 
 @pytest.mark.parametrize(("parts", "is_taken"), [(8, True), (9, False)])
@@ -272,9 +273,9 @@ def test_names_of_a_backup_have_at_most_eight_parts(tmp_path, parts, is_taken):
     files = {"/".join(["sessions", *["a" * 200] * (parts - 1)]): [1, "0"]}
     said = {"files": files, **dict.fromkeys(("made_at", "graphmem", "project", "engine"), ""), **NUMBERS}
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zipped:
-        zipped.writestr(backups.MANIFEST, json.dumps(said))
+        zipped.writestr(archives.MANIFEST, json.dumps(said))
     if is_taken:
-        assert set(backups.read_manifest(archive).files) == set(files)
+        assert set(archives.read_manifest(archive).files) == set(files)
     else:
         with pytest.raises(BadInputError, match="whose path is too deep or too long"):
-            backups.read_manifest(archive)
+            archives.read_manifest(archive)

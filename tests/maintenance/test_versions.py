@@ -13,6 +13,7 @@ import pytest
 
 from graphmem import GraphMem
 from graphmem.errors import DatabaseDamagedError, DiskFullError, MigrationError, SchemaTooNewError
+from graphmem.maintenance import archive as archives
 from graphmem.maintenance import backup as backups
 from graphmem.store import dump, files, migrate, open_store, times
 from graphmem.store.building import OpenOptions, build
@@ -65,7 +66,7 @@ def code_of(memory: GraphMem) -> list[str]:
 
 def schema_of(archive: Path) -> str:
     with zipfile.ZipFile(archive) as zipped:
-        return str(json.loads(zipped.read(f"{backups.DUMP}/{META_FILE}"))["schema"])
+        return str(json.loads(zipped.read(f"{archives.DUMP}/{META_FILE}"))["schema"])
 
 
 def test_a_dump_is_made_before_an_older_schema_changes_and_brings_the_index_back(older, index, open_index, tmp_path):
@@ -98,11 +99,11 @@ def test_the_earlier_graphmem_reads_the_dump_that_was_made_before_and_refuses_th
     as_older_graphmem(monkeypatch)
     monkeypatch.setattr("graphmem.store.opening.check_tables", lambda connection, path: None)  # of tables it does not know
     monkeypatch.setattr("graphmem.store.live_file.LiveFile._count_memories", lambda store, connection: 0)  # it has no memories
-    read_dump(tmp_path / "early" / backups.DUMP, tmp_path / "back.db", "kuzu", *SIZES)
+    read_dump(tmp_path / "early" / archives.DUMP, tmp_path / "back.db", "kuzu", *SIZES)
     with open_store(tmp_path / "back.db", buffer_pool_bytes=SIZES[0], max_db_bytes=SIZES[1]) as store:
         assert len(store.read("file_hashes")) == 6
     with pytest.raises(SchemaTooNewError, match="before the update"):
-        read_dump(tmp_path / "late" / backups.DUMP, tmp_path / "late.db", "kuzu", *SIZES)
+        read_dump(tmp_path / "late" / archives.DUMP, tmp_path / "late.db", "kuzu", *SIZES)
     assert not (tmp_path / "late.db").exists()
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from graphmem.errors import DeadlineError
 from graphmem.model import ChunkRow, GraphDelta
-from graphmem.projection import words as words_module
+from graphmem.projection import word_readers, word_scores
 from graphmem.projection.entries import DamagedWordsError
 from graphmem.projection.postings import Stemmer
 from graphmem.projection.stem_numbers import LINE, unpacked
@@ -105,8 +105,8 @@ def test_scores_are_bm25_with_weighted_columns(as_packed, tmp_path):
 
 @pytest.mark.parametrize("kept", [1_000_000, 40])
 def test_scores_that_are_kept_for_the_next_query_are_those_of_the_whole_query(as_packed, tmp_path, monkeypatch, kept):
-    monkeypatch.setattr(words_module, "_MOST_KEPT", kept)
-    monkeypatch.setattr(words_module, "_FIRST", 3)
+    monkeypatch.setattr(word_scores, "_MOST_KEPT", kept)
+    monkeypatch.setattr(word_scores, "_FIRST", 3)
     r = random.Random(8)
     vocabulary = ["alpha", "beta", "gamma", "delta", "zeta"]
     chunks = [
@@ -125,8 +125,8 @@ def test_scores_that_are_kept_for_the_next_query_are_those_of_the_whole_query(as
         asked = r.sample(vocabulary, r.randrange(1, 5))
         kind, folder, k = r.choice(["", "code"]), r.choice(["", "a"]), r.choice([1, 2, 7, 50])
         hits = index.search(" ".join(asked), k, kinds=[kind] if kind else (), paths=[folder] if folder else ()).hits
-        with index._reading(None) as db:
-            used = sorted(asked, key=lambda word: (index._count(db, word), word))
+        with index._readers.lend() as db:
+            used = sorted(asked, key=lambda word: (index._scores.count(db, word), word))
             matched = " OR ".join(f'"{word}"' for word in used)
             assert [tuple(hit) for hit in hits] == db.execute(sql, (matched, kind or "%", f"{folder}%", k)).fetchall()
 
@@ -300,7 +300,7 @@ def test_a_misspelt_or_shortened_word_finds_the_nearest_and_says_so(as_packed, t
 
 
 def test_words_in_too_many_rows_are_left_out_beside_rarer_ones_and_named(as_packed, tmp_path, monkeypatch):
-    monkeypatch.setattr(words_module, "_POSTINGS", 50)
+    monkeypatch.setattr(word_scores, "_POSTINGS", 50)
     index = of_rows(as_packed, tmp_path, rows(*(["common often rare"] + ["common often"] * 29 + ["common"] * 60)))
     answer = index.search("common often rare", 1000)
     assert answer.left_out == ["common"]
@@ -311,7 +311,7 @@ def test_words_in_too_many_rows_are_left_out_beside_rarer_ones_and_named(as_pack
 
 
 def test_a_search_stops_at_its_deadline(as_packed, tmp_path, monkeypatch):
-    monkeypatch.setattr(words_module, "_STEPS", 50)
+    monkeypatch.setattr(word_readers, "_STEPS", 50)
     index = of_rows(as_packed, tmp_path, rows(*["common often"] * 3000))
     with pytest.raises(DeadlineError):
         index.search("common often", 10, deadline=time.monotonic() - 1)

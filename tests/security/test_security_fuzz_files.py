@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
@@ -15,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphmem.errors import BadInputError, DatabaseDamagedError, GraphMemError
-from graphmem.maintenance import backup as backups
+from graphmem.maintenance import archive as archives
 from graphmem.memory import importers, rules, sync
 from graphmem.memory.redact import redact
 from graphmem.memory.text import fingerprint
@@ -390,11 +391,11 @@ def test_an_archive_brings_no_tokens_and_no_owner(own: GraphMem, archive: Path, 
     evil = tmp_path / "evil.zip"
     body = b'{"version": 1, "tokens": []}'
     with zipfile.ZipFile(archive) as good, zipfile.ZipFile(evil, "w") as out:
-        manifest = json.loads(good.read(backups.MANIFEST))
-        manifest["files"][name] = [len(body), backups.hashlib.sha256(body).hexdigest()]
-        out.writestr(backups.MANIFEST, json.dumps(manifest))
+        manifest = json.loads(good.read(archives.MANIFEST))
+        manifest["files"][name] = [len(body), hashlib.sha256(body).hexdigest()]
+        out.writestr(archives.MANIFEST, json.dumps(manifest))
         for entry in good.namelist():
-            if entry != backups.MANIFEST:
+            if entry != archives.MANIFEST:
                 out.writestr(entry, good.read(entry))
         if name:
             out.writestr(name, body)
@@ -406,7 +407,7 @@ def test_an_archive_brings_no_tokens_and_no_owner(own: GraphMem, archive: Path, 
 @pytest.mark.parametrize("kind", ["bomb", "many", "deep", "manifest"])
 def test_archives_made_to_burst_are_refused_small(own: GraphMem, archive: Path, tmp_path: Path, kind: str) -> None:
     bomb = tmp_path / "bomb.zip"
-    manifest = backups.read_manifest(archive)._asdict()
+    manifest = archives.read_manifest(archive)._asdict()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as out:
         if kind == "bomb":
             manifest["files"] = {"notes.txt": [10, "0" * 64]}
@@ -414,11 +415,11 @@ def test_archives_made_to_burst_are_refused_small(own: GraphMem, archive: Path, 
         elif kind == "many":
             manifest["files"] = {f"f{number}": [0, "0" * 64] for number in range(20_000)}
         elif kind == "deep":
-            out.writestr(backups.MANIFEST, "[" * 1_000_000)
+            out.writestr(archives.MANIFEST, "[" * 1_000_000)
         else:
-            out.writestr(backups.MANIFEST, b" " * (65 << 20))
+            out.writestr(archives.MANIFEST, b" " * (65 << 20))
         if kind in ("bomb", "many"):
-            out.writestr(backups.MANIFEST, json.dumps(manifest))
+            out.writestr(archives.MANIFEST, json.dumps(manifest))
     begun = time.process_time()
     before = sum(one.stat().st_size for one in own.parts.data_dir.rglob("*") if one.is_file())
     with pytest.raises((BadInputError, DatabaseDamagedError)):

@@ -1,0 +1,156 @@
+"""The connections that read one generation of the word index.
+
+Each connection holds a read transaction, which hides later writes from it.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from graphmem.errors import DeadlineError
+from graphmem.projection.entries import DamagedWordsError
+from graphmem.runtime.checksums import seal
+
+_READERS: Final = 2
+_STEPS: Final = 2_000  # steps of SQLite's virtual machine between two checks of the clock
+
+
+class WordReaders:
+    """A pool of connections to one generation of the word index. Thread-safe.
+
+    Args:
+        path: the file of the index.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._free: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
+        self._entry = threading.Lock()  # every reader passes it; a writer holds it, or it would never get all connections
+        self._all = [_reader(path) for _ in range(_READERS)]
+        for connection in self._all:
+            self._free.put(connection)
+
+    @contextmanager
+    def lend(self, deadline: float | None = None) -> Iterator[sqlite3.Connection]:
+        """Lend a connection that sees this generation to a `with` block.
+
+        A query that still runs at the deadline is interrupted. `deadline` is a value of time.monotonic(), or None.
+
+        Raises:
+            DeadlineError: the deadline passed.
+            DamagedWordsError: the file is damaged.
+        """
+        db = self._take(deadline)
+        late = threading.Event()
+        if deadline is not None:
+
+            def check() -> int:
+                if time.monotonic() > deadline:
+                    late.set()
+                return late.is_set()
+
+            db.set_progress_handler(check, _STEPS)
+        try:
+            with damage_named():
+                yield db
+        except sqlite3.OperationalError as error:
+            if late.is_set():
+                raise DeadlineError("the word index did not answer in time; try again") from error
+            raise
+        finally:
+            db.set_progress_handler(None, 0)
+            self._free.put(db)
+
+    def empty_log(self) -> None:
+        """Empty the write-ahead log, before a write.
+
+        For that, each connection gives up its position in the log. A held position would make the log grow without limit. No write has
+        happened since the connections were opened, so they see the same rows afterwards.
+        """
+        with self._entry:
+            connections = [self._free.get() for _ in range(_READERS)]
+        try:
+            with damage_named():
+                for db in connections:
+                    db.execute("ROLLBACK")
+                connections[0].execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                for db in connections:
+                    _pin(db)
+        finally:
+            for db in connections:
+                self._free.put(db)
+
+    def close(self) -> None:
+        """Close all connections, and seal the file with its checksum."""
+        for connection in self._all:
+            connection.close()
+        seal(self._path)
+
+    def _take(self, deadline: float | None) -> sqlite3.Connection:
+        def left() -> float:
+            return -1 if deadline is None else max(0.0, deadline - time.monotonic())
+
+        if self._entry.acquire(timeout=left()):
+            try:
+                return self._free.get(timeout=None if deadline is None else left())
+            except queue.Empty:
+                pass
+            finally:
+                self._entry.release()
+        raise DeadlineError("the word index was busy until the deadline; try again")
+
+
+def immutable(path: Path) -> sqlite3.Connection:
+    """Open a file as one that no process writes to."""
+    return sqlite3.connect(f"file:{quote(str(path))}?immutable=1", uri=True, isolation_level=None, check_same_thread=False)
+
+
+def writer(path: Path) -> sqlite3.Connection:
+    """Open a file for writing, with a write-ahead log."""
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    db.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000")
+    return db
+
+
+def _reader(path: Path) -> sqlite3.Connection:
+    # SQLite makes files next to one with a log even for reading, unless it knows that nobody writes.
+    alone = not os.access(path.parent, os.W_OK)
+    db = immutable(path) if alone else writer(path)
+    # A checkpoint by this connection must not wait for readers of older generations.
+    db.execute("PRAGMA busy_timeout = 0")
+    db.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, row)")
+    db.execute("PRAGMA query_only = ON")
+    _pin(db)
+    return db
+
+
+def _pin(db: sqlite3.Connection) -> None:
+    """Begin a read transaction, to hide later changes from the connection."""
+    db.execute("BEGIN")
+    db.execute("SELECT count(*) FROM meta").fetchone()
+
+
+@contextmanager
+def damage_named() -> Iterator[None]:
+    """Convert SQLite's error for a damaged file to DamagedWordsError.
+
+    Other errors are not converted.
+    """
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        # These statements are correct: an error means that the tables have changed. Text that is not UTF-8 has no error code.
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) == sqlite3.SQLITE_ERROR:
+            raise DamagedWordsError(str(error)) from error
+        raise
+    except sqlite3.DatabaseError as error:
+        raise DamagedWordsError(str(error)) from error

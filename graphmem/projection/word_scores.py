@@ -1,0 +1,176 @@
+"""The BM25 scores of a query's words, cached for one generation of the index.
+
+FTS5 adds up the scores of the words of a query. So the scores of each word are read once and reused in the next query.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from graphmem.projection.stem_numbers import I64
+from graphmem.projection.word_rows import batches, marks
+
+F64 = npt.NDArray[np.float64]
+_Scores = tuple[I64, F64]  # rows with a word, ascending, and the score of each
+_WEIGHTS: Final = "5.0, 1.0, 2.0"  # BM25 weights of title, text, path; measured in docs/decisions/0006-fusion.md
+_POSTINGS: Final = 12_000  # rows that one query may score: about 12 ms
+_MOST_KEPT: Final = 1_000_000  # postings of words whose scores are kept: 16 MB
+_MOST_IDS: Final = 100_000  # rows whose ids are kept: 15 MB
+_FIRST: Final = 100  # least number of the best rows whose entries are read at once
+
+
+class WordHit(NamedTuple):
+    """A chunk that matches a word search, with its score."""
+
+    id: str
+    score: float  # BM25, positive, larger is better; only comparable within one answer
+
+
+_SCORED: Final = f"SELECT rowid, -bm25(words, {_WEIGHTS}) FROM words WHERE words MATCH ?"  # noqa: S608
+
+
+class WordScores:
+    """Scores and counts of words, cached for one generation of the word index.
+
+    Threads may share an instance, each with its own connection.
+    """
+
+    def __init__(self) -> None:
+        self._rows_with: dict[str, int] = {}
+        self._scores_of: dict[str, _Scores] = {}
+        self._kept = 0  # postings in it
+        self._ids: dict[int, str] = {}  # row -> id, of rows that were among the best
+        self._files: tuple[npt.NDArray[np.int32], dict[int, tuple[str, str]]] | None = None  # row -> file, file -> (kind, path)
+        self._factors: tuple[Callable[[str, str], float] | None, F64] = None, np.zeros(0)  # of the files, for the last `worth`
+        self._total: int | None = None  # rows, once counted
+
+    def count(self, db: sqlite3.Connection, word: str) -> int:
+        """Return how many chunks have a word."""
+        if word not in self._rows_with:
+            self._rows_with[word] = db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (f'"{word}"',)).fetchone()[0]
+        return self._rows_with[word]
+
+    def total(self, db: sqlite3.Connection) -> int:
+        """Return the number of all chunks."""
+        if self._total is None:
+            self._total = int(db.execute("SELECT count(*) FROM entries").fetchone()[0])
+        return self._total
+
+    def best(
+        self,
+        db: sqlite3.Connection,
+        words: Sequence[str],
+        k: int,
+        conditions: tuple[str, Sequence[str]],
+        worth: Callable[[str, str], float] | None,
+    ) -> list[WordHit]:
+        """Return the k best rows that have any of the words, best first.
+
+        Args:
+            db: a connection that sees the generation.
+            words: normalised words that some row has; at least one.
+            k: maximum number of rows.
+            conditions: SQL conditions that the rows must meet, or "", with the values of their parameters.
+            worth: returns a factor from (kind of chunk, path). Rows are ranked by score times factor, and returned with their plain scores.
+        """
+        rows, scores = _summed([self._scores(db, word) for word in words])
+        ranks = scores if worth is None else scores * self._worth(db, rows, worth)
+        return _best(db, rows, scores, ranks, k, *conditions, self._ids)
+
+    def _scores(self, db: sqlite3.Connection, word: str) -> _Scores:
+        scores = self._scores_of.get(word)
+        if scores is None:
+            count = self.count(db, word)
+            found = np.fromiter(chain.from_iterable(db.execute(_SCORED, (f'"{word}"',))), np.float64, 2 * count).reshape(-1, 2)
+            scores = found[:, 0].astype(np.int64), found[:, 1].copy()
+            if self._kept + len(found) > _MOST_KEPT:
+                self._scores_of, self._kept = {}, 0
+            self._scores_of[word] = scores
+            self._kept += len(found)
+        return scores
+
+    def _worth(self, db: sqlite3.Connection, rows: I64, worth: Callable[[str, str], float]) -> F64:
+        """Return, for each of `rows`, the factor that multiplies its score.
+
+        `worth` computes the factor from (kind of chunk, path). It is called once for each file, and the factors are cached.
+        """
+        if self._files is None:
+            kind = "(SELECT kind FROM entries e WHERE e.path = p.number LIMIT 1)"
+            files = {number: (found, path) for number, path, found in db.execute(f"SELECT number, path, {kind} FROM paths p")}  # noqa: S608
+            at = np.fromiter(chain.from_iterable(db.execute("SELECT rowid, path FROM entries")), np.int64).reshape(-1, 2)
+            file_of = np.zeros(int(at[:, 0].max(initial=0)) + 1, np.int32)
+            file_of[at[:, 0]] = at[:, 1]
+            self._files = file_of, files
+        file_of, files = self._files
+        if self._factors[0] is not worth:
+            self._factors = worth, np.full(max(files, default=0) + 1, np.nan)
+        factors = self._factors[1]
+        of_row = file_of[rows]
+        for number in np.flatnonzero(np.bincount(of_row, minlength=len(factors)) * np.isnan(factors)).tolist():
+            factors[number] = worth(*files[number])
+        found: F64 = factors[of_row]
+        return found
+
+
+def _summed(of_words: Sequence[_Scores]) -> _Scores:
+    """Add up the scores that rows have for several words.
+
+    Returns the row numbers, ascending, and the sum for each row.
+    """
+    total = np.zeros(max(int(rows.max(initial=0)) for rows, _ in of_words) + 1)
+    for rows, scores in of_words:
+        total[rows] += scores
+    found = np.flatnonzero(total)
+    return found, total[found]
+
+
+def _best(
+    db: sqlite3.Connection, rows: I64, scores: F64, ranks: F64, k: int, conditions: str, values: Sequence[str], ids: dict[int, str]
+) -> list[WordHit]:
+    """Return the k rows with the highest `ranks` that meet SQL conditions.
+
+    Row number rows[i] has the score scores[i] and the rank ranks[i]. Ties are ordered by chunk id. `conditions` is SQL with the parameters
+    `values`, or "". Rows are checked in batches, best first, because to check every match would take half of a search. `ids` caches chunk
+    ids by row number, and receives those that are read without conditions.
+    """
+    found: list[tuple[float, WordHit]] = []
+    size, above = max(k, _FIRST), math.inf
+    while above > 0 and len(found) < k:
+        # All rows with the last rank of a batch are in it, so that the order of ids decides among them.
+        least = np.partition(ranks, len(ranks) - size)[len(ranks) - size] if size < len(ranks) else 0.0
+        at = np.flatnonzero((ranks >= least) & (ranks < above))
+        score_of = dict(zip(rows[at].tolist(), zip(ranks[at].tolist(), scores[at].tolist(), strict=True), strict=True))
+        known = {} if conditions else {row: ids[row] for row in score_of if row in ids}
+        for batch in batches((row for row in score_of if row not in known), 500):
+            sql = f"SELECT e.rowid, e.id FROM entries e WHERE e.rowid IN ({marks(batch)}){conditions}"  # noqa: S608
+            known.update(db.execute(sql, (*batch, *values)))
+        if not conditions and len(ids) < _MOST_IDS:
+            ids.update(known)
+        found += [(score_of[row][0], WordHit(key, score_of[row][1])) for row, key in known.items()]
+        size, above = 4 * size, float(least)
+    return [hit for _, hit in sorted(found, key=lambda one: (-one[0], one[1].id))[:k]]
+
+
+def affordable(counts: dict[str, int]) -> tuple[list[str], list[str]]:
+    """Divide query words into (words to score, words to leave out).
+
+    `counts` maps each word to its number of rows. Words are scored from the rarest on, until their rows together would exceed `_POSTINGS`.
+    The rarest word is always scored.
+    """
+    used: list[str] = []
+    left_out: list[str] = []
+    spent = 0
+    for word, count in sorted(counts.items(), key=lambda item: (item[1], item[0])):
+        if used and spent + count > _POSTINGS:
+            left_out.append(word)
+        else:
+            used.append(word)
+            spent += count
+    return used, left_out
