@@ -8,8 +8,7 @@ users are made with `info`.
 from __future__ import annotations
 
 import sys
-from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -21,7 +20,7 @@ import pyarrow as pa
 
 from graphmem.answers import FileInfo, SymbolInfo
 from graphmem.answers.vocabulary import EdgeKind, EdgeSource
-from graphmem.model import ENTRY_RULES, GraphDelta
+from graphmem.model import GraphDelta
 from graphmem.projection.arrays import (
     EDGE_KINDS,
     EDGE_SOURCES,
@@ -32,21 +31,18 @@ from graphmem.projection.arrays import (
     SYMBOL,
     U8,
     Bool,
-    EdgeColumns,
     GraphArrays,
-    NodeColumns,
-    PathColumns,
-    UnresolvedColumns,
     pointers,
 )
-from graphmem.projection.build import build_arrays, text
-from graphmem.projection.container import DamagedFileError, OtherFormatError, read_container, write_container
+from graphmem.projection.build import build_arrays
+from graphmem.projection.entry_points import entry_points
 from graphmem.projection.file_names import FileNames
-from graphmem.projection.patch import Merge, Patched, patch_arrays
+from graphmem.projection.graph_file import load_graph, save_graph
+from graphmem.projection.lookups import NodeNumbers, StringLookup
+from graphmem.projection.patch import Patched, patch_arrays
 from graphmem.runtime.arrow import computed
 from graphmem.store.base import GraphTables
 
-FORMAT: Final = 2  # of the saved file; raise it when a column or a code changes
 _LOOKUPS: Final = ("index_of", "path_number", "_of_path", "_names", "_qualnames", "_unresolved_names")
 _KEPT: Final = ("ids", "_symbols_in", "kept")  # filled by questions; released with the look-ups
 _TEST_FOLDERS: Final = frozenset("test tests __tests__ spec testdata test-data fixtures __snapshots__ snapshots".split())  # noqa: SIM905
@@ -75,89 +71,6 @@ class FileSymbols(NamedTuple):
     ends: list[int]
     kinds: list[int]
     parents: list[int]  # the enclosing node of each; -1 without one
-
-
-class _Lookup:
-    """Index of a column of strings: finds the rows with a given string.
-
-    The rows are in ascending order.
-    """
-
-    def __init__(self, column: Any) -> None:
-        encoded = computed("dictionary_encode", column)
-        self._code_of = {word: i for i, word in enumerate(encoded.dictionary.to_pylist())}
-        self._place(np.asarray(encoded.indices, dtype=np.int32))
-
-    def _place(self, code: I32) -> None:
-        self._code = code
-        self._rows = np.argsort(code, kind="stable").astype(np.int32)
-        self._ptr = pointers(code, len(self._code_of))
-
-    def __getitem__(self, word: str) -> I32:
-        code = self._code_of.get(word)
-        return self._rows[:0] if code is None else self._rows[self._ptr[code] : self._ptr[code + 1]]
-
-    def words(self) -> Iterable[str]:
-        return [word for word, code in self._code_of.items() if self._ptr[code] < self._ptr[code + 1]]
-
-    def patched(self, merge: Merge, column: Any) -> _Lookup:
-        """Return the index of `column`, which is the column after a change.
-
-        This index belongs to the column before the change. `merge` is the plan that turned the old column into `column`. If no value
-        changed, the result is this index itself.
-        """
-        words = column.take(pa.array(merge.placed)).to_pylist()
-        new = object.__new__(_Lookup)
-        new._code_of = self._code_of
-        fresh = dict.fromkeys(word for word in words if word not in self._code_of)
-        if fresh:
-            new._code_of = self._code_of | {word: code for code, word in enumerate(fresh, len(self._code_of))}
-        code = merge.take(self._code, np.fromiter((new._code_of[word] for word in words), np.int32, len(words)))
-        if code is self._code:
-            return self
-        new._place(code)
-        return new
-
-
-class _Numbers(Mapping[str, int]):
-    """The node number of each id, found by bisection in the sorted ids.
-
-    A hash table would have to be rebuilt after every commit. The last few thousand results are cached, because a search looks up each
-    candidate about five times.
-    """
-
-    _MOST: Final = 8192
-
-    def __init__(self, ids: list[str]) -> None:
-        self._ids = ids
-        self._met: dict[str, int] = {}  # -1: missing
-
-    def __getitem__(self, key: str) -> int:
-        at = bisect_left(self._ids, key)
-        if at < len(self._ids) and self._ids[at] == key:
-            return at
-        raise KeyError(key)
-
-    def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and (at := bisect_left(self._ids, key)) < len(self._ids) and self._ids[at] == key
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """Return the node number of the id `key`, or `default` if it is unknown."""
-        at = self._met.get(key)
-        if at is None:
-            at = bisect_left(self._ids, key)
-            if at == len(self._ids) or self._ids[at] != key:
-                at = -1
-            if len(self._met) >= self._MOST:
-                self._met.clear()
-            self._met[key] = at
-        return at if at >= 0 else default
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._ids)
-
-    def __len__(self) -> int:
-        return len(self._ids)
 
 
 class GraphView:
@@ -259,18 +172,7 @@ class GraphView:
         Raises:
             OSError: the write failed.
         """
-        a = self.arrays
-        sections: dict[str, Any] = {}
-        for name, part in (("nodes", a.nodes), ("paths", a.paths), ("edges", a.edges), ("unresolved", a.unresolved)):
-            texts = {}
-            for column in fields(part):
-                value = getattr(part, column.name)
-                if isinstance(value, np.ndarray):
-                    sections[f"{name}.{column.name}"] = value
-                else:
-                    texts[column.name] = value
-            sections[name] = pa.table(texts)
-        write_container(path, "graph", FORMAT, a.generation, sections, {"rules": a.rules, "dangling": a.dangling})
+        save_graph(self.arrays, path)
 
     @classmethod
     def load(cls, path: Path, generation: int, notes: list[str] | None = None) -> GraphView | None:
@@ -283,24 +185,8 @@ class GraphView:
             generation: current generation of the store.
             notes: receives a sentence if the file is damaged.
         """
-        try:
-            saved = read_container(path, "graph", FORMAT)
-        except (FileNotFoundError, OtherFormatError):
-            return None
-        except DamagedFileError as error:
-            if notes is not None:
-                notes.append(str(error))
-            return None
-        if saved.generation != generation:
-            return None
-
-        def part(kind: type[Any], name: str) -> Any:
-            table = saved.sections[name]
-            columns = {c.name: saved.sections[f"{name}.{c.name}"] for c in fields(kind) if f"{name}.{c.name}" in saved.sections}
-            return kind(**columns, **{column: text(table[column]) for column in table.column_names})
-
-        parts = part(NodeColumns, "nodes"), part(PathColumns, "paths"), part(EdgeColumns, "edges"), part(UnresolvedColumns, "unresolved")
-        return cls(GraphArrays(generation, *parts, tuple(saved.meta["rules"]), saved.meta["dangling"]))
+        arrays = load_graph(path, generation, notes)
+        return None if arrays is None else cls(arrays)
 
     # ---- nodes
 
@@ -313,7 +199,7 @@ class GraphView:
     @cached_property
     def index_of(self) -> Mapping[str, int]:
         """Node number of each id."""
-        return _Numbers(self.ids)
+        return NodeNumbers(self.ids)
 
     @cached_property
     def paths(self) -> list[str]:
@@ -366,30 +252,8 @@ class GraphView:
 
     @cached_property
     def entry_points(self) -> Any:
-        """Kind of entry point of each node, such as "test"; "" for other nodes.
-
-        The stored kind of a symbol is used if it is not "". Otherwise the kind is the rule of an incoming edge, if `ENTRY_RULES` contains
-        this rule.
-        """
-        column = self.arrays.nodes.entry_point
-        is_entry = np.zeros(256, np.bool_)
-        is_entry[[code for code, rule in enumerate(self.rules) if rule in ENTRY_RULES]] = True
-        rows = np.flatnonzero(is_entry[self.edge_rule])
-        rows = rows[self.label[self.dst[rows]] == SYMBOL]
-        rows = rows[~self.is_test[self.src[rows]] | self.is_test[self.dst[rows]]]  # a registration inside a test belongs to the test
-        if not len(rows):
-            return column
-        found = {(node, self.rules[rule]) for node, rule in zip(self.dst[rows].tolist(), self.edge_rule[rows].tolist(), strict=True)}
-        told: dict[int, str] = {}
-        for node, rule in sorted(found):
-            told.setdefault(node, rule)
-        nodes = np.fromiter(told, np.int64, len(told))
-        # From a list: for an array Arrow loads numpy's masked arrays first, a tenth of the time of a server's first answer.
-        silent = np.asarray(computed("equal", computed("take", column, pa.array(list(told))), ""), dtype=np.bool_)
-        mask = np.zeros(self.n, np.bool_)
-        mask[nodes[silent]] = True
-        bits = pa.Array.from_buffers(pa.bool_(), self.n, [None, pa.py_buffer(np.packbits(mask, bitorder="little"))])
-        return text(computed("replace_with_mask", column, bits, pa.array([told[node] for node in nodes[silent].tolist()], pa.string())))
+        """Kind of entry point of each node, such as "test"; "" for other nodes."""
+        return entry_points(self.arrays)
 
     def entry_point(self, i: int) -> str:
         """Return the kind of entry point that a node is, or ""."""
@@ -509,20 +373,20 @@ class GraphView:
         return {}
 
     @cached_property
-    def _names(self) -> _Lookup:
-        return _Lookup(self.arrays.nodes.name)
+    def _names(self) -> StringLookup:
+        return StringLookup(self.arrays.nodes.name)
 
     @cached_property
-    def _qualnames(self) -> _Lookup:
-        return _Lookup(self.arrays.nodes.qualname)
+    def _qualnames(self) -> StringLookup:
+        return StringLookup(self.arrays.nodes.qualname)
 
     @cached_property
-    def _modules(self) -> _Lookup:
-        return _Lookup(self.arrays.paths.module)
+    def _modules(self) -> StringLookup:
+        return StringLookup(self.arrays.paths.module)
 
     @cached_property
-    def _unresolved_names(self) -> _Lookup:
-        return _Lookup(self.arrays.unresolved.name)
+    def _unresolved_names(self) -> StringLookup:
+        return StringLookup(self.arrays.unresolved.name)
 
     def by_name(self, name: str) -> I32:
         """Return the nodes whose name has `name` as its last part, ascending.

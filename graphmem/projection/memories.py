@@ -20,32 +20,18 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from graphmem.knowledge import KnowledgeDelta, MemoryRow
+from graphmem.projection.memory_columns import MemoryColumns, MemoryFilter, SlotVectors
 from graphmem.projection.memory_links import MemoryLinks, drop
-from graphmem.projection.memory_rows import asking, micros, moment, pack, searched, unpack
+from graphmem.projection.memory_rows import micros, moment, pack, searched, unpack
 from graphmem.projection.memory_time import Timeline
 from graphmem.projection.postings import Elsewhere, Postings
 from graphmem.projection.sight import seen
 from graphmem.projection.text import query_words
-from graphmem.projection.vectors import F32, Bool, Rows, best_rows, matrix_of, products, unit_rows
+from graphmem.projection.vectors import F32, Bool, Rows, best_rows, matrix_of, unit_rows
 from graphmem.store.base import Knowledge
 
-RETIRED: Final = frozenset({"superseded", "deprecated"})  # kept, but out of search by default
-
 _FIRST_SLOTS: Final = 256
-_COLUMNS: Final = ("_type", "_live", "_used", "_stale", "_asks", "_created", "_ended")
 _NONE: Final[frozenset[int]] = frozenset()
-
-
-class MemoryFilter(NamedTuple):
-    """Filter of the memories that a query may find.
-
-    The default values allow every live memory, which is neither superseded nor deprecated.
-    """
-
-    types: frozenset[str] = frozenset()
-    retired: bool = False  # include superseded and deprecated ones
-    stale: bool = True  # include those marked stale
-    before: datetime | None = None  # only memories known at that time: already created and not yet superseded
 
 
 class Moment(NamedTuple):
@@ -109,16 +95,8 @@ class MemoryIndex(MemoryLinks):
         self._slots_of_text: dict[str, list[int]] = {}
         self._slots_seen_by: dict[str, set[int]] = {}  # visibility -> slots
         self._timeline = Timeline()
-        self._types: dict[str, int] = {}
-        self._type = np.zeros(0, np.int16)
-        self._live = np.zeros(0, np.bool_)
-        self._used = np.zeros(0, np.bool_)  # the slot holds a memory
-        self._stale = np.zeros(0, np.bool_)
-        self._asks = np.zeros(0, np.float32)  # the share in questions
-        self._created = np.zeros(0, np.int64)
-        self._ended = np.zeros(0, np.int64)
-        self._matrix: F32 = np.zeros((0, 0), np.float32)
-        self._has_vector = np.zeros(0, np.bool_)
+        self._columns = MemoryColumns()
+        self._vectors = SlotVectors()
         self._words = Postings()
 
     @classmethod
@@ -159,11 +137,11 @@ class MemoryIndex(MemoryLinks):
             "short_ids": self._by_short_id,
             "texts": self._slots_of_text,
             "seen_by": self._slots_seen_by,
-            "types": self._types,
+            "types": self._columns.types,
             "links": self._links_state(),
             "words": self._words.state(),
         }
-        return {name: getattr(self, name)[: len(self._id_at)] for name in _COLUMNS}, rest
+        return self._columns.state(len(self._id_at)), rest
 
     @classmethod
     def restored(cls, generation: int, columns: Mapping[str, npt.NDArray[Any]], rest: Mapping[str, Any]) -> MemoryIndex:
@@ -172,16 +150,14 @@ class MemoryIndex(MemoryLinks):
         `columns` is the first result and `rest` the second.
         """
         index = cls(generation)
-        for name in _COLUMNS:
-            setattr(index, name, columns[name].copy())
+        index._columns = MemoryColumns.restored(columns, rest["types"])
         index._id_at, index._packed = rest["ids"], rest["packed"]
         index._by_fingerprint, index._by_short_id, index._slots_of_text = rest["fingerprints"], rest["short_ids"], rest["texts"]
-        index._slots_seen_by, index._types = rest["seen_by"], rest["types"]
+        index._slots_seen_by = rest["seen_by"]
         index._slot_of = {one: slot for slot, one in enumerate(index._id_at) if one}
         index._free = [slot for slot in range(len(index._id_at) - 1, -1, -1) if not index._id_at[slot]]
-        index._timeline.add([(int(index._created[slot]), one) for one, slot in index._slot_of.items()])
-        index._has_vector = np.zeros(len(index._id_at), np.bool_)
-        index._matrix = np.zeros((len(index._id_at), 0), np.float32)
+        index._timeline.add([(int(index._columns.created[slot]), one) for one, slot in index._slot_of.items()])
+        index._vectors = SlotVectors(len(index._id_at))
         index._restore_links(rest["links"])
         index._words.restore(rest["words"])
         return index
@@ -265,12 +241,12 @@ class MemoryIndex(MemoryLinks):
         A memory is live unless it is superseded or deprecated.
         """
         with self._lock:
-            return [one for one in self._visible(self._about_target.get(node_id, ())) if self._live[self._slot_of[one]]]
+            return [one for one in self._visible(self._about_target.get(node_id, ())) if self._columns.live[self._slot_of[one]]]
 
     def of_session(self, session_id: str) -> list[str]:
         """Return ids of a session's memories, oldest first."""
         with self._lock:
-            created = self._created
+            created = self._columns.created
             return sorted(self._visible(self._learnt_in.get(session_id, ())), key=lambda one: (int(created[self._slot_of[one]]), one))
 
     # ---- time
@@ -310,7 +286,7 @@ class MemoryIndex(MemoryLinks):
                 passed = (
                     (at, one)
                     for at, one in self._timeline.between(micros(first), micros(last))
-                    if self._live[slot := self._slot_of[one]] and slot not in hidden
+                    if self._columns.live[slot := self._slot_of[one]] and slot not in hidden
                 )
                 found |= {one: moment(at) for at, one in islice(passed, most)}
         return found
@@ -324,12 +300,12 @@ class MemoryIndex(MemoryLinks):
             place = self._place(memory_id)
             if place is None:
                 return []
-            at = int(self._created[self._slot_of[memory_id]])
+            at = int(self._columns.created[self._slot_of[memory_id]])
             mine = self._learnt.get(memory_id, {}).keys()
             moments = []
             for step in (-1, 1):
                 for steps, one in enumerate(self._walk(place, step, reach), 1):
-                    gap = abs(int(self._created[self._slot_of[one]]) - at) / 1e6
+                    gap = abs(int(self._columns.created[self._slot_of[one]]) - at) / 1e6
                     moments.append(Moment(one, steps, gap, bool(mine & self._learnt.get(one, {}).keys()), step > 0))
         return sorted(moments, key=lambda one: (one.gap_s, one.steps, one.id))
 
@@ -340,7 +316,7 @@ class MemoryIndex(MemoryLinks):
         """
         with self._lock:
             slot = self._slot_of.get(memory_id)
-            return float(self._asks[slot]) if slot is not None else 0.0
+            return float(self._columns.asks[slot]) if slot is not None else 0.0
 
     # ---- search
 
@@ -357,10 +333,10 @@ class MemoryIndex(MemoryLinks):
             only: filter of the memories; None for every live memory.
         """
         with self._lock:
-            if self._matrix.shape[1] != np.size(vector):
+            if not self._vectors.fits(vector):
                 return []
-            rows = np.flatnonzero(self._mask(only or MemoryFilter()) & self._has_vector[: len(self._id_at)])
-            cosines = products(self._matrix, np.asarray(vector, np.float32), rows, len(self._id_at))
+            rows = np.flatnonzero(self._mask(only or MemoryFilter()) & self._vectors.present[: len(self._id_at)])
+            cosines = self._vectors.cosines(vector, rows, len(self._id_at))
             return self._best(rows[cosines >= min_cosine], cosines[cosines >= min_cosine], limit)
 
     def cosines(self, vector: F32, ids: Iterable[str]) -> dict[str, float]:
@@ -370,18 +346,18 @@ class MemoryIndex(MemoryLinks):
         """
         with self._lock:
             slots = {one: self._slot_of[one] for one in ids if one in self._slot_of}
-            known = [one for one, slot in slots.items() if self._has_vector[slot]]
-            if not known or self._matrix.shape[1] != np.size(vector):
+            known = [one for one, slot in slots.items() if self._vectors.present[slot]]
+            if not known or not self._vectors.fits(vector):
                 return {}
             rows = np.fromiter((slots[one] for one in known), np.int64, len(known))
-            values = products(self._matrix, np.asarray(vector, np.float32), rows, len(self._id_at))
+            values = self._vectors.cosines(vector, rows, len(self._id_at))
         return dict(zip(known, values.tolist(), strict=True))
 
     def vector(self, memory_id: str) -> F32 | None:
         """Return a memory's vector, of unit length, or None."""
         with self._lock:
             slot = self._slot_of.get(memory_id)
-            return None if slot is None or not self._has_vector[slot] else self._matrix[slot].copy()
+            return None if slot is None or not self._vectors.present[slot] else self._vectors.matrix[slot].copy()
 
     def words(self, query: str, limit: int, only: MemoryFilter | None = None) -> list[tuple[str, float]]:
         """Return the memories that contain words of a query, as (id, BM25).
@@ -416,10 +392,10 @@ class MemoryIndex(MemoryLinks):
             ids = dict.fromkeys(one for one, _ in self._best(rows, worded.scores[rows], depth))
             best_words = float(worded.scores[rows].max()) if len(rows) else 0.0
             cosines, lowest, highest = np.zeros(n, np.float32), 0.0, 0.0
-            fits = vector is not None and self._matrix.shape[1] == np.size(vector)
-            near = np.flatnonzero(mask & self._has_vector[:n]) if fits else rows[:0]
+            fits = vector is not None and self._vectors.fits(vector)
+            near = np.flatnonzero(mask & self._vectors.present[:n]) if fits else rows[:0]
             if vector is not None and len(near):
-                cosines[near] = values = products(self._matrix, np.asarray(vector, np.float32), near, n)
+                cosines[near] = values = self._vectors.cosines(vector, near, n)
                 ids |= dict.fromkeys(one for one, _ in self._best(near, values, depth))
                 lowest, highest = float(values.min()), float(values.max())
             # If a word occurs in no visible memory, reporting it as known would reveal an invisible one.
@@ -433,7 +409,7 @@ class MemoryIndex(MemoryLinks):
                 found.ids.add(one)
                 if worded.scores[slot] > 0:
                     found.words[one] = float(worded.scores[slot])
-                if len(near) and self._has_vector[slot]:
+                if len(near) and self._vectors.present[slot]:
                     found.dense[one] = float(cosines[slot])
                 return True
 
@@ -522,8 +498,7 @@ class MemoryIndex(MemoryLinks):
         """
         with self._lock:
             self.model_id = model_id
-            self._matrix = np.zeros((len(self._used), 0), np.float32)
-            self._has_vector[:] = False
+            self._vectors.reset()
             hashes = vectors["text_hash"].to_pylist()
             rows = [i for i, key in enumerate(hashes) if key in self._slots_of_text]
             if rows:
@@ -537,13 +512,11 @@ class MemoryIndex(MemoryLinks):
         with self._lock:
             if not len(hashes):
                 return
-            if not self._matrix.shape[1]:
-                self._matrix = np.zeros((len(self._used), vectors.shape[1]), np.float32)
+            self._vectors.expect(vectors.shape[1])
             unit = unit_rows(np.asarray(vectors, np.float32))
             for i, key in enumerate(hashes):
                 for slot in self._slots_of_text.get(key, ()):
-                    self._matrix[slot] = unit[i]
-                    self._has_vector[slot] = True
+                    self._vectors.put(slot, unit[i])
 
     def has_text(self, text_hash: str) -> bool:
         """Return whether a memory has the text with this hash."""
@@ -555,8 +528,8 @@ class MemoryIndex(MemoryLinks):
         Only vectors of the current model are considered.
         """
         with self._lock:
-            slots = np.flatnonzero(self._mask(MemoryFilter()) & ~self._has_vector[: len(self._id_at)])
-            order = slots[np.lexsort((slots, -self._created[slots]))]
+            slots = np.flatnonzero(self._mask(MemoryFilter()) & ~self._vectors.present[: len(self._id_at)])
+            order = slots[np.lexsort((slots, -self._columns.created[slots]))]
             return [self._id_at[slot] for slot in order]
 
     def covered(self) -> tuple[int, int]:
@@ -566,7 +539,7 @@ class MemoryIndex(MemoryLinks):
         """
         with self._lock:
             live = self._mask(MemoryFilter())
-            return int((live & self._has_vector[: len(live)]).sum()), int(live.sum())
+            return int((live & self._vectors.present[: len(live)]).sum()), int(live.sum())
 
     def without_vector_in(self, have: Collection[str]) -> dict[str, str]:
         """Return the text hashes of live memories that are not in `have`.
@@ -597,16 +570,7 @@ class MemoryIndex(MemoryLinks):
 
     def _mask(self, only: MemoryFilter) -> Bool:
         """Return a mask of the slots (rows) whose memories match a filter."""
-        n = len(self._id_at)
-        mask: Bool = self._used[:n].copy() if only.retired or only.before is not None else self._live[:n].copy()
-        if only.before is not None:
-            at = micros(only.before)
-            mask &= (self._created[:n] <= at) & ((self._ended[:n] == 0) | (self._ended[:n] > at))
-        if only.types:
-            wanted = [self._types[name] for name in sorted(only.types) if name in self._types]
-            mask &= np.isin(self._type[:n], wanted)
-        if not only.stale:
-            mask &= ~self._stale[:n]
+        mask = self._columns.mask(only, len(self._id_at))
         if hidden := self._hidden():
             mask[list(hidden)] = False
         return mask
@@ -644,7 +608,7 @@ class MemoryIndex(MemoryLinks):
 
     def _place(self, memory_id: str) -> int | None:
         slot = self._slot_of.get(memory_id)
-        return None if slot is None else self._timeline.place((int(self._created[slot]), memory_id))
+        return None if slot is None else self._timeline.place((int(self._columns.created[slot]), memory_id))
 
     def _walk(self, place: int, step: int, count: int) -> list[str]:
         """Return ids of the next live memories before or after a position in time.
@@ -656,7 +620,7 @@ class MemoryIndex(MemoryLinks):
 
         def passes(one: str) -> bool:
             slot = self._slot_of[one]
-            return bool(self._live[slot]) and slot not in hidden
+            return bool(self._columns.live[slot]) and slot not in hidden
 
         return self._timeline.walk(place, step, count, passes)
 
@@ -682,15 +646,8 @@ class MemoryIndex(MemoryLinks):
             self._by_short_id[row.short_id] = one
             self._slots_of_text.setdefault(row.text_hash, []).append(slot)
             self._slots_seen_by.setdefault(row.visibility, set()).add(slot)
-            self._used[slot] = True
-            self._live[slot] = row.status not in RETIRED
-            self._stale[slot] = row.stale_at is not None
-            self._asks[slot] = asking(row)
-            self._type[slot] = self._types.setdefault(row.type, len(self._types))
-            self._created[slot] = micros(row.created_at)
-            ended = row.valid_to or row.deprecated_at
-            self._ended[slot] = micros(ended) if ended is not None else 0
-            times.append((int(self._created[slot]), one))
+            self._columns.put(slot, row)
+            times.append((int(self._columns.created[slot]), one))
         self._timeline.add(times)
         self._words.remove(old)
         self._words.add(new)
@@ -707,7 +664,7 @@ class MemoryIndex(MemoryLinks):
             self._unlink(one)
             del self._slot_of[one]
             self._id_at[slot], self._packed[slot] = "", b""
-            self._used[slot] = self._live[slot] = False
+            self._columns.clear(slot)
             self._free.append(slot)
         self._words.remove(old)
 
@@ -724,7 +681,7 @@ class MemoryIndex(MemoryLinks):
         self._slots_seen_by[row.visibility].discard(slot)
         self._timeline.remove((micros(row.created_at), row.id))
         if not keep_vector:
-            self._has_vector[slot] = False
+            self._vectors.present[slot] = False
 
     def _make_room(self, count: int) -> None:
         """Add empty slots, if necessary, for `count` further memories."""
@@ -735,8 +692,5 @@ class MemoryIndex(MemoryLinks):
         self._id_at += [""] * more
         self._packed += [b""] * more
         self._free += range(n + more - 1, n - 1, -1)
-        for name in (*_COLUMNS, "_has_vector", "_matrix"):
-            array = getattr(self, name)
-            grown = np.zeros((n + more, *array.shape[1:]), array.dtype)
-            grown[:n] = array
-            setattr(self, name, grown)
+        self._columns.grow(n + more)
+        self._vectors.grow(n + more)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FILE: Final = "memories.projection"
 FORMAT: Final = f"1 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} {sys.byteorder}"
 _KIND: Final = "memories"
-_VERSION: Final = 2  # increase it when `MemoryIndex.state` changes
+_VERSION: Final = 3  # increase it when `MemoryIndex.state` changes
 _LEVEL: Final = 1  # of zlib
 _REST: Final = "rest"
 

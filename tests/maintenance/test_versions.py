@@ -112,7 +112,7 @@ def test_without_room_for_the_dump_nothing_is_changed(older, open_index, monkeyp
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(backups, "_write", full)
+        patched.setattr(backups, "write_archive", full)
         with pytest.raises(DiskFullError, match="the incomplete file was removed"):
             open_index("older")
     # Not its bytes: bringing the file up to date may write them anew.

@@ -1,0 +1,70 @@
+"""Save the arrays of the `graph` projection to a file, and load them.
+
+One container has the numbers as arrays, and the strings of nodes, paths, edges and unresolved calls as one Arrow table each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from graphmem.projection.arrays import EdgeColumns, GraphArrays, NodeColumns, PathColumns, UnresolvedColumns
+from graphmem.projection.build import text
+from graphmem.projection.container import DamagedFileError, OtherFormatError, read_container, write_container
+
+_FORMAT: Final = 2  # of the file; raise it when a column or a code changes
+_KIND: Final = "graph"
+
+
+def save_graph(arrays: GraphArrays, path: Path) -> None:
+    """Write the arrays to a file, atomically.
+
+    Raises:
+        OSError: the write failed.
+    """
+    a = arrays
+    sections: dict[str, Any] = {}
+    for name, part in (("nodes", a.nodes), ("paths", a.paths), ("edges", a.edges), ("unresolved", a.unresolved)):
+        texts = {}
+        for column in fields(part):
+            value = getattr(part, column.name)
+            if isinstance(value, np.ndarray):
+                sections[f"{name}.{column.name}"] = value
+            else:
+                texts[column.name] = value
+        sections[name] = pa.table(texts)
+    write_container(path, _KIND, _FORMAT, a.generation, sections, {"rules": a.rules, "dangling": a.dangling})
+
+
+def load_graph(path: Path, generation: int, notes: list[str] | None = None) -> GraphArrays | None:
+    """Load saved arrays, or return None.
+
+    None means that the file is missing, damaged or of another generation, and the arrays must be built again.
+
+    Args:
+        path: path of the file.
+        generation: current generation of the store.
+        notes: receives a sentence if the file is damaged.
+    """
+    try:
+        saved = read_container(path, _KIND, _FORMAT)
+    except (FileNotFoundError, OtherFormatError):
+        return None
+    except DamagedFileError as error:
+        if notes is not None:
+            notes.append(str(error))
+        return None
+    if saved.generation != generation:
+        return None
+
+    def part(kind: type[Any], name: str) -> Any:
+        table = saved.sections[name]
+        columns = {c.name: saved.sections[f"{name}.{c.name}"] for c in fields(kind) if f"{name}.{c.name}" in saved.sections}
+        return kind(**columns, **{column: text(table[column]) for column in table.column_names})
+
+    parts = part(NodeColumns, "nodes"), part(PathColumns, "paths"), part(EdgeColumns, "edges"), part(UnresolvedColumns, "unresolved")
+    return GraphArrays(generation, *parts, tuple(saved.meta["rules"]), saved.meta["dangling"])

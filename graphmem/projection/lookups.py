@@ -1,0 +1,101 @@
+"""Find rows of the graph by a string: by name, qualified name or id.
+
+A look-up by name follows a small change of its column, because building it again costs more than the change.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from graphmem.projection.arrays import I32, pointers
+from graphmem.projection.patch import Merge
+from graphmem.runtime.arrow import computed
+
+
+class StringLookup:
+    """Index of a column of strings: finds the rows with a given string.
+
+    The rows are in ascending order.
+    """
+
+    def __init__(self, column: Any) -> None:
+        encoded = computed("dictionary_encode", column)
+        self._code_of = {word: i for i, word in enumerate(encoded.dictionary.to_pylist())}
+        self._place(np.asarray(encoded.indices, dtype=np.int32))
+
+    def _place(self, code: I32) -> None:
+        self._code = code
+        self._rows = np.argsort(code, kind="stable").astype(np.int32)
+        self._ptr = pointers(code, len(self._code_of))
+
+    def __getitem__(self, word: str) -> I32:
+        code = self._code_of.get(word)
+        return self._rows[:0] if code is None else self._rows[self._ptr[code] : self._ptr[code + 1]]
+
+    def words(self) -> Iterable[str]:
+        """Return the distinct strings of the column."""
+        return [word for word, code in self._code_of.items() if self._ptr[code] < self._ptr[code + 1]]
+
+    def patched(self, merge: Merge, column: Any) -> StringLookup:
+        """Return the index of `column`, which is the column after a change.
+
+        This index belongs to the column before the change. `merge` is the plan that turned the old column into `column`. If no value
+        changed, the result is this index itself.
+        """
+        words = column.take(pa.array(merge.placed)).to_pylist()
+        new = object.__new__(StringLookup)
+        new._code_of = self._code_of
+        fresh = dict.fromkeys(word for word in words if word not in self._code_of)
+        if fresh:
+            new._code_of = self._code_of | {word: code for code, word in enumerate(fresh, len(self._code_of))}
+        code = merge.take(self._code, np.fromiter((new._code_of[word] for word in words), np.int32, len(words)))
+        if code is self._code:
+            return self
+        new._place(code)
+        return new
+
+
+class NodeNumbers(Mapping[str, int]):
+    """The node number of each id, found by bisection in the sorted ids.
+
+    A hash table would have to be rebuilt after every commit. The last few thousand results are cached, because a search looks up each
+    candidate about five times.
+    """
+
+    _MOST: Final = 8192
+
+    def __init__(self, ids: list[str]) -> None:
+        self._ids = ids
+        self._met: dict[str, int] = {}  # -1: missing
+
+    def __getitem__(self, key: str) -> int:
+        at = bisect_left(self._ids, key)
+        if at < len(self._ids) and self._ids[at] == key:
+            return at
+        raise KeyError(key)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and (at := bisect_left(self._ids, key)) < len(self._ids) and self._ids[at] == key
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the node number of the id `key`, or `default` if it is unknown."""
+        at = self._met.get(key)
+        if at is None:
+            at = bisect_left(self._ids, key)
+            if at == len(self._ids) or self._ids[at] != key:
+                at = -1
+            if len(self._met) >= self._MOST:
+                self._met.clear()
+            self._met[key] = at
+        return at if at >= 0 else default
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)

@@ -1,0 +1,136 @@
+"""Facts about memories as parallel arrays, to filter fifty thousand at once.
+
+The position of a memory in each array is its slot, as in `MemoryIndex`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from graphmem.knowledge import MemoryRow
+from graphmem.projection.memory_rows import asking, micros
+from graphmem.projection.vectors import F32, Bool, Rows, products
+
+_RETIRED: Final = frozenset({"superseded", "deprecated"})  # kept, but out of search by default
+_NAMES: Final = ("type", "live", "used", "stale", "asks", "created", "ended")
+
+
+class MemoryFilter(NamedTuple):
+    """Filter of the memories that a query may find.
+
+    The default values allow every live memory, which is neither superseded nor deprecated.
+    """
+
+    types: frozenset[str] = frozenset()
+    retired: bool = False  # include superseded and deprecated ones
+    stale: bool = True  # include those marked stale
+    before: datetime | None = None  # only memories known at that time: already created and not yet superseded
+
+
+class MemoryColumns:
+    """The facts that filters need about each memory, by slot."""
+
+    def __init__(self) -> None:
+        self.types: dict[str, int] = {}  # name of a type -> its number in `type`
+        self.type = np.zeros(0, np.int16)
+        self.live = np.zeros(0, np.bool_)
+        self.used = np.zeros(0, np.bool_)  # the slot holds a memory
+        self.stale = np.zeros(0, np.bool_)
+        self.asks = np.zeros(0, np.float32)  # the share in questions
+        self.created = np.zeros(0, np.int64)  # microseconds, as from `micros`
+        self.ended = np.zeros(0, np.int64)  # 0 for a memory that is valid still
+
+    def state(self, n: int) -> dict[str, npt.NDArray[Any]]:
+        """Return the first `n` entries of each array, by name; not copies."""
+        return {name: getattr(self, name)[:n] for name in _NAMES}
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, npt.NDArray[Any]], types: dict[str, int]) -> MemoryColumns:
+        """Return columns with copies of the arrays of `state`, and the `types`."""
+        columns = cls()
+        columns.types = types
+        for name in _NAMES:
+            setattr(columns, name, arrays[name].copy())
+        return columns
+
+    def grow(self, size: int) -> None:
+        """Lengthen all arrays to `size` slots."""
+        for name in _NAMES:
+            setattr(self, name, _longer(getattr(self, name), size))
+
+    def put(self, slot: int, row: MemoryRow) -> None:
+        """Set all facts of a memory."""
+        self.used[slot] = True
+        self.live[slot] = row.status not in _RETIRED
+        self.stale[slot] = row.stale_at is not None
+        self.asks[slot] = asking(row)
+        self.type[slot] = self.types.setdefault(row.type, len(self.types))
+        self.created[slot] = micros(row.created_at)
+        ended = row.valid_to or row.deprecated_at
+        self.ended[slot] = micros(ended) if ended is not None else 0
+
+    def clear(self, slot: int) -> None:
+        """Mark a slot as free."""
+        self.used[slot] = self.live[slot] = False
+
+    def mask(self, only: MemoryFilter, n: int) -> Bool:
+        """Return a mask of the first `n` slots: those that match the filter."""
+        mask: Bool = self.used[:n].copy() if only.retired or only.before is not None else self.live[:n].copy()
+        if only.before is not None:
+            at = micros(only.before)
+            mask &= (self.created[:n] <= at) & ((self.ended[:n] == 0) | (self.ended[:n] > at))
+        if only.types:
+            wanted = [self.types[name] for name in sorted(only.types) if name in self.types]
+            mask &= np.isin(self.type[:n], wanted)
+        if not only.stale:
+            mask &= ~self.stale[:n]
+        return mask
+
+
+class SlotVectors:
+    """The vectors of memories by slot, of one embedding model.
+
+    The first vectors determine the dimension.
+    """
+
+    def __init__(self, size: int = 0) -> None:
+        self.matrix: F32 = np.zeros((size, 0), np.float32)
+        self.present = np.zeros(size, np.bool_)  # the slot has a vector
+
+    def grow(self, size: int) -> None:
+        """Lengthen the arrays to `size` slots."""
+        self.matrix, self.present = _longer(self.matrix, size), _longer(self.present, size)
+
+    def reset(self) -> None:
+        """Drop all vectors and their dimension."""
+        self.matrix = np.zeros((len(self.present), 0), np.float32)
+        self.present[:] = False
+
+    def expect(self, dim: int) -> None:
+        """Set the dimension, if there are no vectors yet."""
+        if not self.matrix.shape[1]:
+            self.matrix = np.zeros((len(self.present), dim), np.float32)
+
+    def put(self, slot: int, unit: F32) -> None:
+        """Set the vector of a slot; `unit` has the length 1."""
+        self.matrix[slot] = unit
+        self.present[slot] = True
+
+    def fits(self, vector: F32) -> bool:
+        """Return whether a vector has the dimension of these vectors."""
+        return self.matrix.shape[1] == np.size(vector)
+
+    def cosines(self, vector: F32, rows: Rows, n: int) -> F32:
+        """Return the cosines of `vector` with given slots among the first `n`."""
+        return products(self.matrix, np.asarray(vector, np.float32), rows, n)
+
+
+def _longer(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
+    longer = np.zeros((size, *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
