@@ -14,7 +14,7 @@ from graphmem.runtime.arrow import computed
 
 
 def entry_points(arrays: GraphArrays) -> Any:
-    """Return the kind of entry point of each node as a column; "" for other nodes.
+    """Return the kind of entry point of each node; "" for other nodes.
 
     The stored kind of a symbol is used if it is not "". Otherwise the kind is the rule of an incoming edge, if `ENTRY_RULES` contains this
     rule.

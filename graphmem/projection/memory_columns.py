@@ -1,6 +1,6 @@
-"""Facts about memories as parallel arrays, to filter fifty thousand at once.
+"""Facts about memories as parallel arrays, by which searches filter.
 
-The position of a memory in each array is its slot, as in `MemoryIndex`.
+Fifty thousand memories are filtered at once. The position of a memory in each array is its slot, as in `MemoryIndex`.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class SlotVectors:
         self.present[:] = False
 
     def expect(self, dim: int) -> None:
-        """Set the dimension, if there are no vectors yet."""
+        """Set the dimension before the first vector; later calls change nothing."""
         if not self.matrix.shape[1]:
             self.matrix = np.zeros((len(self.present), dim), np.float32)
 

@@ -1,4 +1,4 @@
-"""The BM25 scores of a query's words, cached for one generation of the index.
+"""BM25 scores of words, cached for one generation of the word index.
 
 FTS5 adds up the scores of the words of a query. So the scores of each word are read once and reused in the next query.
 """
