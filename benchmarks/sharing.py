@@ -93,9 +93,13 @@ def main() -> int:
                 pool.submit(series, str(folder), given.seed + number, rounds[start : start + ROUNDS], until, organised=given.organised)
                 for number, start in enumerate(range(0, len(rounds), ROUNDS))
             ]
-            for job in jobs:
-                for name, value in job.result().items():
-                    total[name] = total[name] + value if name in total else value
+            try:
+                for job in jobs:
+                    for name, value in job.result().items():
+                        total[name] = total[name] + value if name in total else value
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)  # otherwise the series that have not begun would be run first
+                raise
     finally:
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)
