@@ -9,7 +9,8 @@ Forms, in the order in which they are tried:
   the second definition of that name in the file (a property's setter, the next overload);
 * a path, or a suffix of one: the file;
 * `module.qualname` (`django.db.models.query.QuerySet`);
-* a qualified name, a suffix of one (`QuerySet.filter`), or a bare name.
+* a qualified name, a suffix of one (`QuerySet.filter`), or a bare name;
+* `Class.member` or `path:Class.member` for a member that the class inherits: the definition in the nearest base.
 
 An exact dotted name precedes a suffix. Among bare names, symbols other than tests and variables come first. Several definitions with the
 same path and qualified name (overloads, a property and its setter) are one answer; the definition that runs comes first. Any other
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _ID = re.compile(r"[0-9a-f]{20}\Z")
 _POSITION = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?::(?P<column>\d+))?\Z")
 _TWIN = re.compile(r"(?P<name>.+)#(?P<number>[1-9]\d{0,8})\Z")
+_INHERITS = frozenset({"INHERITS"})
 MAX_CANDIDATES = 20
 MAX_REF_CHARACTERS = 1000
 
@@ -71,12 +73,19 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
     for candidates in _ranks(view, ref):
         if candidates:
             return _one(view, ref, candidates)
+    if inherited := _inherited(view, ref):
+        return _one(view, ref, inherited)
     suggestions = suggest(view, ref)
     hint = f"did you mean {', '.join(suggestions[:3])}?" if suggestions else "`graphmem search` finds names by their parts"
     if root is not None and (partly := _in_part(view, ref, root)):
         more = f" and {len(partly) - 3:,} more" if len(partly) > 3 else ""
         hint = f"it occurs in {', '.join(partly[:3])}{more}, of which only a part could be read, so look there, too; {hint}"
     raise SymbolNotFoundError(f"the index has no symbol or file named {ref!r}; {hint}", ref=ref, suggestions=suggestions)
+
+
+def is_known(view: GraphView, name: str) -> bool:
+    """Whether a name, qualified name or path means at least one node."""
+    return any(_ranks(view, name)) or bool(_inherited(view, name))
 
 
 def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
@@ -126,6 +135,27 @@ def _ranks(view: GraphView, ref: str) -> list[list[int]]:
         ranks += [[node for node in named if not view.is_test[node]], named, symbols]
         ranks.append([node for node in view.by_qualname(ref).tolist() if view.label[node] == EXTERNAL])
     return ranks
+
+
+def _inherited(view: GraphView, ref: str) -> list[int]:
+    """Definitions that the class in `Class.member` inherits as `member`.
+
+    Only the nearest bases count: a base hides the definitions of its own bases. An abstract definition, as in an interface, counts only
+    if there is no other.
+    """
+    owner, _, member = ref.rpartition(".")
+    members = [node for node in view.by_name(member).tolist() if view.label[node] == SYMBOL] if owner else []
+    if not members:
+        return []
+    classes = next((nodes for nodes in _ranks(view, owner) if nodes), [])
+    seen = set(classes)
+    found: list[int] = []
+    while classes and not found:
+        bases = [int(view.dst[row]) for one in classes for row in view.out_edges(one, _INHERITS).tolist()]
+        classes = [base for base in dict.fromkeys(bases) if base not in seen]
+        seen.update(classes)
+        found = [node for node in members if int(view.parent[node]) in classes]
+    return [node for node in found if "abstract" not in view.modifiers(node)] or found
 
 
 def _full_name(view: GraphView, node: int) -> str:

@@ -429,7 +429,9 @@ class Reply:
     ]
     evidence: Annotated[SearchAnswer, Doc("hits of the search, to which the sentences refer by number from 1")]
     model: Annotated[str, Doc("the language model that wrote the sentences; empty if there is none")]
-    notes: Annotated[list[str], Doc("why sentences are missing")] = field(default_factory=list)
+    notes: Annotated[list[str], Doc("the command that answers the question from the graph, and why sentences are missing")] = field(
+        default_factory=list
+    )
 
 
 @answer(name="Commit")

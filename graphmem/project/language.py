@@ -15,6 +15,7 @@ from graphmem.knowledge import is_held
 from graphmem.project import subjects
 from graphmem.project.answering import reply
 from graphmem.project.arguments import within
+from graphmem.project.suited_commands import suited_command
 from graphmem.search.groups import counted, grouped
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ class LanguageQuestions:
     def ask(self, question: str, limit: int = 12, *, files: Sequence[str] | None = None) -> Reply:
         """Search, and have the language model answer from the hits.
 
+        The first note names the command that answers the question from the graph, if there is one.
+
         Raises:
             BadInputError: the question is empty or too long.
             NotIndexedError: nothing was indexed yet.
@@ -104,7 +107,9 @@ class LanguageQuestions:
         found = self.search(asked, limit=limit, files=files, explain=True)
         shown = [hit for hit in found.hits if hit.memory is None or not is_held(hit.memory)]  # unreviewed memories never reach the model
         evidence = dataclasses.replace(found, hits=shown, groups=grouped(shown), facets=counted(shown))
-        return reply(self.language_model, asked, evidence, self._calls)
+        said = reply(self.language_model, asked, evidence, self._calls)
+        better = suited_command(self.semantics.graph.view(), asked)
+        return dataclasses.replace(said, notes=[better, *said.notes]) if better else said
 
     def _calls(self, caller: str, callee: str) -> bool:
         view = self.semantics.graph.view()

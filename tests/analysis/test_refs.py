@@ -41,6 +41,66 @@ def test_a_reference_means_one_symbol(view, ref, meant):
     assert view.info(node).ref == meant
 
 
+def _class(graph, path, name, *methods):
+    key = graph.symbol(path, name, "class")
+    for method in methods:
+        graph.symbol(path, f"{name}.{method}", "method", parent_id=key)
+
+
+@pytest.fixture
+def derived(graph):
+    """Page → AbstractPage → Node in two files; a test has a class Page, too."""
+    _class(graph, "pkg/page.py", "Page")
+    _class(graph, "pkg/page.py", "AbstractPage", "copy")
+    _class(graph, "pkg/node.py", "Node", "copy", "move")
+    _class(graph, "pkg/other.py", "Other", "move")
+    _class(graph, "test_page.py", "Page")
+    graph.edge("pkg/page.py:Page", "pkg/page.py:AbstractPage", kind="INHERITS")
+    graph.edge("pkg/page.py:AbstractPage", "pkg/node.py:Node", kind="INHERITS")
+    return graph.view()
+
+
+@pytest.mark.parametrize(
+    ("ref", "meant"),
+    [
+        ("Page.copy", "pkg/page.py:AbstractPage.copy"),
+        ("Page.move", "pkg/node.py:Node.move"),
+        ("pkg/page.py:Page.move", "pkg/node.py:Node.move"),
+        ("pkg.page.Page.copy", "pkg/page.py:AbstractPage.copy"),
+    ],
+)
+def test_an_inherited_member_is_the_definition_in_the_nearest_base(derived, ref, meant):
+    (node,) = resolve_ref(derived, ref)
+    assert derived.info(node).ref == meant
+
+
+@pytest.mark.parametrize("ref", ["Node.filter", "Other.copy", "test_page.py:Page.copy"])
+def test_a_member_that_no_base_defines_is_not_found(derived, ref):
+    with pytest.raises(SymbolNotFoundError):
+        resolve_ref(derived, ref)
+
+
+def test_a_member_of_two_bases_at_the_same_distance_is_ambiguous(graph):
+    _class(graph, "pkg/both.py", "Left", "open")
+    _class(graph, "pkg/both.py", "Right", "open")
+    _class(graph, "pkg/both.py", "Both")
+    graph.edge("pkg/both.py:Both", "pkg/both.py:Left", kind="INHERITS").edge("pkg/both.py:Both", "pkg/both.py:Right", kind="INHERITS")
+    with pytest.raises(AmbiguousSymbolError) as caught:
+        resolve_ref(graph.view(), "Both.open")
+    assert [one.ref for one in caught.value.candidates] == ["pkg/both.py:Left.open", "pkg/both.py:Right.open"]
+
+
+def test_an_embedded_struct_gives_the_method_that_an_interface_only_declares(graph):
+    interface = graph.symbol("routes.go", "Routes", "interface")
+    graph.symbol("routes.go", "Routes.GET", "method", parent_id=interface, modifiers="abstract")
+    _class(graph, "routes.go", "Group", "GET")
+    _class(graph, "routes.go", "Engine")
+    graph.edge("routes.go:Engine", "routes.go:Routes", kind="INHERITS").edge("routes.go:Engine", "routes.go:Group", kind="INHERITS")
+    view = graph.view()
+    (node,) = resolve_ref(view, "Engine.GET")
+    assert view.info(node).ref == "routes.go:Group.GET"
+
+
 def test_one_of_several_definitions_with_one_name_can_be_meant(graph):
     graph.symbol("pkg/box.py", "Box.lid", "method", (5, 6))
     graph.symbol("pkg/box.py", "Box.lid", "method", (9, 12), ordinal=1)

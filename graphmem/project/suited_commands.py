@@ -1,0 +1,93 @@
+"""Find the command that answers a question better than a search does.
+
+A search finds text that looks like a question. Callers, dependents, cycles and commits are facts of the graph, which a command of its own
+prints.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.analysis.refs import MAX_REF_CHARACTERS, is_known
+
+if TYPE_CHECKING:
+    from graphmem.projection.graph import GraphView
+
+_CODE: Final = re.compile(r"[./_:]|[a-z0-9][A-Z]")
+_OF_QUESTIONS: Final = re.compile(
+    r"about|affected|along|also|break|breaks|call|called|callers|calling|calls|change|changed|changes|"
+    r"class|code|cover|covers|delete|depend|depends|does|edit|else|file|files|from|function|have|impact|"
+    r"impacted|import|imported|imports|into|know|known|method|module|modules|modify|move|need|referenced|"
+    r"references|remove|rename|safe|should|still|tell|test|tests|that|them|there|these|this|those|together|"
+    r"touch|usages|used|uses|what|when|where|which|will|with|would",
+    re.IGNORECASE,
+)
+LEAST: Final = 4  # characters of a plain word that may name the symbol of a question
+
+
+class _Suited(NamedTuple):
+    """Words of questions, the command for them, and what the command prints."""
+
+    pattern: re.Pattern[str]
+    command: str
+    prints: str
+    is_about: bool  # whether the command takes a symbol
+
+
+def _suited(pattern: str, command: str, prints: str, *, is_about: bool = True) -> _Suited:
+    return _Suited(re.compile(pattern, re.IGNORECASE), command, prints, is_about)
+
+
+_COMMANDS: Final = (
+    _suited(r"\b(what|which|where|who)\b.*\b(breaks?|affected|impacted)\b", "impact", "the code that a change could break"),
+    _suited(
+        r"\bimpact of\b|\bblast radius\b|\bsafe to (change|delete|edit|move|remove|rename)\b",
+        "impact",
+        "the code that a change could break",
+    ),
+    _suited(r"\b(what|who|which)\b.*\bdepends? on\b|\bdependents of\b", "impact", "everything that depends on it"),
+    _suited(r"\b(what|which)\b.*\btests?\b.*\b(run|cover|check|exercise)", "impact", "the tests to run"),
+    _suited(r"\b(who|what|which|where)\b.*\b(calls?|called|callers?|calling)\b|\bcallers of\b", "symbol", "its callers"),
+    _suited(r"\b(who|what|which|where)\b.*\b(uses?|used|imports?|imported|references?|referenced)\b|\busages of\b", "usages", "its uses"),
+    _suited(r"\bchang(e|es|ed)\b.*\b(together|along) with\b", "coaccess", "files that change together"),
+    _suited(r"\bwho\b.*\b(knows?|owns?|wrote|maintains?)\b|\bexperts?\b|\bbus factor\b", "people", "who knows each module", is_about=False),
+    _suited(r"\btangl|\bcycl(e|es|ic)\b|\bcircular\b", "cycles", "cycles and the edges to cut", is_about=False),
+    _suited(
+        r"\bwhat\b.*\bchanged\b|\b(recent|latest|newest) (changes|commits)\b|\bchanged? recently\b",
+        "commits",
+        "the newest commits",
+        is_about=False,
+    ),
+    _suited(r"\bhot ?spots?\b|\b(riskiest|most risky)\b", "hotspots", "where changes are risky", is_about=False),
+    _suited(r"\b(dead|unused) code\b", "dead-code", "definitions that appear to be unused", is_about=False),
+)
+
+
+def suited_command(view: GraphView, question: str) -> str:
+    """Return a sentence that names the command for a question, or "".
+
+    A command about a symbol is named only if the question names a symbol or file of the index. The likeliest such name is its argument.
+    """
+    for one in _COMMANDS:
+        if not one.pattern.search(question):
+            continue
+        if not one.is_about:
+            return f"`graphmem {one.command}` shows {one.prints}"
+        if subject := next((name for name in _names(question) if is_known(view, name)), ""):
+            return f"`graphmem {one.command} {shlex.quote(subject)}` shows {one.prints}"
+    return ""
+
+
+def _names(question: str) -> list[str]:
+    """Words of a question that may be names of code, the likeliest first.
+
+    They are the words between backticks, or else those with an inner capital or punctuation, or else plain ones. The last of a kind is the
+    likeliest. Words such as `change` are not taken as names, although functions may have them.
+    """
+    words = [word.strip("`\"'()[]{}<>?!.,;") for word in question.split()]
+    marked = re.findall(r"`([^`]+)`", question) or [word for word in words if _CODE.search(word)]
+    plain = [word for word in words if len(word) >= LEAST and not _OF_QUESTIONS.fullmatch(word)]
+    names = marked or sorted(plain, key=lambda word: word[:1].isupper())
+    return [word for word in reversed(names) if len(word) <= MAX_REF_CHARACTERS]
