@@ -19,12 +19,12 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
 from graphmem.errors import GraphMemError
+from graphmem.injection.recent_sessions import RecentSessions
 
 NEW_TOPIC: Final = 0.3  # similarity of two contexts below which the topic has changed
 MIN_SIMILARITY: Final = 0.4  # minimum similarity of a candidate
 MAX_CANDIDATES: Final = 10
 TURNS: Final = 50  # turns after which the list of shown memories is cleared
-MAX_SESSIONS: Final = 256  # sessions kept; the least recently used is evicted first
 MAX_CONTEXT: Final = 4_000  # characters of the last messages that are compared
 CHECK_S: Final = 2.0  # seconds for the relevance check, counted from the search; after that no candidate is dropped
 _CHECKS: Final = 4  # parallel checks
@@ -121,7 +121,7 @@ class ContextAgent:
         self._checks = ThreadPoolExecutor(_CHECKS, thread_name_prefix="graphmem-relevance") if check is not None else None
         self._lock = threading.Lock()
         self._work = threading.Condition(self._lock)
-        self._sessions: OrderedDict[str, SessionState] = OrderedDict()
+        self._sessions = RecentSessions(SessionState)
         self._waiting: OrderedDict[str, tuple[int, Context]] = OrderedDict()
         self._busy = 0  # contexts being processed
         self._closed = False
@@ -135,7 +135,7 @@ class ContextAgent:
         with self._lock:
             self._sessions.pop(session, None)
             self._waiting.pop(session, None)
-            self._state(session)
+            self._sessions.use(session)
 
     def end(self, session: str) -> int:
         """End a session; return the number of memories that it was shown."""
@@ -150,7 +150,7 @@ class ContextAgent:
         The call does not wait. It returns the number of the session's turn, from 1.
         """
         with self._work:
-            state = self._state(session)
+            state = self._sessions.use(session)
             state.turns += 1
             if state.turns % TURNS == 0:
                 state.shown.clear()
@@ -169,7 +169,7 @@ class ContextAgent:
         A memory that was shown after it was prepared is left out.
         """
         with self._lock:
-            state = self._state(session)
+            state = self._sessions.use(session)
             ready, state.ready = [one for one in state.ready if one.id not in state.shown], []
             return Ready(ready, state.note)
 
@@ -179,12 +179,12 @@ class ContextAgent:
         They are the memories shown since the topic began. A reset after every 50 turns empties the set, too.
         """
         with self._lock:
-            return frozenset(self._state(session).shown)
+            return frozenset(self._sessions.use(session).shown)
 
     def show(self, session: str, ids: Sequence[str]) -> None:
         """Record that a session was shown some memories."""
         with self._lock:
-            state = self._state(session)
+            state = self._sessions.use(session)
             state.shown.update(ids)
             state.shown_ever.update(ids)
 
@@ -196,12 +196,12 @@ class ContextAgent:
     def phase(self, session: str) -> str:
         """Return the last phase of work that a session reported."""
         with self._lock:
-            return self._state(session).phase
+            return self._sessions.use(session).phase
 
     def topics(self, session: str) -> int:
         """Return the number of topics that a session has had, at least 1."""
         with self._lock:
-            return self._state(session).topics
+            return self._sessions.use(session).topics
 
     def settle(self, timeout_s: float) -> bool:
         """Wait until the queued contexts of all sessions are processed.
@@ -226,16 +226,6 @@ class ContextAgent:
             self._checks.shutdown(wait=False, cancel_futures=True)
         if thread is not None:
             thread.join(5.0)
-
-    def _state(self, session: str) -> SessionState:
-        """Return the state of a session, created if new; requires the lock."""
-        state = self._sessions.get(session)
-        if state is None:
-            state = self._sessions[session] = SessionState()
-            while len(self._sessions) > MAX_SESSIONS:
-                self._sessions.popitem(last=False)
-        self._sessions.move_to_end(session)
-        return state
 
     def _run(self) -> None:
         while True:

@@ -7,13 +7,13 @@ the agent stops, it names forgotten files.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, NamedTuple
 
 from graphmem.injection.items import Item, clean, plain_path
+from graphmem.injection.recent_sessions import RecentSessions
 
 MAX_TOKENS: Final = 300  # of the advice about one edit
 MAX_TRAPS: Final = 3
@@ -25,7 +25,6 @@ MOVES_SHARE: Final = 0.3  # least share of the small changes of the edited file 
 EXPECTED: Final = 3  # files of the task that an agent is reminded of
 UNTESTED: Final = 2  # files of tests that an agent is reminded of
 REMOVED: Final = " (removed)"  # after the path of a file that is deleted or moved, in `Consequences.targets`
-_SESSIONS: Final = 256
 
 
 class Edit(NamedTuple):
@@ -109,7 +108,7 @@ class EditBook:
     def __init__(self, command: TestCommand = lambda tests: "") -> None:
         self.command = command
         self._lock = Lock()
-        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+        self._sessions = RecentSessions(_Session)
 
     def unseen(self, session: str, found: Consequences) -> Consequences | None:
         """Return the part of some advice that a session has not received yet.
@@ -118,7 +117,7 @@ class EditBook:
         already got advice about each of them.
         """
         with self._lock:
-            state = self._of(session)
+            state = self._sessions.use(session)
             fresh = tuple(one for one in found.targets if one not in state.told)
             if not fresh:
                 return None
@@ -128,12 +127,12 @@ class EditBook:
     def tell(self, session: str, found: Consequences) -> None:
         """Record that a session got the advice `found` about an edit."""
         with self._lock:
-            self._tell(self._of(session), found)
+            self._tell(self._sessions.use(session), found)
 
     def postpone(self, session: str, found: Consequences) -> None:
         """Keep advice about an edit that was ready too late, to be given later."""
         with self._lock:
-            self._of(session).late.append(found)
+            self._sessions.use(session).late.append(found)
 
     def postponed(self, session: str) -> Consequences | None:
         """Remove and return a session's oldest advice that missed its deadline.
@@ -151,12 +150,12 @@ class EditBook:
         `at_stop` reminds the agent of such files that it did not open.
         """
         with self._lock:
-            self._of(session).places = tuple(paths)
+            self._sessions.use(session).places = tuple(paths)
 
     def touch(self, session: str, paths: Iterable[str], *, edited: bool) -> None:
         """Record that a session read or edited files."""
         with self._lock:
-            state = self._of(session)
+            state = self._sessions.use(session)
             state.touched.update(paths)
             if edited:
                 state.edited, state.tested = True, False
@@ -167,7 +166,7 @@ class EditBook:
         The record holds until the session's next edit. Until then, `at_stop` does not name tests to run.
         """
         with self._lock:
-            self._of(session).tested = True
+            self._sessions.use(session).tested = True
 
     def unopened(self, session: str) -> list[Dependent]:
         """Return code that uses changed signatures, in files not yet opened.
@@ -175,7 +174,7 @@ class EditBook:
         If these files are the same as in the last result, the list is empty.
         """
         with self._lock:
-            state = self._of(session)
+            state = self._sessions.use(session)
             left = self._left(state)
             files = frozenset(left)
             if not files or files == state.reminded:
@@ -248,15 +247,6 @@ class EditBook:
 
     def _left(self, state: _Session) -> dict[str, list[Dependent]]:
         return {path: own for path, own in state.waiting.items() if path not in state.touched}
-
-    def _of(self, session: str) -> _Session:
-        state = self._sessions.get(session)
-        if state is None:
-            state = self._sessions[session] = _Session()
-            while len(self._sessions) > _SESSIONS:
-                self._sessions.popitem(last=False)
-        self._sessions.move_to_end(session)
-        return state
 
 
 def notes(found: Consequences, command: TestCommand) -> list[Item]:

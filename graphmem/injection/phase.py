@@ -6,10 +6,11 @@ a row, the phase is `explore` again. Before the first tool call, the phase is un
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
 from typing import Final
+
+from graphmem.injection.recent_sessions import RecentSessions
 
 LOOKS: Final = 6  # reads and searches in a row after which a session explores again
 _SESSIONS: Final = 1_000
@@ -28,15 +29,12 @@ class WorkPhases:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+        self._sessions = RecentSessions(_Session, _SESSIONS)
 
     def acted(self, session: str, action: str) -> None:
         """Record the action of a tool in a session, one of `tools.ACTIONS`."""
         with self._lock:
-            state = self._sessions.setdefault(session, _Session())
-            self._sessions.move_to_end(session)
-            while len(self._sessions) > _SESSIONS:
-                self._sessions.popitem(last=False)
+            state = self._sessions.use(session)
             if action in _LOOKING:
                 state.looks += 1
                 if not state.phase or state.looks >= LOOKS:

@@ -9,18 +9,19 @@ Nothing is shown in the first four steps. Then the first matching trigger (reaso
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, NamedTuple
+
+from graphmem.injection.recent_sessions import RecentSessions
 
 FIRST_STEP: Final = 5
 MAX_GOTCHAS: Final = 4
 MIN_CONFIDENCE: Final = 0.65
 SEARCHES: Final = 3
 _FILES: Final = 8  # recently touched files that are kept
-_SESSIONS: Final = 256
 
 FILE, LEARNT, SEARCH = "file", "learnt", "search"
 
@@ -58,12 +59,12 @@ class StepTriggers:
     def __init__(self, traps: Callable[[str], Sequence[tuple[str, float]]]) -> None:
         self._traps = traps
         self._lock = Lock()
-        self._sessions: OrderedDict[str, _Steps] = OrderedDict()
+        self._sessions = RecentSessions(_Steps)
 
     def touched(self, session: str, path: str) -> None:
         """Record that a session read or edited a file."""
         with self._lock:
-            files = self._of(session).files
+            files = self._sessions.use(session).files
             if path in files:
                 files.remove(path)
             files.append(path)
@@ -71,7 +72,7 @@ class StepTriggers:
     def searched(self, session: str, query: str, answers: Sequence[str]) -> None:
         """Record a search and the ids of memories that answer it."""
         with self._lock:
-            self._of(session).answers.append((query, list(answers)))
+            self._sessions.use(session).answers.append((query, list(answers)))
 
     def learnt(self, session: str, ids: Sequence[str]) -> None:
         """Record memories that a session has just made.
@@ -80,7 +81,7 @@ class StepTriggers:
         """
         with self._lock:
             if session in self._sessions:
-                own = self._of(session).learnt
+                own = self._sessions.use(session).learnt
                 own += [one for one in ids if one not in own]
 
     def passed(self, session: str) -> None:
@@ -89,7 +90,7 @@ class StepTriggers:
         Call this instead of `step` if other context was already shown.
         """
         with self._lock:
-            self._of(session).step += 1
+            self._sessions.use(session).step += 1
 
     def forget(self, session: str) -> None:
         """Forget a session that ended or restarted."""
@@ -108,7 +109,7 @@ class StepTriggers:
                 at least MIN_CONFIDENCE, even if `threshold` is lower.
         """
         with self._lock:
-            state = self._of(session)
+            state = self._sessions.use(session)
             state.step += 1
             if state.step < FIRST_STEP:
                 return None
@@ -128,12 +129,3 @@ class StepTriggers:
                     del state.answers[len(state.answers) - 1 - place]
                     return Trigger(SEARCH, unseen[:1], f"answers the search {query!r}")
             return None
-
-    def _of(self, session: str) -> _Steps:
-        state = self._sessions.get(session)
-        if state is None:
-            state = self._sessions[session] = _Steps()
-            while len(self._sessions) > _SESSIONS:
-                self._sessions.popitem(last=False)
-        self._sessions.move_to_end(session)
-        return state

@@ -14,15 +14,14 @@ and the edit was undone.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, NamedTuple
 
 from graphmem.injection.edits import Edit
+from graphmem.injection.recent_sessions import RecentSessions
 
-_SESSIONS: Final = 256
 _SHOWN: Final = 500  # memories of one session
 _CITED: Final = re.compile(r"#([0-9a-f]{4,64})\b")
 _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
@@ -99,13 +98,13 @@ class UseBook:
     def __init__(self, known: Callable[[Sequence[str]], Iterable[Known]]) -> None:
         self._known = known
         self._lock = Lock()
-        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+        self._sessions = RecentSessions(_Session)
 
     def shown(self, session: str, ids: Sequence[str]) -> None:
         """Record memories that a session was shown, to recognise their use."""
         found = list(self._known(ids))
         with self._lock:
-            state = self._of(session)
+            state = self._sessions.use(session)
             for one in found:
                 if len(state.shown) < _SHOWN:
                     state.shown[one.id] = one
@@ -187,15 +186,6 @@ class UseBook:
         fresh = [one for one in ids if one not in state.counted and one not in state.doubted]
         state.counted.update(fresh)
         return fresh
-
-    def _of(self, session: str) -> _Session:
-        state = self._sessions.get(session)
-        if state is None:
-            state = self._sessions[session] = _Session()
-            while len(self._sessions) > _SESSIONS:
-                self._sessions.popitem(last=False)
-        self._sessions.move_to_end(session)
-        return state
 
 
 def follows(content: str, before: set[str], after: set[str]) -> Followed | None:

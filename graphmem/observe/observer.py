@@ -10,25 +10,22 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from graphmem.errors import BadInputError, SessionNotFoundError
 from graphmem.memory.clock import Clock, SystemClock
 from graphmem.observe.acts import Act
-from graphmem.observe.checkpoint import Trail
 from graphmem.observe.detect_words import wish_type
 from graphmem.observe.events import ID_CHARACTERS, MAX_BATCH, Checked, checked, in_order
 from graphmem.observe.merge import merged
-from graphmem.observe.model import OUTCOMES, Finding, SessionInfo, SessionRecord
-from graphmem.observe.restoring import restored
-from graphmem.observe.rivals import Rivals
+from graphmem.observe.model import OUTCOMES, Event, Finding, SessionInfo, SessionRecord
+from graphmem.observe.open_sessions import MAX_RUNNING, OpenSessions
 from graphmem.observe.running import CHECKPOINT_MESSAGES, Running, started_info
 from graphmem.observe.session_files import SessionFiles
 
-MAX_RUNNING: Final = 64  # sessions in memory; the others are on disk only
 MAX_OPEN: Final = 1_000  # sessions that have not ended, in memory or on disk
 QUIET: Final = timedelta(hours=6)  # idle time after which a session without an end is ended
 QUIET_AT_START: Final = timedelta(hours=1)  # the same at a process's start: the writer of the log is gone
@@ -90,16 +87,14 @@ class Observer:
         self._files = SessionFiles(folder)
         self._roots = roots
         self._lock = threading.RLock()
-        self._running: OrderedDict[str, Running] = OrderedDict()  # least recently active first
-        self._trails: dict[str, Trail] = {}
-        self._resting: dict[str, SessionInfo] = {}  # sessions that are on disk only
+        self._open = OpenSessions(self._files)
         self._renamed: dict[str, str] = {}  # an agent's id -> id of the session that continues
-        self._rivals = Rivals()
         self._ended: OrderedDict[str, frozenset[int]] = OrderedDict()  # the last events of recently ended sessions
-        self._heard: dict[str, datetime] = {}
-        self._rested: dict[str, tuple[str, ...]] = {}  # sources of external text in sessions that are on disk only
         self._quiet_at_start = quiet_at_start
-        self._find_logs()
+        for named in self._open.find_logs():
+            base, tilde, count = named.rpartition(_SUCCESSOR)
+            if tilde and count.isdigit():
+                self._renamed[base] = named
 
     # ---- operations
 
@@ -124,7 +119,7 @@ class Observer:
             now = self.clock.now()
             one = session_id.strip()
             info = started_info(one, now, reported)
-            known = self._get(self._renamed.get(one, one))
+            known = self._open.get(self._renamed.get(one, one))
             note = ""
             if known is not None:
                 same = (not info.agent or not known.info.agent or info.agent == known.info.agent) and (
@@ -140,7 +135,7 @@ class Observer:
                 self._renamed[one] = free
                 info = info._replace(id=free)
             if info.parent:
-                parent = self._get(self._renamed.get(info.parent, info.parent))
+                parent = self._open.get(self._renamed.get(info.parent, info.parent))
                 if parent is None and not self._files.has_ended(info.parent):
                     raise BadInputError(
                         f"unknown parent session {info.parent!r}; start the parent session first, or omit the parent",
@@ -183,48 +178,59 @@ class Observer:
                 event = one.event
                 if event is None:
                     continue
-                named = self._renamed.get(event.session_id, event.session_id)
-                running = self._get(named)
+                running = self._receiver(event, one.mark, now, counts)
                 if running is None:
-                    if event.kind == "session_end":  # of an ended or unknown session
-                        counts["duplicate" if self._files.has_ended(named) else "no_session"] += 1
-                        continue
-                    if len(self._running) + len(self._resting) >= MAX_OPEN:
-                        counts["too_many_sessions"] += 1
-                        continue
-                    if self._files.has_ended(named):
-                        if one.mark in self._ended.get(named, ()):
-                            counts["duplicate"] += 1
-                            continue
-                        counts["after_end"] += 1
-                        free = self._free(named)
-                        self._renamed[event.session_id] = free
-                        named = free
-                    info = started_info(named, now, event.args if event.kind == "session_start" else {})
-                    running = self._begin(info, event.args.get("cwd") if event.kind == "session_start" else None)
-                    self._inherit(running, event.session_id)
+                    continue
+                named = running.info.id
                 touched[named] = None
-                self._heard[named] = now
+                self._open.heard[named] = now
                 result = running.take(one._replace(event=event._replace(session_id=named)))
                 counts.update(result.reasons)
                 taken += result.taken
-                self._log_acts(running, result.acts)
+                self._open.log(running, result.acts)
                 wishes += [
                     Wish(named, running.info.commit_sha, act.wish, wish_type(act.wish, corrects=act.corrects))
                     for act in result.acts
                     if act.wish and not act.doubtful
                 ]
                 if result.boundary or running.messages_since >= CHECKPOINT_MESSAGES:
-                    self._checkpoint(named)
+                    self._open.checkpoint(named)
                 if result.boundary and running.pad.units[-1].outcome in ("validated", "accepted"):
                     units.append((running.record(""), running.pad.units[-1].label))
                 if result.taken and event.kind == "session_end":
                     finished += self._finish(named, running, str(event.args.get("outcome") or ""), "ended")
             for named in touched:
-                self._write(named)
+                self._open.write(named)
         if counts:
             log.info("of %d events %d were accepted; %s", taken + sum(counts.values()), taken, dict(counts))
         return Observed(taken, dict(sorted(counts.items())), tuple(touched), tuple(finished), tuple(units), tuple(wishes))
+
+    def _receiver(self, event: Event, mark: int, now: datetime, counts: Counter[str]) -> Running | None:
+        """Return the session that an event belongs to; begin it if it is new.
+
+        The result is None if the event must be ignored. Then the reason is counted in `counts`. `mark` recognises duplicates of the event.
+        """
+        named = self._renamed.get(event.session_id, event.session_id)
+        running = self._open.get(named)
+        if running is not None:
+            return running
+        has_ended = self._files.has_ended(named)
+        if event.kind == "session_end":
+            counts["duplicate" if has_ended else "no_session"] += 1
+            return None
+        if len(self._open) >= MAX_OPEN:
+            counts["too_many_sessions"] += 1
+            return None
+        if has_ended:
+            if mark in self._ended.get(named, ()):
+                counts["duplicate"] += 1
+                return None
+            counts["after_end"] += 1
+            named = self._renamed[event.session_id] = self._free(named)
+        begins = event.kind == "session_start"
+        running = self._begin(started_info(named, now, event.args if begins else {}), event.args.get("cwd") if begins else None)
+        self._inherit(running, event.session_id)
+        return running
 
     def end(self, session_id: str, outcome: str = "") -> tuple[SessionRecord, list[SessionRecord]]:
         """End a session and return its record.
@@ -249,7 +255,7 @@ class Observer:
             )
         with self._lock:
             named = self._renamed.get(session_id, session_id)
-            running = self._get(named)
+            running = self._open.get(named)
             if running is None:
                 return self.record(named), []
             ready = self._finish(named, running, outcome, "ended")
@@ -264,10 +270,10 @@ class Observer:
         with self._lock:
             before = self.clock.now() - quiet
             ready: list[SessionRecord] = []
-            for named in sorted({*self._running, *self._resting}):
-                if self._heard.get(named, before) > before:
+            for named in self._open:
+                if self._open.heard.get(named, before) > before:
                     continue
-                running = self._get(named)
+                running = self._open.get(named)
                 if running is not None:
                     ready += self._finish(named, running, "", "recovered")
             return ready
@@ -285,25 +291,11 @@ class Observer:
         """
         with self._lock:
             named = self._renamed.get(session_id, session_id)
-            open_ones = {*self._running, *self._resting}
-            if named in open_ones:
-                return self._brought(named)
+            if named in self._open:
+                return self._open.outside_sources(named)
             if named and self._files.has_ended(named) and (record := self._files.record(named)) is not None:
                 return (record.web_sources or (f"session {named}",)) if record.contaminated else ()
-            return tuple(dict.fromkeys(why for one in sorted(open_ones) for why in self._brought(one))) if others else ()
-
-    def _brought(self, named: str) -> tuple[str, ...]:
-        """Return the sources of external text of a session that has not ended.
-
-        A source is a page, tool, command or file. If the session is only on disk, its log is read without making the session active.
-        """
-        running = self._running.get(named)
-        if running is not None:
-            return running.strangers()
-        if named not in self._rested:
-            found = restored(self._files.trail(named))[0]
-            self._rested[named] = found.strangers() if found is not None else ()
-        return self._rested[named]
+            return tuple(dict.fromkeys(why for one in self._open for why in self._open.outside_sources(one))) if others else ()
 
     def _inherit(self, running: Running, one: str) -> None:
         """Mark a session as contaminated if it continues a contaminated one.
@@ -323,8 +315,8 @@ class Observer:
                 stranger=f"session {before.info.id}"[:200],
             )
             running.apply(act)
-            self._log_acts(running, [act])
-            self._write(running.info.id)
+            self._open.log(running, [act])
+            self._open.write(running.info.id)
 
     def _continued_session(self, named: str, one: str) -> str:
         """Return the id of the ended session that `named` continues, or "".
@@ -344,20 +336,18 @@ class Observer:
                 The time is None if unknown.
         """
         with self._lock:
-            rows = [(one.info, one.events, self._heard.get(named)) for named, one in self._running.items()]
-            rows += [(info, 0, self._heard.get(named)) for named, info in self._resting.items()]
-            return sorted(rows, key=lambda row: row[0].id)
+            return self._open.infos()
 
     def runs(self, session_id: str) -> bool:
         """Whether a session was started and has not ended."""
         with self._lock:
             named = self._renamed.get(session_id, session_id)
-            return named in self._running or named in self._resting
+            return named in self._open
 
     def unit_of(self, session_id: str) -> str:
         """Return the task that an open session works on, or ""."""
         with self._lock:
-            running = self._get(self._renamed.get(session_id, session_id))
+            running = self._open.get(self._renamed.get(session_id, session_id))
             return running.info.work_unit if running is not None else ""
 
     def records(self) -> list[SessionRecord]:
@@ -372,12 +362,12 @@ class Observer:
         """
         with self._lock:
             named = self._renamed.get(session_id, session_id)
-            running = self._get(named)
+            running = self._open.get(named)
             if running is not None:
                 return running.record("")
             found = self._files.record(named) if self._files.has_ended(named) else None
             if found is None:
-                near = sorted(one for one in {*self._running, *self._resting} if one.startswith(session_id[:4]))[:5]
+                near = [one for one in self._open if one.startswith(session_id[:4])][:5]
                 raise SessionNotFoundError(
                     f"unknown session {session_id!r}; choose one from `graphmem session running` or `graphmem session list`",
                     id=session_id,
@@ -412,7 +402,7 @@ class Observer:
         One session is enough evidence for these findings. The list is empty if the session has ended or is unknown.
         """
         with self._lock:
-            running = self._get(self._renamed.get(session_id, session_id))
+            running = self._open.get(self._renamed.get(session_id, session_id))
             return running.early() if running is not None else []
 
     def close(self) -> None:
@@ -421,12 +411,12 @@ class Observer:
         Sessions stay open: the next process continues them.
         """
         with self._lock:
-            for named, running in list(self._running.items()):
+            for named, running in list(self._open.running.items()):
                 for act in running.interpreter.flush():
                     running.apply(act)
-                    self._log_acts(running, [act])
-                self._write(named)
-                self._checkpoint(named)
+                    self._open.log(running, [act])
+                self._open.write(named)
+                self._open.checkpoint(named)
             disk = self._files.idle()
         if disk is not None:
             disk.shutdown(wait=True)
@@ -436,27 +426,12 @@ class Observer:
     def _begin(self, info: SessionInfo, cwd: Any = None) -> Running:
         roots = [*self._roots(), *([cwd] if isinstance(cwd, str) else [])]
         running = Running(info, roots)
-        self._add(info.id, running)
-        trail = Trail(self._files.trail(info.id))
-        trail.start(info, roots)
-        self._trails[info.id] = trail
-        self._heard[info.id] = self.clock.now()
-        self._write(info.id)
+        self._open.begin(running, roots, self.clock.now())
         return running
 
     def _fork(self, parent: Running, info: SessionInfo) -> SessionInfo:
-        self._write(parent.info.id)
         child = parent.fork(info)
-        self._add(info.id, child)
-        trail = Trail(self._files.trail(info.id))
-        trail.start(child.info, [*self._roots()])
-        self._trails[info.id] = trail
-        try:
-            trail.fork(self._files.trail(parent.info.id))
-        except OSError as error:
-            self._files.refused(error)
-        self._heard[info.id] = self.clock.now()
-        self._write(info.id)
+        self._open.begin(child, [*self._roots()], self.clock.now(), parent.info.id)
         return child.info
 
     def _finish(self, named: str, running: Running, outcome: str, ending: str) -> list[SessionRecord]:
@@ -467,92 +442,19 @@ class Observer:
         """
         record, _ = running.finish(outcome if outcome in OUTCOMES else "", ending)
         group = record.info.group
-        companions = [one.info.id for one in self._running.values() if group and one.info.group == group and one.info.id != named]
-        companions += [info.id for info in self._resting.values() if group and info.group == group and info.id != named]
+        companions = self._open.companions(record.info)
         if not self._files.end(named, record):
             return []
         self._ended[named] = frozenset(list(running.marks)[-ENDED_MARKS:])
         while len(self._ended) > MAX_RUNNING:
             self._ended.popitem(last=False)
-        self._forget(named)
+        self._open.forget(named)
         if companions:
             return []
         if not group:
             return [record]
         members = [one for one in self.records() if one.info.group == group and one.info.ending != "merged" and not one.members]
         return [merged(members)] if members else [record]
-
-    def _log_acts(self, running: Running, acts: Sequence[Act]) -> None:
-        """Write the acts of an event to the session's log.
-
-        For an edit, conflicts are recorded too. A conflict is an edit of the same file by another session at about the same time.
-        """
-        trail = self._trails[running.info.id]
-        for place, act in enumerate(acts):
-            trail.act(act, running.fresh_marks if place == 0 else ())
-            if place == 0:
-                running.fresh_marks = []
-            if act.action == "edit" and act.ok is not False:
-                for path in act.paths:
-                    for met in self._rivals.edited(running, path, act, self._running):
-                        self._trails[met.session].rival(met.path, met.other, met.apart, met.mark)
-
-    # ---- loading and evicting
-
-    def _get(self, named: str) -> Running | None:
-        """Return the open session `named`, restored from its log if necessary.
-
-        The log is the checkpoint log of the session. The result is None if no such session is open.
-        """
-        running = self._running.get(named)
-        if running is not None:
-            self._running.move_to_end(named)
-            return running
-        if named in self._resting:
-            return self._restore(named)
-        return None
-
-    def _add(self, named: str, running: Running) -> None:
-        self._running[named] = running
-        self._resting.pop(named, None)
-        self._rested.pop(named, None)
-        while len(self._running) > MAX_RUNNING:
-            oldest, resting = next(iter(self._running.items()))
-            self._write(oldest)
-            self._checkpoint(oldest)
-            self._resting[oldest] = resting.info
-            del self._running[oldest]
-            del self._trails[oldest]
-
-    def _forget(self, named: str) -> None:
-        self._running.pop(named, None)
-        self._resting.pop(named, None)
-        self._rested.pop(named, None)
-        self._trails.pop(named, None)
-        self._heard.pop(named, None)
-
-    def _restore(self, named: str) -> Running | None:
-        path = self._files.trail(named)
-        running, size = restored(path)
-        if running is None:
-            self._resting.pop(named, None)
-            return None
-        self._trails[named] = Trail(path, size)
-        self._add(named, running)
-        return running
-
-    def _find_logs(self) -> None:
-        """Find the checkpoint logs that an earlier process left.
-
-        The session of such a log continues when an event for the session arrives.
-        """
-        for path, info in self._files.left():
-            self._resting[info.id] = info
-            heard = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-            self._heard[info.id] = heard
-            base, tilde, count = info.id.rpartition(_SUCCESSOR)
-            if tilde and count.isdigit():
-                self._renamed[base] = info.id
 
     def finish_left(self) -> list[SessionRecord]:
         """End idle sessions that an earlier process left.
@@ -566,20 +468,6 @@ class Observer:
         count = 2
         while True:
             name = f"{base}{_SUCCESSOR}{count}"
-            if name not in self._running and name not in self._resting and not self._files.has_ended(name):
+            if name not in self._open and not self._files.has_ended(name):
                 return name
             count += 1
-
-    # ---- the disk
-
-    def _write(self, named: str) -> None:
-        trail = self._trails.get(named)
-        if trail is not None:
-            self._files.write(trail)
-
-    def _checkpoint(self, named: str) -> None:
-        running, trail = self._running.get(named), self._trails.get(named)
-        if running is not None and trail is not None:
-            running.messages_since = 0
-            self._files.write(trail)
-            self._files.force(trail)

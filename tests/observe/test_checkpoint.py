@@ -14,7 +14,8 @@ import pytest
 
 from graphmem.memory.clock import ManualClock
 from graphmem.observe.checkpoint import RECORD, TRAIL, file_name, read_record
-from graphmem.observe.observer import MAX_RUNNING, Observer
+from graphmem.observe.observer import Observer
+from graphmem.observe.open_sessions import MAX_RUNNING
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -156,7 +157,7 @@ def test_many_sessions_rest_in_their_trails_and_come_back(tmp_path):
     names = [f"s{i:03}" for i in range(MAX_RUNNING + 20)]
     for name in names:
         observer.observe(messages(1, session=name))
-    assert len(observer._running) == MAX_RUNNING
+    assert len(observer._open.running) == MAX_RUNNING
     observer.observe(messages(2, session="s000"))
     assert observer.record("s000").messages == 2
     assert len(observer.open_sessions()) == len(names)

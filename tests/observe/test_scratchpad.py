@@ -92,7 +92,7 @@ def test_a_flood_stays_inside_the_memory_a_session_may_have():
 def test_when_room_is_short_the_least_valuable_evidence_goes_first(observer):
     for i in range(200):
         tell(observer, "s", read(f"src/f{i}.py"), grep(f"pattern {i}"))
-    pad = observer._running["s"].pad
+    pad = observer._open.running["s"].pad
     pairs = len(pad.tables["co_access"][0])
     for i in range(40):
         pad.tables["time_anomaly"][0].add(f"run:{i}", [1.0])
