@@ -190,7 +190,7 @@ class JsonText:
         if after != len(self.text):
             raise reader.fail(after, "there is text after the end of the JSON value; remove that text")
         if root.kind != "object":
-            raise reader.fail(root.start, "expected an object")
+            raise reader.fail(root.start, "expected an object; write the settings between { and }")
         return root
 
     def _find(self, path: Sequence[str]) -> Value | None:

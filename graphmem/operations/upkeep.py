@@ -24,9 +24,9 @@ class UpkeepOperations:
 
     @operation("query", needs="admin", shows=Sight.PLAIN, slow=True, client="own")
     def doctor(self) -> dict[str, Any]:
-        """Components of the index and missing abilities, by name.
+        """Facts about the index and its parts, by the name of the part.
 
-        The names depend on the findings.
+        A part that has nothing to report, such as sharing without a team, has no entry.
         """
 
     @operation("query", needs="admin", shows=Sight.WHOLE)

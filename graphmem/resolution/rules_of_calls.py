@@ -235,7 +235,10 @@ class CallRules:
         return EMPTY
 
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
-        """Return the element type of a loop over an object of a project class."""
+        """Return the type of the variable of a loop over an object.
+
+        `receiver` is the object, whose class is in the project. By default the type is unknown.
+        """
         return EMPTY
 
     def next_step(self, name: str) -> str:

@@ -284,7 +284,7 @@ def be_nice(niceness: int) -> None:
 def fork() -> int:
     """Fork this process, if `CAN_FORK`; return 0 in the child."""
     if sys.platform == "win32":
-        raise NotImplementedError("Windows has no fork; ask `CAN_FORK` first")
+        raise NotImplementedError("Windows has no fork; check `CAN_FORK` first")
     return os.fork()
 
 
@@ -464,4 +464,4 @@ def _has_data(pipe: IO[bytes]) -> bool:
             return bool(_winapi.PeekNamedPipe(msvcrt.get_osfhandle(pipe.fileno()), 0)[0])
         except OSError:  # the other end is closed
             return True
-    raise AssertionError("only on Windows")
+    raise AssertionError("this function works only on Windows; check `sys.platform` first")

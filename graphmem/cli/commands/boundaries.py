@@ -63,8 +63,8 @@ def _write(here: CommandContext, lines: list[str], total: int) -> None:
 
     if total > len(lines):
         raise BadInputError(
-            f"{total:,} dependencies break boundary rules, but only {len(lines):,} are listed; change the rules so that fewer do, or "
-            f"stop the server, without which {MOST:,} are listed",
+            f"{total:,} dependencies break boundary rules, but the server lists only {len(lines):,}, so the baseline would be incomplete; "
+            f"stop the server (without it {MOST:,} are listed), or make the rules less strict",
             argument="rules",
         )
     root = here.location.root
