@@ -261,51 +261,6 @@ class MemoryRepository:
         """Wait until all acknowledged writes of memories are in the graph."""
         self._committer.flush()
 
-    def follow_index(self) -> int:
-        """Update the links of memories to code that an index run has changed.
-
-        The store has already moved the links, in the transaction that changed the code. This method shows the new links to readers. It also
-        writes them to the journal, so that a rebuild keeps them. Returns the number of changed memories.
-        """
-        with self.writing():
-            self._paths = None
-            index = self.index()
-            if not len(index):
-                return 0
-            self.flush()
-            links: dict[str, set[tuple[str, str, str]]] = {}
-            for row in self.store.memory_links():
-                links.setdefault(row.memory_id, set()).add(row[1:])
-            changed = [
-                one
-                for one, stored in sorted(links.items())
-                if one in index and stored != {(link.target_id, link.role, str(link.anchor)) for link in index.about(one)}
-            ]
-            if changed:
-                about = self.store.knowledge(changed).about
-                states: dict[str, set[str]] = {}
-                for link in about:
-                    states.setdefault(link.memory_id, set()).add(str(link.anchor))
-                events = [Event("anchor", one, note=" ".join(sorted(states.get(one, ())))) for one in changed]
-                self.commit(KnowledgeDelta(anchored=changed, about=about), events, {}, "index")
-            return len(changed)
-
-    def adopt_links(self, links: Sequence[AboutRow]) -> None:
-        """Add links of memories to code; links that exist already are kept.
-
-        The function is called for code that the graph did not contain before.
-        """
-        with self.writing():
-            index = self.index()
-            about = {one: list(index.about(one)) for one in sorted({row.memory_id for row in links}) if one in index}
-            for row in links:
-                known = about.get(row.memory_id, [])
-                if row.memory_id in about and not any((one.target_id, one.role) == (row.target_id, row.role) for one in known):
-                    known.append(row)
-            if about:
-                rows = [row for some in about.values() for row in some]
-                self.commit(KnowledgeDelta(anchored=list(about), about=rows), [Event("anchor", one) for one in about], {}, "index")
-
     def _could_not(self, error: BaseException) -> None:
         self._behind = True
         self.notes.append(f"the graph is behind the memories' journal ({error}); the next write reconciles it")
@@ -422,6 +377,10 @@ class MemoryRepository:
         if self._paths is None:
             self._paths = self.store.remembered_names()
         return self._paths
+
+    def forget_paths(self) -> None:
+        """Read the result of `paths` from the graph again when it is needed."""
+        self._paths = None
 
     # ---- journal and graph
 

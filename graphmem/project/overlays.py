@@ -24,6 +24,7 @@ from graphmem.contracts.rows import ContractRow
 from graphmem.errors import BadInputError
 from graphmem.indexing.delta import Rows, difference, edges_of, external_uses
 from graphmem.knowledge import AboutRow, Anchor
+from graphmem.memory.code_links import adopt_links
 from graphmem.memory.link import link
 from graphmem.project.branches import GONE, Branch, Branches, BranchId, BranchKey, BranchLink
 from graphmem.project.pushed_rows import body_of, external_rows, rows_by_file, rows_in, text_in
@@ -297,9 +298,12 @@ class Overlays:
         there = [one for _, one in self.branches.links() if one.target in view.index_of]
         if not there:
             return
-        book = self.runs.book
-        book.adopt_links(
-            [AboutRow(one.memory, one.target, one.label, one.role, one.confidence, one.body_hash, one.commit_sha, "valid") for one in there]
+        adopt_links(
+            self.runs.book,
+            [
+                AboutRow(one.memory, one.target, one.label, one.role, one.confidence, one.body_hash, one.commit_sha, "valid")
+                for one in there
+            ],
         )
         self.branches.forget_links(there)
         self._links = None

@@ -22,6 +22,7 @@ from graphmem.contracts.rows import ContractRow
 from graphmem.errors import BadInputError, ForbiddenError, GenerationChangedError
 from graphmem.history.change_log import GIT
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
+from graphmem.memory.code_links import follow_index
 from graphmem.model import ExternalRow, HandlesRow, IndexProgress, stable_id
 from graphmem.project.branches import BranchKey
 from graphmem.project.overlays import Overlays, unknown_branch
@@ -215,7 +216,7 @@ class Receiving:
             return {"generation": generation}
         self.runs.vectors.resume()
         self.runs.fill_vectors()
-        self.runs.book.follow_index()
+        follow_index(self.runs.book)
         self.runs.progress.publish(IndexProgress("done", len(last["digests"]), len(last["digests"]), "push"))
         return {"generation": generation, "dropped": sorted(key.name for key in dropped)}
 

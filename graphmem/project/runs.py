@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import DiagnosticInfo
 from graphmem.errors import IndexCancelledError, StoreBusyError
+from graphmem.memory.code_links import follow_index
 from graphmem.model import IndexProgress
 from graphmem.parsing.contents import read_regular
 from graphmem.parsing.discovery import content_hash
@@ -136,7 +137,7 @@ class IndexRuns:
             finally:
                 self._ended = time.monotonic()
         self.vectors.resume()
-        self.book.follow_index()
+        follow_index(self.book)
         self.seeding.refresh(root)
         self.history.learn_from_commits(root, history)
         self.history.derive_edges()
