@@ -115,7 +115,10 @@ class ParsedFile:
         return unpack_chunks(self._packed.chunks) if self._packed is not None else []
 
     def forget_facts(self) -> None:
-        """Release the packed facts, which the cache also holds; keep the `Head`."""
+        """Release the packed facts, which are also in the cache of facts.
+
+        The attribute `head`, with the path and similar properties, is kept.
+        """
         if self._packed is not None:
             self._packed = self._packed._replace(facts=b"")
 

@@ -51,7 +51,7 @@ class MemoryColumns:
 
     @classmethod
     def restored(cls, arrays: Mapping[str, npt.NDArray[Any]], types: dict[str, int]) -> MemoryColumns:
-        """Return columns with copies of the arrays of `state`, and the `types`."""
+        """Build columns from arrays that `state` returned; the arrays are copied."""
         columns = cls()
         columns.types = types
         for name in _NAMES:
@@ -123,7 +123,7 @@ class SlotVectors:
 
     def fits(self, vector: F32) -> bool:
         """Return whether a vector has the dimension of these vectors."""
-        return self.matrix.shape[1] == np.size(vector)
+        return bool(self.matrix.shape[1] == np.size(vector))
 
     def cosines(self, vector: F32, rows: Rows, n: int) -> F32:
         """Return the cosines of `vector` with given slots among the first `n`."""

@@ -439,7 +439,7 @@ class Feed(Protocol):
         """
 
     def close(self) -> None:
-        """End the thread that calls back. Idempotent."""
+        """Stop reporting changes, and end the thread. Idempotent."""
 
 
 class GraphStore(GraphReads, GraphWrites, Protocol):
