@@ -110,6 +110,25 @@
     ] @base.mixed))
   (#any-of? @_method "include" "prepend" "extend"))
 
+; RSpec.configure { |config| config.include Name }
+((call
+  receiver: (constant) @_library
+  method: (identifier) @_configure
+  block: (_
+    body: (_
+      (call
+        receiver: (identifier)
+        method: (identifier) @_method
+        arguments: (argument_list
+          .
+          [
+            (constant)
+            (scope_resolution)
+          ] @base.mixed)))))
+  (#eq? @_library "RSpec")
+  (#eq? @_configure "configure")
+  (#any-of? @_method "include" "prepend" "extend"))
+
 ; class << self: def name(parameters) … end
 (singleton_class
   value: (self)

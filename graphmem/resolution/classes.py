@@ -251,6 +251,10 @@ class Classes:
             return rules.missing_member(receiver, name) if owner is None else rules.member_outside(self.inference, receiver, owner, name)
         entry = self.project.entry(owner)
         value = self.ask(entry.memo, ("M", owner.index, name), self._class_attribute, owner, name)
+        if value and self._is_of_other_side(value, entry, owner, receiver):
+            found = self._member(receiver, symbol, name, owner)
+            if found:
+                return found
         is_open = receiver[2] if receiver[0] == CLASS else not receiver[2]
         found = self._bind(self._of_one_side(value, entry, receiver) if value else value, receiver, name)
         if is_open and after is None and (self._varies(entry, owner, name) or is_vague(found)):
@@ -378,6 +382,19 @@ class Classes:
             return value - statics
         return frozenset(atom for atom in value if atom[0] != FUNC or atom in statics)
 
+    def _is_of_other_side(self, value: Type, entry: FileEntry, owner: Symbol, receiver: Receiver) -> bool:
+        """Whether a member is a method that its receiver does not have.
+
+        In Ruby a class and its objects have separate methods. `value` is the member in the class `owner` of the file `entry`. A method of a
+        module may be one of the class that extends it.
+        """
+        if not rules_of(entry).sides_are_apart or any(atom[0] != FUNC for atom in value):
+            return False
+        are_static = ["static" in self.project.definition(atom[1]).modifiers for atom in value if atom[0] == FUNC]
+        if receiver[0] == INST:
+            return all(are_static)
+        return not any(are_static) and not self.project.definition(owner).signature.startswith("module")
+
     def _bind_function(self, function: Func, receiver: Receiver) -> Type:
         _, symbol, _ = function
         modifiers = self.project.definition(symbol).modifiers
@@ -385,7 +402,8 @@ class Classes:
         if not rules_of(entry).is_member_of(entry, symbol.index, receiver):
             return EMPTY
         if "static" in modifiers and "property" not in modifiers:
-            return frozenset((function,))
+            is_inherited = receiver[0] == CLASS and entry.symbols[entry.definitions[symbol.index].parent] is not receiver[1]
+            return one((FUNC, symbol, receiver)) if is_inherited and rules_of(entry).sides_are_apart else frozenset((function,))
         if "classmethod" in modifiers:
             return one((FUNC, symbol, class_of(receiver) if receiver[0] == INST else receiver))
         if receiver[0] == CLASS and "static" not in modifiers:

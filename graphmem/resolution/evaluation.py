@@ -426,7 +426,9 @@ class Evaluation:
             elif atom[0] == INST:
                 given = rules_of(entry).subscripted(self, atom, Call(self, entry, scope, line, base, (key,)))
                 found = join(found, given or (frozenset((atom,)) if sliced else EMPTY))
-            elif atom[0] in (CLASS, EXT) or (atom[0] == FUNC and rules_of(entry).functions_take_types):  # Generic[int]: the class itself
+            elif atom[0] == CLASS:
+                found = join(found, rules_of(entry).subscripted_class(self, atom, Call(self, entry, scope, line, base, (key,))))
+            elif atom[0] == EXT or (atom[0] == FUNC and rules_of(entry).functions_take_types):  # Generic[int]: the class itself
                 found = join(found, frozenset((atom,)))
             elif atom[0] == EXTI:
                 found = join(found, one((EXTI, atom[1], result_name(atom[2], "[]"), atom[3])))

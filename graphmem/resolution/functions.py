@@ -346,7 +346,7 @@ class Functions:
                 return self.inference.made_of(given_for(atom[2]), atom[3])
             if atom[0] == SELFTYPE:
                 if receiver is None:
-                    return EMPTY
+                    return rules_of(self.project.entry(symbol)).made_by(self.inference, symbol)
                 return one((INST, receiver[1], False)) if receiver[0] == CLASS else frozenset((receiver,))
             if atom[0] == TYPEVAR:
                 if variables is None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from graphmem.parsing.facts import ATTR, EITHER, INDEX, LAMBDA, NAME, SELF, TUPLE, UNKNOWN
+from graphmem.resolution.call import Call
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.language import Rules
 from graphmem.resolution.names import whole
@@ -423,5 +424,6 @@ def mapped(inference: Inference, function: Type) -> Type:
         if atom[0] == LAM:
             found = join(found, inference.expanded(atom[1]))
         elif atom[0] == FUNC:
-            found = join(found, inference.expanded(inference.returned(atom[1])))
+            call = Call(inference, inference.project.entry(atom[1]), 0, 0)
+            found = join(found, inference.expanded(inference.substituted(inference.returned(atom[1]), atom, call)))
     return found

@@ -175,6 +175,13 @@ class CallRules:
         """
         return value
 
+    def made_by(self, inference: Inference, symbol: Symbol) -> Type:
+        """Return the object that a class method returns if its class is unknown.
+
+        It is for methods that return an object of the class on which they are called.
+        """
+        return EMPTY
+
     def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
         """Return the types that a decorator adds to the decorated function's name.
 

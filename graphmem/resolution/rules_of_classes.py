@@ -10,6 +10,7 @@ from graphmem.resolution.types import (
     EMPTY,
     EXT,
     Base,
+    Class,
     Ext,
     ExtInstance,
     Instance,
@@ -291,6 +292,13 @@ class ClassRules:
     def subscripted(self, inference: Inference, receiver: Instance, site: Call) -> Type:
         """Return the type of `object[i]` for an object of a project class."""
         return inference.method_result(receiver, self.item_method) if self.item_method else EMPTY
+
+    def subscripted_class(self, inference: Inference, receiver: Class, site: Call) -> Type:
+        """Return the type of `Name[…]` for a class of the project.
+
+        By default it is the class itself, as in `Generic[int]`.
+        """
+        return frozenset((receiver,))
 
     def undeclared(self, entry: FileEntry, binding: Binding) -> Type:
         """Return the type of a name with neither a type nor a value.

@@ -294,6 +294,8 @@ def _calls(builder: TermBuilder, root: Node) -> dict[int, bool]:
             names.append(set())
             around.append(scope if kind in _BLOCKS else -1)
             scope = len(names) - 1
+            if kind in _BLOCKS:
+                names[scope].update(ruby_blocks.names_of_group(builder, node))
         method = node.child_by_field_name("method") if kind == "call" else None
         target = node.child_by_field_name("left" if kind in _ASSIGNED else "pattern") if kind in _ASSIGNED or kind == "for" else None
         body = node.child_by_field_name("body") if kind in _NAMING else None

@@ -23,8 +23,19 @@ RECEIVER: Final = "<self>"
 EVALUATES: Final = frozenset({"class_eval", "class_exec", "instance_eval", "instance_exec", "module_eval", "module_exec"})
 """Methods whose block has their receiver as `self`."""
 
+_GROUPS: Final = frozenset({"context", "describe", "feature", "shared_context", "shared_examples", "shared_examples_for"})
+"""Methods whose block is a group of RSpec or Minitest tests."""
+
+_LAZY: Final = frozenset({"given", "let", "let!", "subject", "subject!"})
+"""Methods that give a group of tests a name whose value is that of a block."""
+
+DESCRIBED: Final = "described_class"
+SUBJECT: Final = "subject"
+
 _GIVES_ITSELF: Final = frozenset({"tap", "then", "yield_self"})
 """Methods of every object that pass it to their block."""
+
+_CONSTANTS: Final = frozenset({"constant", "scope_resolution"})
 
 _CALLS: Final = frozenset({"call", "yield", "===", "()"})
 """Methods that call a block that is held in a variable."""
@@ -70,6 +81,8 @@ def of_call(builder: TermBuilder, node: Node) -> Iterator[tuple[str, TermIndex]]
 def _of_block(
     builder: TermBuilder, receiver: Node | None, name: str, arguments: Node | None, block: Node
 ) -> Iterator[tuple[str, TermIndex]]:
+    if name in _GROUPS:
+        yield from _of_group(builder, arguments, block)
     names = block.child_by_field_name("parameters")
     parameters = [child for child in (names.named_children if names is not None else ()) if not child.is_extra]
     callee = _callee(builder, receiver, name)
@@ -92,6 +105,49 @@ def _of_block(
             yield builder.text(child), given
     if name not in _OF_LIBRARY and _calls_own(block):
         yield "this", builder.add((ATTR, callee, RECEIVER))
+
+
+def _of_group(builder: TermBuilder, arguments: Node | None, block: Node) -> Iterator[tuple[str, TermIndex]]:
+    """Yield (name, value) for the names that a group of tests has.
+
+    They are those of `let` and `subject`, and of `described_class` in `describe Name do`.
+    """
+    lazy = dict(_lazy_names(builder, block))
+    for name, value in lazy.items():
+        yield name, builder.term(value)
+    first = arguments.named_children[0] if arguments is not None and arguments.named_children else None
+    if first is not None and first.type in _CONSTANTS:
+        described = builder.term(first)
+        yield DESCRIBED, described
+        if SUBJECT not in lazy:
+            yield SUBJECT, builder.add((CALL, builder.add((ATTR, described, "new")), (), ()))
+
+
+def names_of_group(builder: TermBuilder, block: Node) -> Iterator[str]:
+    """Yield the names that the block of a group of tests has, see `_of_group`."""
+    call = block.parent
+    method = call.child_by_field_name("method") if call is not None and call.type == "call" else None
+    if call is None or method is None or builder.text(method) not in _GROUPS:
+        return
+    yield from (name for name, _ in _lazy_names(builder, block))
+    arguments = call.child_by_field_name("arguments")
+    if arguments is not None and arguments.named_children and arguments.named_children[0].type in _CONSTANTS:
+        yield from (DESCRIBED, SUBJECT)
+
+
+def _lazy_names(builder: TermBuilder, block: Node) -> Iterator[tuple[str, Node]]:
+    """Yield (name, body) for each `let(:name) { body }` of a group of tests."""
+    body = block.child_by_field_name("body")
+    for child in body.named_children if body is not None else ():
+        method, given, inner = (child.child_by_field_name(field) for field in ("method", "arguments", "block"))
+        value = inner.child_by_field_name("body") if inner is not None else None
+        if child.type != "call" or method is None or value is None or builder.text(method) not in _LAZY:
+            continue
+        first = given.named_children[0] if given is not None and given.named_children else None
+        if first is not None and first.type == "simple_symbol":
+            yield builder.text(first)[1:], value
+        if builder.text(method).startswith(SUBJECT):
+            yield SUBJECT, value
 
 
 def _handed_on(builder: TermBuilder, receiver: Node | None, name: str, arguments: Node | None) -> Iterator[tuple[str, TermIndex]]:

@@ -11,6 +11,7 @@ from graphmem.resolution.names import is_type_parameter, whole
 from graphmem.resolution.scoped.names import ScopedNames, is_class
 from graphmem.resolution.scoped.source_sets import is_main, module_of
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.symbol_rows import dotted
 from graphmem.resolution.types import (
     BOX,
     BUILTIN,
@@ -108,7 +109,7 @@ class ScopedClasses(ScopedNames):
         for path, position in inference.project.solver.ask(entry.memo, ("pieces", owner.index), self._other_pieces, inference, owner):
             other = inference.project.files[path]
             found += (Place(other, position, slot) for slot in whole(other, other.names(position).get(name, ())))
-        return found
+        return self._few_pieces(found)
 
     def _names_of_pieces(self, inference: Inference, owner: Symbol) -> frozenset[str]:
         """Return the names that a split class defines in its other declarations.
@@ -161,16 +162,37 @@ class ScopedClasses(ScopedNames):
         return self.objects(inference, entry, symbol.index, term) if inside else found
 
     def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
-        """Return the Ruby module whose methods a mixin adds to its classes.
+        """Return the bases of a Ruby class or mixin that the project adds.
 
-        `symbol` is the mixin. The module is `ClassMethods` inside the mixin; its methods become class methods.
+        They are the module `ClassMethods` inside a mixin `symbol`, whose methods become class methods, and classes and modules of libraries
+        that the project reopens: `Minitest::Assertions` for a subclass of `Minitest::Test`.
         """
         found = list(super().more_bases(inference, symbol))
+        if self._library_bases:
+            entry = inference.project.entry(symbol)
+            written = (dotted(entry.terms, term) for _, term in entry.definitions[symbol.index].bases)
+            for name in (symbol.qualname, *written):
+                for base in self._library_bases.get(name, ()):
+                    found += self.classes_named(inference, base)
         if self._class_side:
             entry = inference.project.entry(symbol)
             places = (Place(entry, symbol.index, slot) for slot in entry.names(symbol.index).get(self._class_side, ()))
             found += (entry.symbols[place.slot.index] for place in places if is_class(place))
         return found
+
+    def classes_named(self, inference: Inference, name: str) -> list[Symbol]:
+        """Return one declaration of the project's class of a dotted name, or none.
+
+        The class may be one of a library that the project reopens.
+        """
+        first, *inner = name.split(".")
+        found = join_all(inference.slot(place) for place in self.package_places(inference, self._group, name, None) if is_class(place))
+        if not found and inner and inference.project.knows_name(inner[-1]):
+            outer = self.package_places(inference, self._group, first, None)
+            found = join_all(inference.slot(place) for place in self._few_pieces(outer) if is_class(place))
+            for part in inner:
+                found = inference.attribute(found, part)
+        return sorted((atom[1] for atom in found if atom[0] == CLASS), key=lambda symbol: symbol.place)[:1]
 
     def bases_elsewhere(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
         """Return the base classes that other declarations of a class name.

@@ -33,6 +33,12 @@ if TYPE_CHECKING:
 HEADERS: Final = "include"
 """Folder in which a standard library keeps its headers."""
 
+MANY_PIECES: Final = 8
+"""Declarations of one class from which on only one of them is considered."""
+
+MIXED_AT_TOP: Final = "<mixed at top>"
+"""Name under which files that include mixins outside classes are found."""
+
 MAX_SUFFIX: Final = 8
 """Most parts of a path by which an import may name it."""
 
@@ -59,6 +65,8 @@ class ScopedNames(ScopedTable):
         if self._by_path:
             parts = facts.path.split("/")
             names += ("/" + "/".join(parts[-count:]) for count in range(1, min(len(parts), MAX_SUFFIX) + 1))
+        if self._mixins and facts.definitions[0].bases:
+            names.append(MIXED_AT_TOP)
         return tuple(dict.fromkeys(names))
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
@@ -159,9 +167,10 @@ class ScopedNames(ScopedTable):
     def _of_top(self, inference: Inference, entry: FileEntry, name: str) -> Type:
         """Return the type of a name in a mixin included outside classes.
 
-        In Ruby, `include Tools` at the top of a file gives all its code the methods and constants of `Tools`.
+        In Ruby, `include Tools` at the top of a file gives all its code the methods and constants of `Tools`. Tests run in one process.
+        There, all of them see the mixins that any file of tests includes, such as `spec_helper.rb`.
         """
-        if not entry.definitions[0].bases:
+        if not entry.definitions[0].bases and not entry.in_tests:
             return EMPTY
         found = EMPTY
         for atom in inference.project.solver.ask(entry.memo, ("top mixins",), self._top_mixins, inference, entry):
@@ -173,11 +182,17 @@ class ScopedNames(ScopedTable):
     def _top_mixins(self, inference: Inference, entry: FileEntry) -> Type:
         """Return the mixins that a file includes outside classes.
 
-        The name of one mixin may be looked up in another, so this is a question of the solver, which ends such circles.
+        For a file of tests, those of other files of tests are added. The name of one mixin may be looked up in another, so this is a
+        question of the solver, which ends such circles.
         """
-        line = entry.definitions[0].end_line
-        found = (inference.expanded(inference.term(entry, 0, term, line)) for _, term in entry.definitions[0].bases)
-        return frozenset(atom for atoms in found for atom in atoms if atom[0] == CLASS)
+        paths = inference.project.modules(MIXED_AT_TOP) if entry.in_tests else ()
+        files = (entry, *(other for path in paths if (other := inference.project.files[path]) is not entry and other.in_tests))
+        found = EMPTY
+        for file in files:
+            line = file.definitions[0].end_line
+            for _, term in file.definitions[0].bases:
+                found = join(found, inference.expanded(inference.term(file, 0, term, line)))
+        return frozenset(atom for atom in found if atom[0] == CLASS)
 
     def _qualified(self, inference: Inference, entry: FileEntry, name: str) -> Type:
         """Return the type of the first part of a qualified name, as in `a::b`.
@@ -187,7 +202,7 @@ class ScopedNames(ScopedTable):
         """
         plain = name.strip(self.separator)
         if name.startswith(self.separator):
-            places = self.package_places(inference, self._group, plain, None)
+            places = self._few_pieces(self.package_places(inference, self._group, plain, None))
             known = join(join_all(inference.slot(place) for place in places), self._namespace(inference, plain)) or self.builtin(plain)
             return known or one((EXT, Package(plain), "", None))
         found = EMPTY
@@ -228,10 +243,19 @@ class ScopedNames(ScopedTable):
         if self._own_variables and not name[:1].isupper():
             found = [place for place in found if place.slot.kind != "binding"]
         if len({place.entry.path for place in found}) < 2 or all(is_class(place) for place in found):
-            return found or None
+            return self._few_pieces(found) or None
         stems = {stem(path) for path in self._imported(inference, entry)} | {stem(entry.path)}
         near = [place for place in found if stem(place.entry.path) in stems]
         return near if len({place.entry.path for place in near}) == 1 else None
+
+    def _few_pieces(self, found: list[Place]) -> list[Place]:
+        """Return one of many declarations of one class, and others unchanged.
+
+        In Ruby, each file of a library may declare its module. All these declarations have the same members.
+        """
+        if self._reopened is not True or len(found) <= MANY_PIECES or not all(is_class(place) for place in found):
+            return found
+        return [next((place for place in found if not place.entry.in_tests), found[0])]
 
     def _imported(self, inference: Inference, entry: FileEntry) -> Iterator[str]:
         for found in entry.facts.imports:

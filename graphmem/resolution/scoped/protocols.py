@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, OPERATOR, TEXT
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, OPERATOR, SELF, TEXT
 from graphmem.parsing.languages.ruby_blocks import PASSED, RECEIVER
 from graphmem.resolution.scoped.classes import ScopedClasses
-from graphmem.resolution.scoped.names import is_class
-from graphmem.resolution.symbol import Symbol
+from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import last_name
-from graphmem.resolution.types import CLASS, EMPTY, FUNC, INST, TUP, Func, Instance, Type, join_all, ordered
+from graphmem.resolution.types import CLASS, EMPTY, FUNC, INST, SELFTYPE, TUP, Class, Func, Instance, Type, join, join_all, one, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Reference
+    from graphmem.resolution.call import Call
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
 
@@ -40,6 +40,28 @@ class ScopedProtocols(ScopedClasses):
         own = inference.project_classes(receiver[1])
         return frozenset(receiver if atom[0] == INST and atom[1] in own else atom for atom in found)
 
+    def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
+        """Return the result type of a function.
+
+        In Ruby, a class method that returns an object of its class is one that makes objects of the class on which it is called. A method
+        that returns `self` returns the object on which it is called. Both may be of a subclass.
+        """
+        if not self.sides_are_apart:
+            return super().result(inference, symbol, value)
+        entry = inference.project.entry(symbol)
+        definition = entry.definitions[symbol.index]
+        owner = entry.symbols[definition.parent]
+        own = frozenset(atom for atom in value if atom[0] == INST and atom[1] is owner)
+        values = (entry.facts.bindings[i].value for i in entry.results.get(symbol.index, ()))
+        if own and ("static" in definition.modifiers or any(entry.terms[value] == (SELF,) for value in values)):
+            return join(value - own, one((SELFTYPE,)))
+        return value
+
+    def made_by(self, inference: Inference, symbol: Symbol) -> Type:
+        """Return an object of the class to which a class method belongs."""
+        owner = inference.project.entry(symbol).symbols[inference.project.definition(symbol).parent]
+        return one((INST, owner, False)) if self.sides_are_apart and owner.kind in CLASS_KINDS else EMPTY
+
     def _for_block(self, inference: Inference, symbol: Symbol, name: str) -> Type:
         entry = inference.project.entry(symbol)
         return join_all(inference.expanded(inference.binding(entry, i)) for i in entry.locals.get((symbol.index, name), ()))
@@ -53,6 +75,24 @@ class ScopedProtocols(ScopedClasses):
             self.function_attribute(inference, (FUNC, symbol, receiver), PASSED) for symbol in inference.functions(owner, self._iterator)
         )
         return join_all(atom[1][0] for atom in found if atom[0] == TUP and atom[1])
+
+    def subscripted(self, inference: Inference, receiver: Instance, site: Call) -> Type:
+        """Return the type of `object[i]` for an object of a project class."""
+        return inference.method_result(receiver, ITEM) if self._iterator else super().subscripted(inference, receiver, site)
+
+    def subscripted_class(self, inference: Inference, receiver: Class, site: Call) -> Type:
+        """Return the type of `Name[…]` for a class of the project.
+
+        In Ruby, it is the result of the class method `[]`, or an object of the class if a library defines the method.
+        """
+        if not self._iterator:
+            return super().subscripted_class(inference, receiver, site)
+        methods = self._item_methods(inference, receiver)
+        return join_all(inference.call_atom(atom, site) for atom in methods) if methods else one((INST, receiver[1], False))
+
+    def _item_methods(self, inference: Inference, receiver: Class) -> list[Func]:
+        value = inference.expanded(inference.attribute_of(receiver, ITEM))
+        return [atom for atom in ordered(value) if atom[0] == FUNC]
 
     def may_be_of_receiver(self, name: str) -> bool:
         """Whether a name in a block may be a member of the block's receiver.
@@ -69,7 +109,12 @@ class ScopedProtocols(ScopedClasses):
         found = super().unbound(inference, entry, scope, name)
         if found or not self._given_to_all:
             return found
-        on_class = any(atom[0] == CLASS for atom in self.this(inference, entry, scope))
+        this = self.this(inference, entry, scope)
+        if not this and entry.in_tests and inference.project.knows_name(name):
+            of_tests = frozenset((FUNC, symbol, None) for symbol in self.of_reopened(inference, self._given_to_tests, name))
+            if of_tests:
+                return of_tests
+        on_class = any(atom[0] == CLASS for atom in this)
         return frozenset((FUNC, symbol, None) for symbol in self.given_to_all(inference, entry, name, on_class=on_class))
 
     def given_to_all(self, inference: Inference, entry: FileEntry, name: str, *, on_class: bool) -> Sequence[Symbol]:
@@ -91,8 +136,8 @@ class ScopedProtocols(ScopedClasses):
         `classes` are the names of the classes. Those of the first one that has the method are returned.
         """
         for own in classes:
-            for place in self.package_places(inference, self._group, own, None) if own else ():
-                owner = inference.owner(place.entry.symbols[place.slot.index], name) if is_class(place) else None
+            for symbol in self.classes_named(inference, own) if own else ():
+                owner = inference.owner(symbol, name)
                 if isinstance(owner, Symbol):
                     return inference.functions(owner, name)
         return ()
@@ -110,6 +155,9 @@ class ScopedProtocols(ScopedClasses):
             yield from self._run(inference, entry, reference, term[2], (self._text,))
         elif term[0] == INDEX:
             yield from self._run(inference, entry, reference, term[1], (ITEM,))
+            value = inference.expanded(inference.term(entry, reference.scope, term[1], reference.line))
+            methods = [method for atom in ordered(value) if atom[0] == CLASS for method in self._item_methods(inference, atom)]
+            yield from ((symbol, len(methods)) for _, symbol, _ in methods)
         elif term[0] == CALL:
             callee = entry.terms[term[1]]
             if callee[0] == NAME and callee[1] in self._prints:

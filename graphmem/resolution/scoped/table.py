@@ -43,6 +43,8 @@ _KEYS: Final = frozenset(
             "headers",
             "blocks",
             "given_to_all",
+            "given_to_tests",
+            "library_bases",
             "iterates",
             "iterator",
             "many",
@@ -92,6 +94,8 @@ class ScopedTable(PackageRules):
         self._maker = str(table.get("maker", ""))
         self._blocks = bool(table.get("blocks"))
         self._given_to_all: Mapping[str, Sequence[str]] = table.get("given_to_all", {})
+        self._given_to_tests: Sequence[str] = table.get("given_to_tests", ())
+        self._library_bases: Mapping[str, Sequence[str]] = table.get("library_bases", {})
         self._iterator = str(table.get("iterator", ""))
         self._iterates = frozenset(table.get("iterates", ()))
         self._of_elements = {name: method for method, names in table.get("of_elements", {}).items() for name in names}
