@@ -20,8 +20,9 @@ from graphmem.cli.command import Variant, framed
 from graphmem.cli.context import CommandContext
 from graphmem.cli.failures import REFUSED
 from graphmem.cli.options import Was
+from graphmem.cli.positions import with_plain_paths
 from graphmem.cli.rendering import rendering_of, show
-from graphmem.operations.declare import Argument, Bounds, Filled, Local, Operation, Parameter, Ref, Spelled, Words, split
+from graphmem.operations.declare import Argument, Bounds, Filled, Local, Operation, Parameter, Place, Ref, Spelled, Words, split
 from graphmem.operations.finding import find
 
 ACTOR: Final = "cli"
@@ -66,11 +67,16 @@ def variant_of(variant: Variant) -> Callable[..., None]:
 def _command(operation: Operation, parameters: Sequence[Parameter], doc: str, fixed: Mapping[str, Any]) -> Callable[..., None]:
     filled: dict[str, Any] = {one.name: ACTOR for one in operation.parameters if one.mark(Filled) == Filled("actor")}
     readers = {one.name: _reader(one) for one in parameters}
+    placed = [one.name for one in parameters if one.has(Place)]
+    positioned = bool(placed) and any(one.name == "line" for one in parameters)
+    if positioned:
+        parameters = [_optional(one) if one.name == "line" else one for one in parameters]
     rendering = rendering_of(operation.name)
 
     def work(here: CommandContext, **given: Any) -> None:
         fails = given.pop(FAIL, not rendering.fail)
         asked = {name: readers[name](value) for name, value in given.items() if value not in (None, [])}
+        asked = with_plain_paths(asked, placed, fills=positioned)
         answer = getattr(here.service(whole=operation.hints.searches), operation.name)(**asked, **filled, **fixed)
         show(here.output, answer, rendering)
         if fails and rendering.refused is not None and rendering.refused(answer):
@@ -95,6 +101,11 @@ def _reader(parameter: Parameter) -> Callable[[Any], Any]:
     if (ref := parameter.mark(Ref)) is not None and ref.to == MEMORY:
         return lambda given: given.removeprefix("#")  # ids are displayed with #, which starts a comment in shells
     return lambda given: given
+
+
+def _optional(parameter: Parameter) -> Parameter:
+    """Make a parameter of a command optional but still positional."""
+    return parameter._replace(hint=parameter.hint | None, marks=(*parameter.marks, Argument()), default=None)
 
 
 def _declared(parameter: Parameter) -> inspect.Parameter:

@@ -24,6 +24,7 @@ MAX_COMMAND: Final = 160  # characters of a command that runs single tests
 MOVES_SHARE: Final = 0.3  # least share of the small changes of the edited file that touched another file as well
 EXPECTED: Final = 3  # files of the task that an agent is reminded of
 UNTESTED: Final = 2  # files of tests that an agent is reminded of
+AT_STOP: Final = 5  # files that an agent is reminded of in all
 REMOVED: Final = " (removed)"  # after the path of a file that is deleted or moved, in `Consequences.targets`
 
 
@@ -186,7 +187,8 @@ class EditBook:
         """Return a reminder of forgotten files for an agent that stops, or "".
 
         A session gets the reminder once. A forgotten file was not opened, although the edits or the task concern it. For example, it uses a
-        changed signature or often changes together with an edited file. Tests that did not run are named, too.
+        changed signature or often changes together with an edited file. Tests that did not run are named, too. At most `AT_STOP` files are
+        named, the likeliest first; users of a changed signature and files that change along are counted beyond that.
         """
         with self._lock:
             state = self._sessions.get(session)
@@ -195,18 +197,23 @@ class EditBook:
             while state.late:
                 self._tell(state, state.late.pop())
             left = self._left(state)
-            moves = [path for path in state.moves if path not in state.touched]
+            moves = [path for path in sorted(state.moves, key=lambda one: -state.moves[one]) if path not in state.touched | left.keys()]
             files = {one.path: None for one in state.tests}
             is_tested = state.tested or not state.touched.isdisjoint(files)
-            named = {*left, *moves}
-            own = [path for path in state.named if path not in state.touched and path not in named]
-            own = own[:UNTESTED] if state.edited and not state.tested else []
-            named.update(own)
-            places = [path for path in state.places[:EXPECTED] if path not in state.touched and path not in named] if state.edited else []
-            named.update(places)
-            tests = [path for path in files if path not in named] if state.edited and not is_tested and not own else []
-            tests = tests[:UNTESTED]
-            if not left and not moves and not places and not own and not tests:
+            room = max(0, AT_STOP - len(left))
+            named = {*left, *moves[:room]}
+
+            def unnamed(paths: Iterable[str], most: int) -> list[str]:
+                """Take the first of `paths` that are not opened and not named yet."""
+                fresh = [path for path in paths if path not in state.touched and path not in named]
+                fresh = fresh[: max(0, min(most, AT_STOP - len(named)))]
+                named.update(fresh)
+                return fresh
+
+            own = unnamed(state.named, UNTESTED) if state.edited and not state.tested else []
+            places = unnamed(state.places[:EXPECTED], EXPECTED) if state.edited else []
+            tests = unnamed(files, UNTESTED) if state.edited and not is_tested and not own else []
+            if not left and not moves[:room] and not places and not own and not tests:
                 return ""
             state.stopped = True
             said = []
@@ -215,8 +222,9 @@ class EditBook:
                 said.append(
                     f"Not opened, though they use a signature or file that you changed or removed: {_dependents(users, with_code=False)}."
                 )
-            if moves:
-                said.append(f"Not opened, though they often change with files that you edited: {_named(map(plain_path, moves))}.")
+            if moves[:room]:
+                along = ", ".join(map(plain_path, moves[:room])) + _more(len(moves), room)
+                said.append(f"Not opened, though they often change with files that you edited: {along}.")
             if places:
                 said.append(f"Not opened, though your task most likely concerns them: {_named(map(plain_path, places))}.")
             if own:
@@ -323,8 +331,8 @@ def _count(number: int, noun: str) -> str:
 
 def _named(names: Iterable[str]) -> str:
     every = list(names)
-    return ", ".join(every[:NAMED]) + _more(len(every))
+    return ", ".join(every[:NAMED]) + _more(len(every), NAMED)
 
 
-def _more(count: int) -> str:
-    return f" and {count - NAMED} more" if count > NAMED else ""
+def _more(count: int, named: int) -> str:
+    return f" and {count - named} more" if count > named else ""

@@ -33,7 +33,7 @@ from graphmem.answers.review import Review, TestSelection
 from graphmem.answers.source import FileSource, Folder
 from graphmem.answers.vocabulary import ColumnUnit, Direction, EdgeKind, FileRole, Relation, SearchKind, SymbolKind, WeightChoice
 from graphmem.model import IndexProgress
-from graphmem.operations.declare import Argument, Bounds, Local, Ref, Sight, Spelled, Within, Words, operation
+from graphmem.operations.declare import Argument, Bounds, Local, Place, Ref, Sight, Spelled, Within, Words, operation
 
 Share = Annotated[float, Bounds(0, 1)]
 
@@ -59,9 +59,9 @@ class CodeOperations:
     @operation("query", needs="read", shows=Sight.PLAIN, command="symbol-at")
     def symbol_at(
         self,
-        file: str,
+        file: Annotated[str, Place()],
         line: Annotated[int, Bounds(1, 1_000_000_000)],
-        column: Annotated[int, Bounds(0, 1_000_000_000), Argument()] = 0,
+        column: Annotated[int | None, Bounds(0, 1_000_000_000), Argument()] = None,
         unit: ColumnUnit = "characters",
     ) -> SymbolAt:
         """Show the symbol at a position: defined, used or imported.
@@ -71,7 +71,8 @@ class CodeOperations:
         Args:
             file: path of an indexed file.
             line: line number; the first line of a file is 1.
-            column: column, 0-based; the position after the last character of a name belongs to the name.
+            column: column, 0-based; the position after the last character of a name belongs to the name. Without a column, the first
+                definition on the line is meant, or else the first name.
             unit: unit in which `column` counts.
         """
 
@@ -97,7 +98,7 @@ class CodeOperations:
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, command="occurrences")
-    def occurrences(self, file: str) -> Occurrences:
+    def occurrences(self, file: Annotated[str, Place()]) -> Occurrences:
         """List the names in a file that refer to symbols, with ranges.
 
         Local variables and unresolved names are not included.

@@ -112,6 +112,13 @@ class FileName(NamedTuple):
     """
 
 
+class Place(NamedTuple):
+    """Mark of file paths that a command also accepts with a position.
+
+    Compilers and searches print `path:line:column:`. A command drops the position, or fills the parameters `line` and `column` from it.
+    """
+
+
 class Sight(StrEnum):
     """A way in which an operation hides memories from some callers."""
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from graphmem.answers import CoAccessAnswer, FileHistory, Recorded
 from graphmem.answers.history import Reviewers
 from graphmem.answers.source import Blame
-from graphmem.operations.declare import Bounds, Sight, Spelled, operation
+from graphmem.operations.declare import Bounds, Place, Sight, Spelled, operation
 
 
 class HistoryOperations:
@@ -20,7 +20,7 @@ class HistoryOperations:
     )
     def co_access(
         self,
-        files: Sequence[str],
+        files: Annotated[Sequence[str], Place()],
         limit: Annotated[int, Bounds(1, 200), Spelled(was=("--k", "-k"))] = 10,
         *,
         depth: Annotated[int, Bounds(1, 2)] = 1,
@@ -42,7 +42,7 @@ class HistoryOperations:
         """List how often, how recently and by how many people files changed."""
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("people",)}, command="reviewers")
-    def reviewers(self, file: str, limit: Annotated[int, Bounds(1, 200)] = 10) -> Reviewers:
+    def reviewers(self, file: Annotated[str, Place()], limit: Annotated[int, Bounds(1, 200)] = 10) -> Reviewers:
         """Find the people who know a file best.
 
         People are ranked by their commits to the file. The weight of a commit halves with each year of its age.

@@ -91,7 +91,7 @@ class Positions:
     _kept: dict[tuple[int, str, str], list[_Found]] = field(default_factory=dict)
     _parsing: threading.Lock = field(default_factory=threading.Lock)  # a parser serves one thread at a time
 
-    def symbol_at(self, file: str, line: int, column: int = 0, unit: ColumnUnit = "characters") -> SymbolAt:
+    def symbol_at(self, file: str, line: int, column: int | None = None, unit: ColumnUnit = "characters") -> SymbolAt:
         """Return the symbol at a position, or the reason why none is found.
 
         Raises:
@@ -99,8 +99,9 @@ class Positions:
         """
         view = self.graph.view()
         here = self._file(view, file)
-        at = _characters(here.lines[line - 1], column, unit) if line <= len(here.lines) else column
-        found = min((one for one in here.found if _is_on(one.place, line, at)), key=lambda one: _nearness(one, at), default=None)
+        text = here.lines[line - 1] if line <= len(here.lines) else ""
+        at = len(text) - len(text.lstrip()) if column is None else _characters(text, column, unit) if text else column
+        found = _on_line(view, here, line) if column is None else _at(here, line, at)
         around = _enclosing_by_line(view, here.path)
         enclosing = int(around[line]) if line < len(around) else -1
         return SymbolAt(
@@ -346,6 +347,20 @@ def _parent(view: GraphView, node: int) -> int:
     """Return the definition that contains `node`; -1 at module level."""
     parent = int(view.parent[node])
     return parent if parent >= 0 and view.label[parent] == SYMBOL and NODE_KINDS[view.kind[parent]] != "module" else -1
+
+
+def _at(here: _File, line: int, column: int) -> _Found | None:
+    """Return the name at a position, or None."""
+    return min((one for one in here.found if _is_on(one.place, line, column)), key=lambda one: _nearness(one, column), default=None)
+
+
+def _on_line(view: GraphView, here: _File, line: int) -> _Found | None:
+    """Return the first definition on a line, or else its first name, or None.
+
+    Names of the project's own code come before names of libraries.
+    """
+    on_line = (one for one in here.found if one.place.line == line)
+    return min(on_line, key=lambda one: (one.role != "definition", view.label[one.nodes[0]] != SYMBOL, one.place.column), default=None)
 
 
 def _is_on(place: _Place, line: int, column: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import time
 from dataclasses import replace
@@ -11,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from graphmem import GraphMem
+from graphmem.injection import edits
 from graphmem.injection.ask import Ask
 from graphmem.injection.edits import MAX_TOKENS, Consequences
 from graphmem.injection.experiment import CONTROL, FULL, group_of
@@ -336,6 +338,24 @@ def test_a_file_is_named_once_at_the_stop():
     assert "b.py" in said
 
 
+def test_at_the_stop_few_files_are_named_and_the_likeliest_of_each_kind():
+    book = edits.EditBook()
+    book.expect("s", ["task_1.py", "task_2.py", "task_3.py"])
+    book.touch("s", ["a.py"], edited=True)
+    users = tuple(edits.Dependent(f"user_{n}.py", 3, "use", "") for n in range(2))
+    moves = (("seldom.py", 0.3), ("often.py", 0.9), ("half.py", 0.5))
+    tests = tuple(edits.TestCase(f"tests/test_{n}.py", "", 0, is_method=False) for n in range(4))
+    book.tell("s", Consequences(("a.py",), dependents=users, tests=tests, moves=moves, breaks=True, named=("tests/test_a.py",)))
+    said = book.at_stop("s")
+    assert re.findall(r"[\w/]+\.py", said.partition("Tests to run")[0]) == ["user_0.py", "user_1.py", "often.py", "half.py", "seldom.py"]
+    crowd = tuple(edits.Dependent(f"user_{n}.py", 3, "use", "") for n in range(20))
+    book.touch("t", ["a.py"], edited=True)
+    book.tell("t", Consequences(("a.py",), dependents=crowd, moves=moves, breaks=True))
+    said = book.at_stop("t")
+    assert len(re.findall(r"[\w/]+\.py", said)) == 5
+    assert "and 15 more" in said
+
+
 def test_files_of_small_changes_move_along_and_a_test_by_history_only_if_no_other_is_known(hook, named, root, service):
     deep, rare = "shop/deep.py", "tests/test_rare.py"
     for path in (deep, rare):
@@ -378,9 +398,11 @@ def test_numbers_and_single_letters_of_a_message_find_no_place(service):
 
 
 def test_long_lists_of_dependents_leave_room_for_a_trap():
-    from graphmem.injection.edits import Dependent, notes
+    from graphmem.injection.edits import notes
 
-    users = tuple(Dependent(f"some/longer/path/of_{n}.py", 1, "Name.method", "value = call_of_the_function(a, b, c)" * 2) for n in range(9))
+    users = tuple(
+        edits.Dependent(f"some/longer/path/of_{n}.py", 1, "Name.method", "value = call_of_the_function(a, b, c)" * 2) for n in range(9)
+    )
     [one] = notes(Consequences(("a.py:f",), users, breaks=True), lambda tests: "")
     assert count_tokens(one.text) < MAX_TOKENS / 2
     assert "9 dependents in 9 files" in one.text

@@ -155,6 +155,17 @@ def test_a_position_on_no_symbol_has_a_reason(opened, line, column, reason):
     assert (answer.symbol, answer.occurrence, answer.reason) == (None, None, reason)
 
 
+@pytest.mark.parametrize("line", range(1, PYTHON["a.py"].count("\n") + 1))
+def test_without_a_column_the_definition_on_the_line_is_meant_or_else_its_first_name(opened, line):
+    memory = opened(PYTHON)
+    there = [one for one in memory.occurrences("a.py").occurrences if one.range.line == line]
+    own = [one for one in there if one.symbol.kind != "external"]
+    first = next((one for one in there if one.role == "definition"), next(iter([*own, *there]), None))
+    answer = memory.symbol_at("a.py", line)
+    assert answer.occurrence == first
+    assert bool(answer.reason) == (first is None)
+
+
 def test_an_unknown_file_is_refused_and_an_empty_one_has_a_reason(opened):
     memory = opened({**PYTHON, "empty.py": "\n"})
     with pytest.raises(SymbolNotFoundError, match="the index has no file"):

@@ -10,6 +10,7 @@ from graphmem.answers.vocabulary import InjectionFormat, InjectionPoint, TrustLe
 from graphmem.cli import options
 from graphmem.cli.command import command
 from graphmem.cli.context import CommandContext
+from graphmem.cli.positions import paths_of
 
 Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="FILE", help="An open file, as path from the root (repeatable).")]
 Form = Annotated[str, typer.Option("--format", **options.one_of(InjectionFormat), help="Format of the context.")]
@@ -47,7 +48,7 @@ def context(
 
     service = here.service(whole=True)
     moment = point or ("prompt" if text else "tool" if files else "start")
-    found = service.context(options.word(moment), session, text, files or (), phase, options.word(form), remaining, PATIENCE_S)
+    found = service.context(options.word(moment), session, text, paths_of(files), phase, options.word(form), remaining, PATIENCE_S)
     show(here.output, found, rendering_of("context"))
 
 

@@ -16,6 +16,7 @@ from graphmem.cli.command import Variant, command
 from graphmem.cli.context import CommandContext
 from graphmem.cli.failures import REFUSED
 from graphmem.cli.output import plural
+from graphmem.cli.positions import paths_of
 from graphmem.cli.rendering import rendering_of, show
 from graphmem.errors import BadInputError, ForbiddenError
 from graphmem.operations.memory import MemoryFilter
@@ -88,7 +89,7 @@ def remember(
         scope="user" if user else scope,
         visibility=visibility,
         tags=tags or (),
-        files=files or (),
+        files=paths_of(files),
         symbols=symbols or (),
         confidence=confidence,
         importance=importance,
@@ -171,7 +172,7 @@ def list_(
     """List memories; by default all that are not forgotten or replaced."""
     from graphmem.cli.render import memory as render
 
-    query = {"types": types, "files": files, "tags": tags, "statuses": statuses, "text": text, "as_of": as_of}
+    query = {"types": types, "files": paths_of(files) or None, "tags": tags, "statuses": statuses, "text": text, "as_of": as_of}
     page = here.service().memories(
         options.word({name: value for name, value in query.items() if value}), sort=options.word(sort), limit=limit, offset=offset
     )

@@ -1,0 +1,57 @@
+"""Read positions in files as compilers, searches and graphmem print them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from graphmem.errors import BadInputError
+
+_POSITION: Final = re.compile(r"(?P<path>.+?):(?P<line>[1-9]\d{0,8})(?::(?P<column>\d{1,9}))?:?\Z")
+
+
+class Position(NamedTuple):
+    """The path of a file, with a line and a column if they were given."""
+
+    path: str
+    line: int | None = None  # 1-based
+    column: int | None = None  # 0-based
+
+
+def position(written: str) -> Position:
+    """Read `path`, `path:line` or `path:line:column`, also with a last colon."""
+    match = _POSITION.match(written)
+    if match is None:
+        return Position(written)
+    return Position(match["path"], int(match["line"]), None if match["column"] is None else int(match["column"]))
+
+
+def paths_of(written: Iterable[str] | None) -> list[str]:
+    """Return the paths of files without their positions."""
+    return [position(one).path for one in written or ()]
+
+
+def with_plain_paths(arguments: Mapping[str, Any], names: Iterable[str], *, fills: bool) -> dict[str, Any]:
+    """Return the arguments of a command with plain paths.
+
+    Args:
+        arguments: the values by the names of their parameters.
+        names: parameters that are a path, or a list of paths.
+        fills: whether the position of a path becomes the arguments `line` and `column`; arguments that were given win.
+
+    Raises:
+        BadInputError: positions fill arguments, and the line is missing.
+    """
+    found = dict(arguments)
+    for name in found.keys() & set(names):
+        if not isinstance(found[name], str):
+            found[name] = paths_of(found[name])
+            continue
+        place = position(found[name])
+        found[name] = place.path
+        if fills:
+            found = {part: value for part, value in (("line", place.line), ("column", place.column)) if value is not None} | found
+    if fills and "line" not in found:
+        raise BadInputError("the line is missing; write path:line[:column], or give it after the file", argument="line")
+    return found
