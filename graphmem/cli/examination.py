@@ -148,7 +148,7 @@ def _index(here: CommandContext) -> list[Finding]:
         text = f"{len(failed):,} of {state.files:,} could not be read in full: {named}{more}"
         found.append(Finding(READ_IN_PART, "note", text, {"in_part": len(failed), "files": state.files}))
     degraded = [part for part in said.get("health", {}).get("parts", ()) if part["degraded"]]
-    found += [Finding(f"without {part['name']}", "note", part["degraded"]) for part in degraded if part["name"] != "vectors"]
+    found += [Finding(f"limited: {part['name']}", "note", part["degraded"]) for part in degraded if part["name"] != "vectors"]
     found += [Finding(trap.name, trap.level, f"{trap.cause}; {trap.fix}") for trap in find_traps(location, said)]
     return found
 

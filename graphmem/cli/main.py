@@ -236,7 +236,11 @@ class _Program(TyperGroup):
 app = typer.Typer(
     name="graphmem",
     cls=_Program,
-    help="A knowledge graph of a codebase: what breaks if this changes, where is it, and why is it so.",
+    help=(
+        "A knowledge graph of a codebase: what breaks if this changes, where is it, and why is it so.\n\n"
+        "Begin in a repository with `graphmem index`, then ask, for example `graphmem impact NAME` or `graphmem search WORDS`. "
+        "`graphmem serve` also serves an explorer for your browser."
+    ),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

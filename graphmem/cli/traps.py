@@ -19,7 +19,7 @@ from graphmem.settings import JOURNAL, SHARED, Location
 ROOM_BYTES: Final = 256 << 20  # free bytes, below which a compaction or a full index may fail
 OLD_BACKUP_S: Final = 14 * 86_400.0
 LARGE_LOG: Final = 64 << 20
-MENDED: Final = ("quarantined files", "mended at open")  # problems that report damage, which may be repaired already
+MENDED: Final = ("quarantined files", "repaired at open")  # problems that report damage, which may be repaired already
 READ_IN_PART: Final = "files in part"  # the finding about partly parsed files; its data: `in_part` of `files`
 REMOTE_FS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs"})
 
@@ -81,7 +81,7 @@ def find_traps(location: Location, report: dict[str, Any]) -> list[Trap]:
     if free is not None and free < max(ROOM_BYTES, 2 * size):
         found.append(
             Trap(
-                "little room",
+                "little disk space",
                 "bad" if free < ROOM_BYTES else "note",
                 f"{free / 1e6:,.0f} MB are free; rewriting the graph needs as much as its current size",
                 "free disk space, or store the index elsewhere with --db",
@@ -102,7 +102,12 @@ def find_traps(location: Location, report: dict[str, Any]) -> list[Trap]:
         found.append(Trap("stale owner file", "note", f"process {written.pid} ended without removing it", "the next server replaces it"))
     if int(health.get("waste_bytes") or 0) > max(24 << 20, size // 2):
         found.append(
-            Trap("wasted room", "note", f"about {health['waste_bytes'] / 1e6:,.0f} of {size / 1e6:,.0f} MB", "run `graphmem compact`")
+            Trap(
+                "unused space",
+                "note",
+                f"deleted rows take about {health['waste_bytes'] / 1e6:,.0f} of {size / 1e6:,.0f} MB of the database",
+                "run `graphmem compact`",
+            )
         )
     if int(health.get("wal_bytes") or 0) > LARGE_LOG:
         found.append(

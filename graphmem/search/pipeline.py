@@ -304,7 +304,7 @@ class _Run:
         )
         self._answers(*(name for name, is_there in there if is_there))
         if not self.request.wants_code and found.found.unknown:
-            self.notes.append(f"not in any memory: {', '.join(found.found.unknown)}")
+            self.notes.append(f"no memory contains: {', '.join(found.found.unknown)}")
         return found
 
     def _ranked_memories(

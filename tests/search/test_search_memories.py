@@ -218,7 +218,7 @@ def test_aliases_are_looked_for_as_well(ask, memory):
     aids = Aids("p", Judge(now=lambda: NOW), {"journal": ["ledger"]})
     answer = ask("Journal", rows, embedder=None, aids=aids)
     assert ids(answer)[0] == "a"
-    assert answer.notes == ["journal also means ledger", "not in any memory: journal"]
+    assert answer.notes == ["journal also means ledger", "no memory contains: journal"]
 
 
 def test_code_and_memories_are_ranked_together(ask, memory):

@@ -111,7 +111,7 @@ def _verdict(output: Output, report: ImpactReport) -> None:
         "  ",
         *(level if breaks else []),
         f"{plural(report.total, noun, many)} in {plural(len(report.by_file), 'file')}",
-        (f"   depth ≤ {report.max_depth}{', tests at any' if breaks else ''}, confidence ≥ {report.min_confidence:.2f}", common.DIM),
+        (f"   depth ≤ {report.max_depth}{', tests at any depth' if breaks else ''}, confidence ≥ {report.min_confidence:.2f}", common.DIM),
     )
     if risk.reasons and breaks:
         output.line(("  because " + "; ".join(risk.reasons), common.DIM))

@@ -63,10 +63,16 @@ def modules(output: Output, found: ModuleMap) -> None:
     upward = sorted((one for one in found.dependencies if one.upward), key=lambda one: (one.weight, one.src_name, one.dst_name))
     output.line()
     if not upward:
-        output.line(f"all {plural(len(found.dependencies), 'dependency', 'dependencies')} lead down the layers")
+        count = len(found.dependencies)
+        downward = f"no dependency leads to a higher layer (of {plural(count, 'dependency', 'dependencies')})"
+        output.line(downward if count else "the modules do not depend on each other")
     else:
         output.line(
-            (f"{len(upward):,} of {plural(len(found.dependencies), 'dependency', 'dependencies')} lead up; lightest first", HEADING)
+            (
+                f"{len(upward):,} of {plural(len(found.dependencies), 'dependency', 'dependencies')} lead to a higher layer; "
+                "fewest edges first",
+                HEADING,
+            )
         )
         output.rows([_dependency(one) for one in upward[:DEPENDENCIES]])
         _cut(output, DEPENDENCIES, len(upward), "--json has all")
@@ -326,7 +332,7 @@ def central(output: Output, found: CentralPage) -> None:
 )
 def dead_code(output: Output, found: DeadCodePage) -> None:
     """Print dead code, most certain first."""
-    output.line((plural(found.total, "definition"), HEADING), f" that nothing seems to need, {found.lines:,} lines")
+    output.line((plural(found.total, "definition"), HEADING), f" without a known use, {found.lines:,} lines")
     output.rows(
         [
             (
@@ -378,7 +384,7 @@ def drift(output: Output, found: Drift) -> None:
             output.line(("  " + " → ".join([*one.example, one.example[0]]), style))
     counts = ", ".join(f"{count:,} {change}" for change, count in found.api_counts.items())
     output.line()
-    output.line(("public API", HEADING), f"  {counts or 'as it was'}")
+    output.line(("public API", HEADING), f"  {counts or 'unchanged'}")
     breaking = [one for one in found.api if one.change in ("removed", "signature", "moved")]
     output.rows(
         [
@@ -393,11 +399,11 @@ def drift(output: Output, found: Drift) -> None:
 def _dependency(one: ModuleDependency) -> tuple[Cell, ...]:
     site = one.sites[0] if one.sites else None
     where = common.place(site.src.path, site.line) if site is not None else ("", DIM)
-    return (f"{one.src_name} → {one.dst_name}", plural(one.weight, "edge"), where, ("lead up" if one.upward else "", BAD))
+    return (f"{one.src_name} → {one.dst_name}", plural(one.weight, "edge"), where, ("leads to a higher layer" if one.upward else "", BAD))
 
 
 def _cut_words(cut: CycleCut) -> tuple[Cell, ...]:
-    frees = f", frees {cut.frees:,}" if cut.frees else ""
+    frees = f", takes {plural(cut.frees, 'member')} out of the cycle" if cut.frees else ""
     return (f"{cut.src} → {cut.dst}", (f"  {plural(cut.weight, 'edge')}{frees}", DIM))
 
 
