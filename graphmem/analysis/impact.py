@@ -42,6 +42,7 @@ from graphmem.answers import ImpactGroup, ImpactHit, ImpactReport, IndexState, P
 from graphmem.errors import BadInputError
 from graphmem.model import EdgeKind, EdgeSource
 from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, FILE, NODE_KINDS, SYMBOL
+from graphmem.runtime.text_only import LANGUAGE, text_only_language
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -461,6 +462,13 @@ def _groups(view: GraphView, found: _Found, *, modules: bool) -> list[ImpactGrou
     return sorted(groups, key=lambda group: (-group.hits, group.name))
 
 
+def _text_only(view: GraphView, node: int) -> str:
+    """The language of a file that is searched as text only; "" for others."""
+    number = int(view.path_index[node])
+    is_text = number >= 0 and view.arrays.paths.language[number].as_py() == LANGUAGE
+    return text_only_language(view.path(node)) if is_text else ""
+
+
 def _risk(
     view: GraphView, found: _Found, targets: Sequence[int], seeds: Sequence[int], unresolved: int, verdict: Epistemic, *, ranked: bool
 ) -> Risk:
@@ -484,5 +492,6 @@ def _risk(
             unresolved=unresolved,
             resolved=view.sites_of(used),
             unknown=verdict == "unknown" and not len(found.nodes),
+            text_only=next((name for node in targets if (name := _text_only(view, node))), ""),
         )
     )

@@ -26,8 +26,10 @@ from typing import TYPE_CHECKING
 from graphmem.errors import AmbiguousSymbolError, BadInputError, SymbolNotFoundError
 from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
 from graphmem.runtime.naming import in_project, raw
+from graphmem.runtime.text_only import LANGUAGE, text_only_language
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from graphmem.projection.graph import GraphView
@@ -80,6 +82,13 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
     if root is not None and (partly := _in_part(view, ref, root)):
         more = f" and {len(partly) - 3:,} more" if len(partly) > 3 else ""
         hint = f"it occurs in {', '.join(partly[:3])}{more}, of which only a part could be read, so look there, too; {hint}"
+    if root is not None and (unparsed := _unparsed_with(view, ref, root)):
+        more = f" and {len(unparsed) - 3:,} more" if len(unparsed) > 3 else ""
+        languages = " and ".join(dict.fromkeys(map(text_only_language, unparsed)))
+        hint = (
+            f"it occurs in {', '.join(unparsed[:3])}{more}, but {languages} files are searched as text only, so their names are not in the "
+            f"graph; {hint}"
+        )
     raise SymbolNotFoundError(f"the index has no symbol or file named {ref!r}; {hint}", ref=ref, suggestions=suggestions)
 
 
@@ -90,12 +99,25 @@ def is_known(view: GraphView, name: str) -> bool:
 
 def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
     """Paths of partly parsed files whose text contains the last name in `ref`."""
+    return _containing(view.failed_paths, ref, root)
+
+
+def _unparsed_with(view: GraphView, ref: str, root: Path) -> list[str]:
+    """Paths of files without a grammar that contain the last name of `ref`."""
+    language = view.arrays.paths.language
+    return _containing(
+        [path for number, path in enumerate(view.paths) if text_only_language(path) and language[number].as_py() == LANGUAGE], ref, root
+    )
+
+
+def _containing(paths: Sequence[str], ref: str, root: Path) -> list[str]:
+    """Paths of the files that contain the last name of `ref` as a word."""
     names = re.findall(r"[\w$]+", _TWIN.sub(r"\g<name>", ref))
     if not names:
         return []
     word = re.compile(rb"(?<![\w$])" + re.escape(names[-1].encode()) + rb"(?![\w$])")
     found = []
-    for path in view.failed_paths:
+    for path in paths:
         try:
             text = (root / path).read_bytes()
         except OSError:  # the file was removed since

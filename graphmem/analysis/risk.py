@@ -45,6 +45,7 @@ class Facts(NamedTuple):
     unresolved: int  # unresolved call sites that may mean a target
     resolved: int  # resolved sites that use a target
     unknown: bool  # nothing was found, which proves nothing
+    text_only: str = ""  # language of a target that is searched as text only; "" if none is
 
 
 def assess(facts: Facts) -> Risk:
@@ -60,6 +61,8 @@ def assess(facts: Facts) -> Risk:
     """
     if facts.unknown and not facts.outside:
         reason = "no dependents found, but text alone cannot prove that there are none"
+        if facts.text_only:
+            reason = f"{facts.text_only} files are searched as text only, so their dependents are not known"
         if facts.unresolved:
             reason += f"; {_many(facts.unresolved, 'call site')} with this name could not be followed"
         return Risk("unknown", 0.0, [reason])

@@ -49,6 +49,7 @@ from graphmem.resolution.resolver import Resolver
 from graphmem.runtime.compression import FORMAT as TEXT_FORMAT
 from graphmem.runtime.heap import give_back
 from graphmem.runtime.resources import digest
+from graphmem.runtime.text_only import LANGUAGE, text_only_files, text_only_note
 from graphmem.store.base import HANDLES_OF
 
 if TYPE_CHECKING:
@@ -163,6 +164,9 @@ class Indexer:
             unfinished.discard()
         parsed = self._parsing.parse(meter, look.changed, on_progress, cancelled, spill, unfinished)
         notes = PackedRows.of(Diagnostic, (Diagnostic(path, *row) for path, one in parsed.items() for row in one.head.diagnostics))
+        if mode == "full":
+            unparsed = text_only_files(path for path, one in parsed.items() if one.head.language == LANGUAGE)
+            notes.extend(Diagnostic("", "note", "text_only", text_only_note(name, count), 0) for name, count in unparsed.most_common())
         faults = self._tree.faults()
         notes.extend(Diagnostic(path, "warning", "configuration", unused(faults[path]), 0) for path in parsed if path in faults)
         apart = self._resolving.resolved_apart(meter, parsed, spill, notes, on_progress, cancelled) if spill is not None else None

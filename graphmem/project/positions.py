@@ -22,6 +22,7 @@ from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 from graphmem.runtime.inside import inside
 from graphmem.runtime.naming import in_project
 from graphmem.runtime.places import Written, unpacked
+from graphmem.runtime.text_only import text_only_language
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -121,7 +122,7 @@ class Positions:
         """
         view = self.graph.view()
         here = self._file(view, file)
-        reason = "" if here.found else "the file defines no symbol and uses none that the index knows"
+        reason = "" if here.found else _text_only(here) or "the file defines no symbol and uses none that the index knows"
         return Occurrences(here.path, [_shown(view, here, one) for one in here.found], reason, here.is_stale)
 
     def read(self, file: str) -> Text:
@@ -208,6 +209,8 @@ class Positions:
         text = here.lines[line - 1].rstrip("\r")
         if not text.strip():
             return "the line is blank"
+        if unparsed := _text_only(here):
+            return unparsed
         if column > len(text):
             return f"the line ends at column {len(text):,}"
         with self._parsing:
@@ -347,6 +350,12 @@ def _parent(view: GraphView, node: int) -> int:
     """Return the definition that contains `node`; -1 at module level."""
     parent = int(view.parent[node])
     return parent if parent >= 0 and view.label[parent] == SYMBOL and NODE_KINDS[view.kind[parent]] != "module" else -1
+
+
+def _text_only(here: _File) -> str:
+    """Return why a file has no symbols if its language has no grammar, or ""."""
+    name = "" if here.language else text_only_language(here.path)
+    return name and f"{name} files are searched as text only, so their names are not in the graph"
 
 
 def _at(here: _File, line: int, column: int) -> _Found | None:

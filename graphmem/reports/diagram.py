@@ -121,7 +121,7 @@ def of_impact(up: ImpactReport, down: ImpactReport, title: str) -> Diagram:
             key = f"{kind}:{group.name}"
             words = f"{_count(group.hits, 'symbol')}, {_steps(group.min_depth)}"
             hint = f"{group.name}: {words}, confidence up to {group.max_confidence:.2f}"
-            boxes.append(Box(key, group.name or "(root)", words, hint, x, height(i, shown), 0.0, kind))
+            boxes.append(Box(key, group.name or "top level", words, hint, x, height(i, shown), 0.0, kind))
             for ref, _, _ in focus:
                 ends = (ref, key) if kind == "dependency" else (key, ref)
                 lines.append(Line(*ends, group.hits, hint, possible=group.max_confidence < 0.5))

@@ -21,7 +21,7 @@ from graphmem.analysis.semantic.files import FileGraph, common_folder
 from graphmem.analysis.semantic.heat import churn_of, file_heat, symbol_dependents
 from graphmem.analysis.semantic.layering import components, feedback, layers, strata, worth_cutting
 from graphmem.analysis.semantic.layout import layered
-from graphmem.analysis.semantic.naming import Known, Named, named
+from graphmem.analysis.semantic.naming import ROOT, Known, Named, named
 from graphmem.answers.semantic import FileLink, ModuleDependency, ModuleDetail, ModuleFile, ModuleInfo, ModuleMap
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 
@@ -110,7 +110,7 @@ class Modules:
         of = self.files.file_of(np.arange(view.n, dtype=np.int32))
         weight = np.bincount(of[of >= 0], used[of >= 0], minlength=len(self.files))
         weights = {path: float(weight[i]) for i, path in enumerate(self.files.paths)}
-        found = named(groups, known, weights, self._tests, project)
+        found = named(groups, known, weights, self._tests, project, self._root(code))
         number = {path: i for i, path in enumerate(self.files.paths)}
         self.groups: list[Named] = sorted(
             found, key=lambda one: (-sum(int(self.files.lines[number[path]]) for path in one.paths), one.name)
@@ -145,6 +145,19 @@ class Modules:
             else:
                 kept.append(group)
         return sorted([*kept, *(sorted(group) for group in joined.values())])
+
+    def _root(self, code: Sequence[str]) -> str:
+        """Name of a module whose files are in the root.
+
+        It is the last part of the package to which most files of the root belong, as in Go, or else `ROOT`.
+        """
+        module, number = self.view.arrays.paths.module, self.view.path_number
+        files = [path for path in code if "/" not in path and path not in self._tests]
+        packages = Counter(str(module[number[path]].as_py()) for path in files)
+        package, count = packages.most_common(1)[0] if packages else ("", 0)
+        name = re.split(r"[./]", package)[-1]
+        is_package = name and count > 1 and 2 * count > len(files)
+        return name if is_package and not any(path.startswith(f"{name}/") for path in code) else ROOT
 
     @cached_property
     def _tests(self) -> frozenset[str]:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 MOST: Final = 0.5  # a module takes the name of a folder that holds a larger share of its files
 PARTS: Final = 3  # folders named by a module without such a folder
 SAME: Final = 1 / 3  # share of the larger group that two must share to be the same module
-ROOT: Final = "(root)"
+ROOT: Final = "top level"  # name of a module whose files are in the root, unless they have a package's name
+_FORMER_ROOT: Final = "(root)"
 SOURCES: Final = frozenset({"src", "lib"})  # folders that hold a package but do not describe it
 SPEAKING: Final = 0.1  # least share of other files that may name a group; below it, the group is one of tests
 SPOKEN: Final = 8  # heaviest files that are tried for a name
@@ -43,7 +44,12 @@ class Named(NamedTuple):
 
 
 def named(
-    groups: Sequence[Sequence[str]], known: Sequence[Known], weight: Mapping[str, float], tests: Collection[str], project: str
+    groups: Sequence[Sequence[str]],
+    known: Sequence[Known],
+    weight: Mapping[str, float],
+    tests: Collection[str],
+    project: str,
+    root: str = ROOT,
 ) -> list[Named]:
     """Give groups unique names and ids.
 
@@ -55,21 +61,22 @@ def named(
         weight: maps a path to the weight of the file's dependents; the heaviest file distinguishes two modules of one folder.
         tests: files of tests. They do not influence the group's name if at least a tenth of its files are not tests.
         project: name of the project, a part of new ids.
+        root: name of a module whose files are directly in the root.
     """
     old = _matches(groups, known)
     speaking = [naming_files(group, tests) for group in groups]
     used = {one.id for one in known}
     top = common_folder(path for group in groups for path in group)
-    shares = _Shares(groups, top)
+    shares = _Shares(groups, top, root)
     kept = {i: one.name for i, one in old.items() if shares.true_of(one.name, speaking[i])}
     taken = set(kept.values())
-    bases = {i: _base(speaking[i], top) for i in range(len(groups)) if i not in kept}
+    bases = {i: _base(speaking[i], top) or root for i in range(len(groups)) if i not in kept}
     files: Counter[str] = Counter()
     for i, base in bases.items():
         files[base] += len(speaking[i])
     found = []
     for i, group in enumerate(groups):
-        name = kept.get(i) or _name(bases[i], speaking[i], 2 * len(speaking[i]) > files[bases[i]], taken, weight, top)
+        name = kept.get(i) or _name(bases[i], speaking[i], 2 * len(speaking[i]) > files[bases[i]], taken, weight, top, root)
         taken.add(name)
         before = old.get(i)
         if before is not None:
@@ -134,7 +141,8 @@ def _below(paths: Iterable[str]) -> Counter[str]:
 class _Shares:
     """Folders of a project, to check whether modules may be named after them."""
 
-    def __init__(self, groups: Iterable[Sequence[str]], top: str) -> None:
+    def __init__(self, groups: Iterable[Sequence[str]], top: str, root: str) -> None:
+        self._root = root
         self._folder = {_shown(folder, top): folder for folder in _below(path for group in groups for path in group)}
 
     def true_of(self, name: str, group: Sequence[str]) -> bool:
@@ -144,7 +152,9 @@ class _Shares:
         half of the files must be directly in the root. Any other name is allowed.
         """
         base = name.partition(": ")[0]
-        if base == ROOT:
+        if base in {ROOT, _FORMER_ROOT} - {self._root}:
+            return False
+        if base == self._root:
             return sum("/" in path for path in group) <= MOST * len(group)
         folder = self._folder.get(base)
         return folder is None or _below(group)[folder] > MOST * len(group)
@@ -153,7 +163,7 @@ class _Shares:
 def _base(group: Sequence[str], top: str) -> str:
     """Name of the deepest folder that holds most files of the group.
 
-    The result is relative to `top`, the common folder of all files. A leading `src` or similar folder is dropped.
+    The result is relative to `top`, the common folder of all files. A leading `src` or similar folder is dropped. The root is "".
     """
     return _shown(main_folder(group), top)
 
@@ -161,10 +171,10 @@ def _base(group: Sequence[str], top: str) -> str:
 def _shown(folder: str, top: str) -> str:
     base = folder.removeprefix(top).strip("/") if folder != top else top.rpartition("/")[2]
     first, _, rest = base.partition("/")
-    return (rest if first in SOURCES and rest else base) or ROOT
+    return rest if first in SOURCES and rest else base
 
 
-def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float], top: str) -> str:
+def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float], top: str, root: str) -> str:
     """Unique name of a module: its folder, or the folder and its main parts.
 
     The folder `base` alone is the name if no other module has it and `most` is true. Otherwise the name has two parts of the folder, too,
@@ -178,10 +188,11 @@ def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: 
         taken: names of other modules.
         weight: weight of each file.
         top: common folder of all files.
+        root: name of the root.
     """
     inside = main_folder(group)
     parts = Counter(path.removeprefix(inside).strip("/").partition("/")[0] for path in group if "/" in path.removeprefix(inside).strip("/"))
-    if base == ROOT and sum(parts.values()) > MOST * len(group) and (name := _together(group, parts, top)) not in taken:
+    if base == root and sum(parts.values()) > MOST * len(group) and (name := _together(group, parts, top)) not in taken:
         return name
     if most and base not in taken:
         return base

@@ -233,6 +233,20 @@ def test_a_kept_name_is_given_up_when_its_folder_holds_less_than_half():
     assert (same.id, same.name) == ("k", "shop")
 
 
+def test_files_of_the_root_are_named_after_their_package_or_as_the_top_level():
+    root, core = ["gin.go", "tree.go", "context.go"], ["binding/form.go", "binding/json.go"]
+    assert [one.name for one in named([root, core], [], {}, set(), "p", "gin")] == ["gin", "binding"]
+    assert [one.name for one in named([root, core], [], {}, set(), "p")] == ["top level", "binding"]
+    for former in ("(root)", "top level"):
+        known = Known("k", former, frozenset(root))
+        assert [(one.id == "k", one.name) for one in named([root, core], [known], {}, set(), "p", "gin")] == [
+            (True, "gin"),
+            (False, "binding"),
+        ]
+    renamed = Known("k", "my name", frozenset(root))
+    assert [one.name for one in named([root, core], [renamed], {}, set(), "p", "gin")] == ["my name", "binding"]
+
+
 def test_files_without_a_common_folder_are_named_after_the_folders_that_hold_most():
     scattered = ["build/a.py", "build/b.py", "perf/c.py", "perf/d.py", "setup.py"]
     core = [f"core/{name}.py" for name in "abcdef"]
