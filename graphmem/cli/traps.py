@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -41,85 +42,68 @@ def find_traps(location: Location, report: dict[str, Any]) -> list[Trap]:
         report: the answer of the operation `doctor`.
     """
     folder, health = location.data_dir, report.get("health") or {}
-    found: list[Trap] = []
-    put_aside = sorted(
+    return [
+        *_damage(folder, health),
+        *_earlier_schemas(folder),
+        *_place(folder),
+        *_database(folder, health),
+        *_owners(location),
+        *_backups(folder, report),
+    ]
+
+
+def _damage(folder: Path, health: Mapping[str, Any]) -> Iterator[Trap]:
+    quarantined = sorted(
         path.relative_to(folder).as_posix() for path in (*folder.glob("*.quarantine"), *folder.glob(f"{JOURNAL}/quarantine-*"))
     )
-    if put_aside:
-        found.append(
-            Trap(
-                MENDED[0],
-                "note",
-                f"{len(put_aside)} could not be used, in full or in part: {', '.join(put_aside[:3])}",
-                "run `graphmem verify` to check whether the index is sound, then delete them",
-            )
-        )
-    found += [
-        Trap(MENDED[1], "note", str(note), "run `graphmem verify` to check whether the index is sound") for note in health.get("notes", [])
-    ]
+    if quarantined:
+        cause = f"{len(quarantined)} could not be used, in full or in part: {', '.join(quarantined[:3])}"
+        yield Trap(MENDED[0], "note", cause, "run `graphmem verify` to check whether the index is sound, then delete them")
+    for note in health.get("notes", []):
+        yield Trap(MENDED[1], "note", str(note), "run `graphmem verify` to check whether the index is sound")
+
+
+def _earlier_schemas(folder: Path) -> Iterator[Trap]:
     kept = sorted(path.name for path in folder.glob("*.before-*"))
     if kept:
-        found.append(
-            Trap(
-                "earlier schema kept",
-                "note",
-                f"{', '.join(kept)} is the database before its schema changed",
-                "delete it unless you want to return to the earlier version of graphmem",
-            )
-        )
+        cause = f"{', '.join(kept)} is the database before its schema changed"
+        yield Trap("earlier schema kept", "note", cause, "delete it unless you want to return to the earlier version of graphmem")
+
+
+def _place(folder: Path) -> Iterator[Trap]:
+    """Yield problems of the directory: its permissions and its file system."""
     if folder.is_dir() and open_to_others(folder):
-        found.append(
-            Trap(
-                "open to other accounts",
-                "note",
-                f"{folder} contains other files than the index, so its permissions are not changed, and other accounts may read it",
-                f"`chmod 700 {folder}`, or store the index in its own directory with --db",
-            )
-        )
+        cause = f"{folder} contains other files than the index, so its permissions are not changed, and other accounts may read it"
+        yield Trap("open to other accounts", "note", cause, f"`chmod 700 {folder}`, or store the index in its own directory with --db")
+    kind = filesystem_of(folder)
+    if kind in REMOTE_FS:
+        cause = f"{folder} is on {kind}, where locks and renames are not reliable between machines"
+        yield Trap("network file system", "bad", cause, "store the index on a disk of this machine, with --home or --db")
+
+
+def _database(folder: Path, health: Mapping[str, Any]) -> Iterator[Trap]:
+    """Yield problems with the size of the database, and with the disk space."""
     free = _free(folder)
     size = int(health.get("database_bytes") or 0)
     if free is not None and free < max(ROOM_BYTES, 2 * size):
-        found.append(
-            Trap(
-                "little disk space",
-                "bad" if free < ROOM_BYTES else "note",
-                f"{free / 1e6:,.0f} MB are free; rewriting the graph needs as much as its current size",
-                "free disk space, or store the index elsewhere with --db",
-            )
-        )
-    kind = filesystem_of(folder)
-    if kind in REMOTE_FS:
-        found.append(
-            Trap(
-                "network file system",
-                "bad",
-                f"{folder} is on {kind}, where locks and renames are not reliable between machines",
-                "store the index on a disk of this machine, with --home or --db",
-            )
-        )
+        cause = f"{free / 1e6:,.0f} MB are free; rewriting the graph needs as much as its current size"
+        level = "bad" if free < ROOM_BYTES else "note"
+        yield Trap("little disk space", level, cause, "free disk space, or store the index elsewhere with --db")
+    waste = int(health.get("waste_bytes") or 0)
+    if waste > max(24 << 20, size // 2):
+        cause = f"deleted rows take about {waste / 1e6:,.0f} of {size / 1e6:,.0f} MB of the database"
+        yield Trap("unused space", "note", cause, "run `graphmem compact`")
+    log = int(health.get("wal_bytes") or 0)
+    if log > LARGE_LOG:
+        cause = f"{log / 1e6:,.0f} MB wait to be merged into the database"
+        yield Trap("long log", "note", cause, "close the index, or keep its server idle for a minute")
+
+
+def _owners(location: Location) -> Iterator[Trap]:
     written = owner.read(location.owner_file)
     if written is not None and not owner.is_running(written):
-        found.append(Trap("stale owner file", "note", f"process {written.pid} ended without removing it", "the next server replaces it"))
-    if int(health.get("waste_bytes") or 0) > max(24 << 20, size // 2):
-        found.append(
-            Trap(
-                "unused space",
-                "note",
-                f"deleted rows take about {health['waste_bytes'] / 1e6:,.0f} of {size / 1e6:,.0f} MB of the database",
-                "run `graphmem compact`",
-            )
-        )
-    if int(health.get("wal_bytes") or 0) > LARGE_LOG:
-        found.append(
-            Trap(
-                "long log",
-                "note",
-                f"{health['wal_bytes'] / 1e6:,.0f} MB wait to be merged into the database",
-                "close the index, or keep its server idle for a minute",
-            )
-        )
-    found += _backups(folder, report)
-    return found
+        cause = f"process {written.pid} ended without removing it"
+        yield Trap("stale owner file", "note", cause, "the next server replaces it")
 
 
 def filesystem_of(folder: Path) -> str:

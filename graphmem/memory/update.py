@@ -6,20 +6,22 @@ The text is never overwritten: a new content creates a new version.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import MemoryInfo
-from graphmem.knowledge import KnowledgeDelta, MemoryRow, RelatesRow
-from graphmem.memory.link import link
+from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow, RelatesRow
+from graphmem.memory.link import Links, link
 from graphmem.memory.records import Event
 from graphmem.memory.similar import opposed
 from graphmem.memory.text import citation_of, fingerprint, short_id, text_hash, title_of, uuid7
 from graphmem.memory.types import LIVE_STATUSES, PERSONAL, TAUGHT_HALF_LIFE_DAYS, UNTYPED, way_back
-from graphmem.memory.validate import refuse, renamed
+from graphmem.memory.validate import Draft, refuse, renamed
 from graphmem.memory.write import Taken
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.memories import MemoryIndex
 
@@ -64,21 +66,7 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
         if not changes:
             return repository.describer().info(row)
         now = repository.clock.now()
-        same: dict[str, Any] = {
-            "content": row.content,
-            "type": row.type,
-            "tags": list(row.tags),
-            "confidence": row.confidence,
-            "importance": row.importance,
-            "scope": row.scope,
-            "visibility": row.visibility,
-            "half_life_days": None if "type" in changes and _is_untyped(row) else row.half_life_days,
-            "details": None if row.details is None or "type" in changes else json.loads(row.details),
-            "work_unit": None if row.work_unit is None else json.loads(row.work_unit),
-            "source": row.source,
-            "origin": row.origin,
-        }
-        draft = repository.draft({**same, **changes}, row.source)
+        draft = repository.draft({**_current(row, changes), **changes}, row.source)
         new_words = draft.content != row.content
         title = draft.title if "title" in changes or new_words else row.title
         if new_words and "title" not in changes:
@@ -87,14 +75,7 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
         links = index.about(row.id)
         delta = KnowledgeDelta()
         if new_words or {"files", "symbols"} & changes.keys():
-            describer = repository.describer()
-            files = (
-                draft.files
-                if "files" in changes
-                else [describer.name(one) for one in links if one.label == "File" and one.confidence == 1.0]
-            )
-            symbols = draft.symbols if "symbols" in changes else [one.target_id for one in links if one.role == "target"]
-            found = link(draft.content, files, symbols, repository.view(), repository.project(), row.commit_sha or "")
+            found = _relinked(repository, row, draft, changes, links)
             links = [one._replace(memory_id=row.id) for one in found.about]
             delta = delta._replace(anchored=[row.id], about=links, files=found.files)
         new = row._replace(
@@ -119,10 +100,7 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
         rows = [new]
         events = [Event("update", row.id, row.fingerprint, new.fingerprint, ", ".join(sorted(changes)))]
         if new_words:
-            version = row._replace(id=uuid7(now), status="superseded", valid_to=now, updated_at=now)
-            if new.visibility == PERSONAL:
-                version = version._replace(visibility=PERSONAL)
-            version = version._replace(short_id=short_id(version.content, version.id, Taken(index)))
+            version = _earlier_version(index, row, new.visibility, now)
             new = new._replace(valid_from=now, last_accessed_at=now, user_verified=False)
             rows = [new, version]
             delta = delta._replace(
@@ -137,6 +115,50 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
         repository.commit(delta, events, before, actor, count=len(index) + len(rows) - 1)
         repository.embed_soon()
         return repository.describer().info(new)
+
+
+def _current(row: MemoryRow, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a memory's fields as input for a draft.
+
+    Fields that depend on the type are left out if `changes` has another type.
+    """
+    return {
+        "content": row.content,
+        "type": row.type,
+        "tags": list(row.tags),
+        "confidence": row.confidence,
+        "importance": row.importance,
+        "scope": row.scope,
+        "visibility": row.visibility,
+        "half_life_days": None if "type" in changes and _is_untyped(row) else row.half_life_days,
+        "details": None if row.details is None or "type" in changes else json.loads(row.details),
+        "work_unit": None if row.work_unit is None else json.loads(row.work_unit),
+        "source": row.source,
+        "origin": row.origin,
+    }
+
+
+def _relinked(repository: MemoryRepository, row: MemoryRow, draft: Draft, changes: Mapping[str, Any], links: Sequence[AboutRow]) -> Links:
+    """Link a changed memory to code.
+
+    Files and symbols that `changes` does not name are taken from `links`, the current links.
+    """
+    describer = repository.describer()
+    named = [describer.name(one) for one in links if one.label == "File" and one.confidence == 1.0]
+    files = draft.files if "files" in changes else named
+    symbols = draft.symbols if "symbols" in changes else [one.target_id for one in links if one.role == "target"]
+    return link(draft.content, files, symbols, repository.view(), repository.project(), row.commit_sha or "")
+
+
+def _earlier_version(index: MemoryIndex, row: MemoryRow, visibility: str, now: datetime) -> MemoryRow:
+    """Return the memory that keeps the old content of `row`.
+
+    It becomes personal if the new `visibility` of the memory is personal.
+    """
+    version = row._replace(id=uuid7(now), status="superseded", valid_to=now, updated_at=now)
+    if visibility == PERSONAL:
+        version = version._replace(visibility=PERSONAL)
+    return version._replace(short_id=short_id(version.content, version.id, Taken(index)))
 
 
 def _shown_versions(index: MemoryIndex, row: MemoryRow) -> list[MemoryRow]:
