@@ -267,15 +267,21 @@ def causes(
 
     made: list[Cause] = []
     if unsure.not_run:
-        message = "tests are left out: their text leads here, but they did not come here when they ran, and nothing they ran has changed"
+        message = (
+            "tests are left out: their source leads to a target, but their recorded run did not run it, and no code that they ran has "
+            "changed since"
+        )
         made.append(Cause("not_run", message, len(unsure.not_run), named(unsure.not_run)))
     if unsure.unjudged:
         tests = "test outside this list" if len(unsure.unjudged) == 1 else "tests outside this list"
-        message = f"{tests} may run a target and did not run whole since the last change; run all tests with `pytest --graphmem`"
+        message = (
+            f"{tests} may run a target, but no complete run of them is recorded since the last change; run all tests with "
+            "`pytest --graphmem`"
+        )
         made.append(Cause("unjudged_tests", message, len(unsure.unjudged), named(unsure.unjudged)))
     if unsure.faint:
         leads = "symbol leads" if len(unsure.faint) == 1 else "symbols lead"
-        message = f"{leads} to a target with less confidence than {floor:g}; a lower floor shows them"
+        message = f"{leads} to a target with less confidence than {floor:g}; a lower minimum shows them"
         made.append(Cause("low_confidence", message, len(unsure.faint), named(unsure.faint)))
     if unsure.possible_count:
         uses = "call site uses" if unsure.possible_count == 1 else "call sites use"

@@ -26,11 +26,11 @@ class Travel(NamedTuple):
 TRAVEL: Final[dict[str, Travel]] = {
     EdgeKind.CALLS: Travel(1.0, "a caller breaks with its callee"),
     EdgeKind.INHERITS: Travel(1.0, "a subclass breaks with its base"),
-    EdgeKind.IMPORTS: Travel(0.95, "an importer breaks with a name that goes"),
+    EdgeKind.IMPORTS: Travel(0.95, "an importer breaks if the imported name is removed"),
     EdgeKind.TESTS: Travel(1.0, "a test is affected, not broken"),
     EdgeKind.OVERRIDES: Travel(0.9, "an override must keep the shape of what it overrides"),
-    EdgeKind.REFERENCES: Travel(0.9, "code that passes or reads it passes the change on"),
-    EdgeKind.USES_TYPE: Travel(0.7, "a signature that names the type may have to follow"),
+    EdgeKind.REFERENCES: Travel(0.9, "code that reads or passes on a value is affected by its change"),
+    EdgeKind.USES_TYPE: Travel(0.7, "a signature that names the type may have to change too"),
 }
 
 # Kinds along which a changed body travels; the interface stays the same.

@@ -28,7 +28,7 @@ def exposition(server: ServerState, health: Health, state: IndexState) -> str:
 
 def _all(server: ServerState, health: Health, state: IndexState) -> Iterator[str]:
     yield from sample("graphmem_ready", "gauge", "1 when questions are answered", int(health.ready))
-    yield from head("graphmem_part_degraded", "gauge", "1 when answers do without it")
+    yield from head("graphmem_part_degraded", "gauge", "1 if the part does not work, so that answers lack it")
     for part in health.parts:
         yield f'graphmem_part_degraded{{part="{part.name}"}} {int(bool(part.degraded))}'
     yield from server.runner.meter.lines()

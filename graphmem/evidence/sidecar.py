@@ -27,7 +27,7 @@ _SCHEMA: Final = (
     "CREATE TABLE changed (path TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE origin (rule TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (rule, key)) WITHOUT ROWID",
 )
-_FILE: Final = Sidefile("1", _SCHEMA, "version", EvidenceError, "delete it and repeat what filled it")
+_FILE: Final = Sidefile("1", _SCHEMA, "version", EvidenceError, "delete it, then import the evidence again")
 
 
 class Kept(NamedTuple):

@@ -46,7 +46,7 @@ def reviewers(root: Path, file: str, limit: int, now: datetime) -> Reviewers:
     total = sum(weight.values())
     order = sorted(weight, key=lambda name: (-weight[name], name))[:limit]
     people = [Reviewer(name, commits[name], round(weight[name] / total, 4), last[name].isoformat()) for name in order]
-    notes = [] if people else [f"only bots committed to {file}" if lines else f"git knows no commit of {file}"]
+    notes = [] if people else [f"only bots committed to {file}" if lines else f"git has no commit that changed {file}"]
     if len(lines) == MOST_COMMITS:
         notes.append(f"only the newest {MOST_COMMITS:,} commits were read")
     return Reviewers(file, people, notes)

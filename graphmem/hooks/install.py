@@ -248,7 +248,7 @@ def _with(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
             if there is None:
                 document.add_member(entry.path, entry.key, entry.value)
             elif there != entry.value:
-                notes.append(f"{target.path} has a server named {entry.key} of its own, which stays as it is")
+                notes.append(f"{target.path} has a server named {entry.key} already, which stays unchanged")
         for element in target.elements:
             document.add_element(element.path, element.value)
     except BadInputError as error:
@@ -320,7 +320,7 @@ def _with_block(target: Target, text: str) -> tuple[bytes, list[str]]:
     block, notes = target.block, []
     if isinstance(known.get("mcp_servers"), dict) and SERVER in known["mcp_servers"]:
         block = block[: block.index(f"[mcp_servers.{SERVER}]")].rstrip("\n")
-        notes.append(f"{target.path} has a server named {SERVER} of its own, which stays as it is")
+        notes.append(f"{target.path} has a server named {SERVER} already, which stays unchanged")
     written = _fenced(text, BEGIN, block, END)
     try:
         tomllib.loads(written.removeprefix("\ufeff"))

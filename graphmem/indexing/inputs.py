@@ -216,7 +216,7 @@ class Inputs:
 
     def _failed(self, error: Exception) -> None:
         """Add a note about an error, and empty the file if it is damaged."""
-        self.notes.append(f"What edges were made from ({self.path}) cannot be used ({error}); everything is resolved again")
+        self.notes.append(f"The saved dependencies of edges ({self.path}) cannot be used ({error}); everything is resolved again")
         self.close()
         if not isinstance(error, sqlite3.OperationalError | OSError):
             for side in ("", *SIDES):

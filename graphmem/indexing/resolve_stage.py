@@ -296,7 +296,7 @@ def _serious(facts: FileFacts | Head) -> str:
 
 def unused(reason: str) -> str:
     """Return the diagnostic of a configuration file that has an error."""
-    return f"what it says of the project is not used: {reason}"
+    return f"its statements about the project are ignored: {reason}"
 
 
 def _file_row(project: str, facts: Head, module: str, call_sites: int, fault: str) -> FileRow:

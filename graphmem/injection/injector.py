@@ -360,7 +360,7 @@ class Injector:
     def _pack(self, ask: Ask, budget: Budget, items: Sequence[Item], until: float, why: str = "", notes: Sequence[str] = ()) -> Gathered:
         if time.monotonic() >= until:
             items = ()
-        said = [] if is_exact() else ["no vocabulary is installed: tokens are counted by a coarser bound"]
+        said = [] if is_exact() else ["no tokenizer vocabulary is installed, so token counts are rough upper bounds"]
         leaning = self._finder.leaning(ask.phase)
         packed = pack(distinct(items), budget, format_named(ask.form), count_tokens, ask.phase, leaning=leaning)
         return Gathered(packed, why, [*said, *notes])

@@ -139,7 +139,7 @@ def before_change(
     except DatabaseDamagedError as error:
         _log.warning("no backup could be made before the schema changes (%s); the file is kept as it is", error)
         return
-    _log.warning("the schema is about to change; %s is the index before it, for `graphmem restore`", made.path)
+    _log.warning("the schema is about to change; %s is a backup of the index before the change, for `graphmem restore`", made.path)
 
 
 def _made(data_dir: Path, settings: Settings, dest: Path | None, kind: str, project: str, fill: Callable[[Path], Content]) -> BackupInfo:

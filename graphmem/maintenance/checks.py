@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 REBUILD = "run `graphmem rebuild`"
 _SHOWN = 3
-_OPEN = "open, and its pages have no checksum until it is closed: what its tables hold is checked below"
+_OPEN = "open, so its pages have no checksum until it is closed; the contents of its tables are checked below"
 
 
 def journal(book: MemoryRepository) -> list[Check]:
@@ -48,7 +48,7 @@ def journal(book: MemoryRepository) -> list[Check]:
         elif settled:
             found = [Check("journal", "note", f"{entries:,} entries; {_some(settled)}", "")]
         else:
-            found = [Check("journal", "ok", f"{entries:,} entries, every hash and link right", "")]
+            found = [Check("journal", "ok", f"{entries:,} entries; all hashes and links are correct", "")]
         missing, different, unknown = book.recovery.compare()
         count = len(book.index())
     if missing or different or unknown:
@@ -67,7 +67,7 @@ def graph(store: GraphReads) -> list[Check]:
     If the database has lost the indexed code, only this is reported.
     """
     if why := lost_code(store):
-        return [Check("graph", "bad", f"the code is not in it any more: {why}", "run `graphmem index`")]
+        return [Check("graph", "bad", f"it has lost the code: {why}", "run `graphmem index`")]
     tables = store.tables()
     columns = [table["id"] for table in (tables.files, tables.symbols, tables.externals)]
     nodes = pa.concat_arrays([piece for column in columns for piece in column.chunks] or [pa.array([], pa.string())])
@@ -78,10 +78,10 @@ def graph(store: GraphReads) -> list[Check]:
     astray = _outside(chunks["path"], tables.files["path"].combine_chunks())
     if twice or loose or homeless or astray:
         said = (
-            f"{twice:,} ids are repeated, {loose:,} ends of edges lead nowhere, {homeless:,} symbols and {astray:,} chunks are of no file"
+            f"{twice:,} ids are repeated, {loose:,} ends of edges are missing nodes, {homeless:,} symbols and {astray:,} chunks lack a file"
         )
         return [Check("graph", "bad", said, REBUILD)]
-    said = f"{len(nodes):,} nodes, {len(tables.edges):,} edges and {len(chunks):,} chunks, nothing loose"
+    said = f"{len(nodes):,} nodes, {len(tables.edges):,} edges and {len(chunks):,} chunks, consistent"
     return [Check("graph", "ok", said, "")]
 
 
@@ -138,15 +138,11 @@ def database(store: GraphStore) -> list[Check]:
     left = read_record(path)
     size = path.stat().st_size
     if left is None or not left.clean or not left.checksum:
-        then = (
-            f"when it was opened, each of its bytes was as it was when it was closed; now it is {_OPEN}"
-            if local.proven
-            else f"it is {_OPEN}"
-        )
+        then = f"its bytes matched the checksum when it was opened; now it is {_OPEN}" if local.proven else f"it is {_OPEN}"
         return [Check("database", "ok", then, "")]
     if size != left.size or checksum(path) != left.checksum:
-        return [Check("database", "bad", f"the bytes of {path.name} are not those that were there when it was closed", REBUILD)]
-    return [Check("database", "ok", f"{size:,} bytes, each as it was when it was closed", "")]
+        return [Check("database", "bad", f"the bytes of {path.name} do not match the checksum of the last close", REBUILD)]
+    return [Check("database", "ok", f"{size:,} bytes, which match the checksum of the last close", "")]
 
 
 def derived(data_dir: Path) -> list[Check]:
@@ -154,7 +150,7 @@ def derived(data_dir: Path) -> list[Check]:
     damaged, files, size = damaged_files(data_dir)
     if damaged:
         return [Check("files of the index", "bad", _some([f"{name}: {why}" for name, why in damaged]), REBUILD)]
-    return [Check("files of the index", "ok", f"{files:,} files, {size:,} bytes, each byte as it was written", "")]
+    return [Check("files of the index", "ok", f"{files:,} files, {size:,} bytes, which all match their checksums", "")]
 
 
 def files(store: GraphReads, options: DiscoveryOptions) -> list[Check]:
@@ -172,7 +168,7 @@ def files(store: GraphReads, options: DiscoveryOptions) -> list[Check]:
     if new or changed or removed:
         said = f"{changed:,} changed, {new:,} new, {removed:,} gone since they were indexed"
         return [Check("files", "note", said, "run `graphmem index`, or leave it to a server that follows the files")]
-    return [Check("files", "ok", f"{len(known):,}, each with the content that was indexed", "")]
+    return [Check("files", "ok", f"{len(known):,}, all with the indexed content", "")]
 
 
 def backups(data_dir: Path, settings: Settings) -> list[Check]:
@@ -199,8 +195,8 @@ def same_graph(held: GraphTables, fresh: GraphTables) -> list[Check]:
         if left != right:
             off.append(f"{name}: {len(left - right):,} only here, {len(right - left):,} only in the fresh one")
     if off:
-        return [Check("fresh index", "bad", "; ".join(off), REBUILD + " (outside evidence, where there is some, is only here)")]
-    return [Check("fresh index", "ok", "a fresh index of the tree is the same, node by node and edge by edge", "")]
+        return [Check("fresh index", "bad", "; ".join(off), REBUILD + " (edges from outside evidence are only here)")]
+    return [Check("fresh index", "ok", "a fresh index of the tree has the same nodes and edges", "")]
 
 
 def _words(store: GraphReads, words: object, note: str) -> Check:

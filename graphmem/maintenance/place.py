@@ -102,7 +102,7 @@ def close_to_others(data_dir: Path) -> None:
                     for one in (entry, *entry.rglob("*")):
                         _restrict(one)
     except OSError as error:  # owned by another account, or on a read-only disk: no permission can be removed
-        _log.info("the rights of %s stay as they are: %s", data_dir, error)
+        _log.info("the permissions of %s could not be changed: %s", data_dir, error)
 
 
 def open_to_others(data_dir: Path) -> bool:

@@ -122,7 +122,7 @@ def _emptied(store: GraphStore, notes: list[str]) -> GraphStore:
     `notes` has the reasons, which stay recorded until code is indexed again. The returned store reports them, too.
     """
     store.set_meta({LOST_CODE: "; ".join(notes)})
-    return _with_notes(store, [*notes, "memories are rebuilt from their journal; run `graphmem index` to have the code back"])
+    return _with_notes(store, [*notes, "memories are rebuilt from their journal; run `graphmem index` to index the code again"])
 
 
 def _from_dump(path: Path, settings: Settings, why: str) -> GraphStore | None:

@@ -59,7 +59,7 @@ def adopt(root: Path, data_dir: Path, engine: str) -> bool:
         prepare_data_dir(data_dir)
         return _adopted(source, data_dir, engine)
     except (OSError, GraphMemError) as error:  # an ordinary first index follows
-        _log.warning("the index %s was not taken over: %s", source, error)
+        _log.warning("the index %s was not copied to the new worktree: %s", source, error)
         return False
 
 

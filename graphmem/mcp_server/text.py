@@ -313,7 +313,7 @@ def co_access(answer: CoAccessAnswer, budget: int) -> str:
     others = [f"- {hit.path}: {_in_code(hit) or why}" for hit in answer.hits if (why := without_support(hit))]
     seen = f"by {answer.commits:,} commits and {answer.sessions:,} sessions"
     head = [f"changes with {names}, {seen}:" if moving else f"no files are known to change with {names}, {seen}", *answer.notes]
-    apart = ["never moved with it so far:", *others] if others else []
+    apart = ["never changed together so far:", *others] if others else []
     about = _memory_lines(answer.known, budget // 4)
     files = fitted(head, [*moving, *apart], budget - tokens(about), "raise `budget` or ask for less with `k`")
     return "\n".join(filter(None, [files, about]))

@@ -115,7 +115,7 @@ TYPES: Final[dict[str, MemoryType]] = dict(
         ),
         _type("context_cost", 60, 90, "token cost of working in a module", Extra("module", "text"), Extra("tokens", "count")),
         _type("fact", 30, 180, "a plain fact about the codebase, the stack, an entity"),
-        _type("correction", 365, None, "the user said that we had it wrong"),
+        _type("correction", 365, None, "a correction of the agent by the user"),
         _type("observation", 7, 21, "a low-confidence inference"),
     ]
 )

@@ -175,7 +175,7 @@ class SystemQuestions:
         ]
         parts.sort(key=lambda one: (one.bus_factor, -one.commits, one.name))
         missing = len(set(part_of.values()) - set(found))
-        notes = [f"git knows no commit of {missing:,} of them"] if missing else []
+        notes = [f"git has no commit that changed {missing:,} of them"] if missing else []
         if read == MOST_COMMITS:
             notes.append(f"only the newest {MOST_COMMITS:,} commits were read")
         return Knowledge(parts[:limit], len(parts), notes)

@@ -45,7 +45,7 @@ def test_a_recent_commit_counts_more_than_three_old_ones_and_a_rename_is_followe
 
 def test_a_file_that_git_does_not_know_has_nobody_and_a_note(repository: Path) -> None:
     found = reviewers(repository, "nothing.py", 10, NOW)
-    assert (found.people, found.notes) == ([], ["git knows no commit of nothing.py"])
+    assert (found.people, found.notes) == ([], ["git has no commit that changed nothing.py"])
 
 
 def test_a_bot_knows_nothing(repository: Path) -> None:

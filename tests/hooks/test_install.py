@@ -307,7 +307,7 @@ def test_a_server_of_that_name_that_is_not_ours_stays(place):
     place.write(".mcp.json", '{"mcpServers": {"graphmem": {"command": "docker", "args": ["run", "x"]}}}')
     _, change, *_ = plan_install(place.targets("claude-code"), place.vault)
     assert not change.changes
-    assert "stays as it is" in change.notes[0]
+    assert "stays unchanged" in change.notes[0]
     place.write(".codex/config.toml", '[mcp_servers.graphmem]\ncommand = "docker"\n')
     place.install("codex")
     assert tomllib.loads(place.tree()[".codex/config.toml"].decode())["mcp_servers"]["graphmem"] == {"command": "docker"}

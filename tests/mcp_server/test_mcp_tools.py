@@ -259,7 +259,7 @@ def test_files_that_never_moved_together_stand_apart_with_what_is_known_of_them(
     assert not failed, said
     first, *rest = said.splitlines()
     assert first.startswith("no files are known to change with starlette/nope.py")
-    assert "never moved with it so far:" in rest
+    assert "never changed together so far:" in rest
     hits = memory.co_access(["starlette/nope.py"]).hits
     assert any(hit.path == "starlette/routing.py" and not hit.support for hit in hits)
     assert "- starlette/routing.py: edited recently; nothing else is known" in rest

@@ -40,15 +40,15 @@ MEMBER: Final = 0.5  # confidence for a member of a class whose name does not ma
 DOUBTS: Final[dict[str, tuple[float, str]]] = {
     "unresolved": (0.4, "calls of this name could not be resolved"),
     "decorated": (0.4, "a decorator may register it"),
-    "mentioned": (0.2, "its name stands elsewhere in code"),
-    "documented": (0.5, "its name stands in documentation or configuration"),
-    "subclass": (0.3, "the class that it extends may find it"),
+    "mentioned": (0.2, "its name occurs elsewhere in code"),
+    "documented": (0.5, "its name occurs in documentation or configuration"),
+    "subclass": (0.3, "the class that it extends may look up its subclasses"),
     "external_base": (0.3, "its class inherits from outside the project"),
     "empty": (0.4, "a method of its class has no body, so other code may call it by name"),
     "of_object": (0.4, "it belongs to an object that other code may receive"),
     "made_elsewhere": (0.3, "its file is a migration, a fixture, generated or vendored"),
     "computed": (0.3, "code computes names with this prefix at runtime"),
-    "of_tests": (0.5, "several tests use it, as if it was made for them"),
+    "of_tests": (0.5, "several tests use it, so it may be a helper for tests"),
     "parse_errors": (0.7, "its file could not be parsed completely"),
 }
 SEVERAL: Final = 4
@@ -281,7 +281,7 @@ def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defin
         if private
         else (MEMBER, "a member that any code may use")
         if member
-        else (PUBLIC, "nothing says that it is public")
+        else (PUBLIC, "it is not declared public")
     )
     confidence, why = standing * REASONS[reason], [sentence]
     for doubt in _doubts(entries, node, name, reason, mentions, defined):

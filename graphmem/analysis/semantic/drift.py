@@ -44,7 +44,7 @@ def compare(base: str, head: str, old: State, new: State) -> Drift:
     api = _api(old.entries, new.entries)
     notes = []
     if small:
-        notes.append(f"{small:,} dependencies got heavier or lighter by less than a tenth and are left out")
+        notes.append(f"{small:,} dependencies are left out, because their number of edges changed by less than a tenth")
     if len(api) > CHANGES:
         notes.append(f"{len(api) - CHANGES:,} more changes of the public API are counted, not listed")
     counts = Counter(one.change for one in api)
