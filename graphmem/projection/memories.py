@@ -646,8 +646,7 @@ class MemoryIndex(MemoryLinks):
             self._by_short_id[row.short_id] = one
             self._slots_of_text.setdefault(row.text_hash, []).append(slot)
             self._slots_seen_by.setdefault(row.visibility, set()).add(slot)
-            self._columns.put(slot, row)
-            times.append((int(self._columns.created[slot]), one))
+            times.append((self._columns.put(slot, row), one))
         self._timeline.add(times)
         self._words.remove(old)
         self._words.add(new)

@@ -63,16 +63,17 @@ class MemoryColumns:
         for name in _NAMES:
             setattr(self, name, _longer(getattr(self, name), size))
 
-    def put(self, slot: int, row: MemoryRow) -> None:
-        """Set all facts of a memory."""
+    def put(self, slot: int, row: MemoryRow) -> int:
+        """Set all facts of a memory; return its creation time in microseconds."""
         self.used[slot] = True
         self.live[slot] = row.status not in _RETIRED
         self.stale[slot] = row.stale_at is not None
         self.asks[slot] = asking(row)
         self.type[slot] = self.types.setdefault(row.type, len(self.types))
-        self.created[slot] = micros(row.created_at)
+        self.created[slot] = created = micros(row.created_at)
         ended = row.valid_to or row.deprecated_at
         self.ended[slot] = micros(ended) if ended is not None else 0
+        return created
 
     def clear(self, slot: int) -> None:
         """Mark a slot as free."""
