@@ -32,6 +32,7 @@ class Agent(NamedTuple):
     injects: Mapping[str, str]  # event -> field of its answer that is put in front of the model
     nested: bool  # the answer's field is inside hookSpecificOutput, beside the event's name
     stops: Mapping[str, str] = MappingProxyType({})  # event at which the agent stops -> decision that makes it go on with a reason
+    quotes: bool = False  # a prompt from the command line may arrive in quotes
 
     @property
     def hears_before(self) -> bool:
@@ -70,7 +71,9 @@ class Result(NamedTuple):
 # Gemini CLI puts a hook's first answer before the person's first words, and passes both to the next hook.
 _OWN_WORDS: Final = re.compile(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
 _WRAPPING: Final = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\Z", re.DOTALL)
-# Parts of its shell tool's report, in this order. Empty parts are left out.
+# `opencode run` puts an argument with spaces into quotes before it passes it on as the person's words.
+_ARGUMENT: Final = re.compile(r'\A"((?:[^"\\]|\\.)*)"\Z', re.DOTALL)
+# Parts of Gemini CLI's shell tool's report, in this order. Empty parts are left out.
 _GEMINI_COMMAND: Final = re.compile(
     r"\AOutput: (?P<output>.*?)(?:\nError: (?P<error>.*?))?(?:\nExit Code: (?P<code>-?\d{1,10}))?(?:\nSignal: (?P<signal>[^\n]+))?"
     r"(?:\nBackground PIDs: [\d, ]+)?\nProcess Group PGID: \d+\Z",
@@ -165,6 +168,7 @@ AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
                 },
                 dict.fromkeys(("session.created", "chat.message", "tool.execute.after"), "context"),
                 nested=False,
+                quotes=True,
             ),
         )
     }
@@ -201,7 +205,10 @@ def read(agent: Agent, payload: Mapping[str, Any]) -> HookCall:
     if moment == COMPACT:
         return call._replace(fresh=True)
     if moment == PROMPT:
-        return call._replace(text=without_private(_OWN_WORDS.sub("", _first_text(payload, ("prompt", "text")))))
+        words = _OWN_WORDS.sub("", _first_text(payload, ("prompt", "text")))
+        if agent.quotes and (quoted := _ARGUMENT.match(words)):
+            words = quoted[1].replace('\\"', '"')
+        return call._replace(text=without_private(words))
     if moment == WORDS:
         said = without_private(_first_text(payload, ("prompt_response", "last_assistant_message", "text")))
         return call._replace(text=said, again=payload.get("stop_hook_active") is True)

@@ -94,7 +94,7 @@ class _Session:
     late: list[Consequences] = field(default_factory=list)  # advice that missed its deadline
     edited: bool = False
     tested: bool = False
-    stopped: bool = False
+    reminder: str = ""  # given when the agent stopped
 
 
 class EditBook:
@@ -192,7 +192,7 @@ class EditBook:
         """
         with self._lock:
             state = self._sessions.get(session)
-            if state is None or state.stopped:
+            if state is None or state.reminder:
                 return ""
             while state.late:
                 self._tell(state, state.late.pop())
@@ -215,7 +215,6 @@ class EditBook:
             tests = unnamed(files, UNTESTED) if state.edited and not is_tested and not own else []
             if not left and not moves[:room] and not places and not own and not tests:
                 return ""
-            state.stopped = True
             said = []
             if left:
                 users = [one for own in left.values() for one in own]
@@ -233,7 +232,14 @@ class EditBook:
                 said.append(f"You opened none of the tests that reach what you edited: {_named(map(plain_path, tests))}.")
             if state.tests and not state.tested:
                 said.append(f"Tests to run: {named_tests(list(state.tests), self.command)}.")
-            return " ".join([*said, "Check them, or say why they need no change, then finish."])
+            state.reminder = " ".join([*said, "Check them, or say why they need no change, then finish."])
+            return state.reminder
+
+    def is_reminder(self, session: str, text: str) -> bool:
+        """Whether `text` is the reminder that `at_stop` gave to a session."""
+        with self._lock:
+            state = self._sessions.get(session)
+            return state is not None and state.reminder != "" and text.strip() == state.reminder
 
     def forget(self, session: str) -> None:
         """Forget the advice and the opened files of a session.

@@ -84,6 +84,8 @@ class Hooks:
             )
         if call.moment == PROMPT and (pause := pause_of(call.text)) is not None:
             return HookAnswer(agents.answer(known, call.event, self._pause(*pause)), "", 0, late=False)
+        if call.moment == PROMPT and self._injector.edits.is_reminder(call.session, call.text):
+            return HookAnswer("", "", 0, late=False)  # Gemini CLI passes a hook's reason to go on as the next prompt
         if call.moment in (TOOL, FAILURE) and call.tool:
             self._phases.acted(call.session, call_of(call.tool, call.args).action)
         call = call._replace(phase=call.phase or self._phases.of(call.session))

@@ -44,6 +44,20 @@ def test_there_are_payloads_of_every_agent():
     assert {agent for agent, _ in CASES} == set(agents.NAMES)
 
 
+@pytest.mark.parametrize(
+    ("agent", "prompt", "words"),
+    [
+        ("opencode", '"why is it slow"', "why is it slow"),
+        ("opencode", '"say \\"twice\\" again"', 'say "twice" again'),
+        ("opencode", '"twice" and "again"', '"twice" and "again"'),
+        ("claude-code", '"why is it slow"', '"why is it slow"'),
+    ],
+)
+def test_the_quotes_that_opencode_puts_around_an_argument_are_not_the_persons(agent, prompt, words, payload):
+    event = "chat.message" if agent == "opencode" else "UserPromptSubmit"
+    assert agents.read(agents.agent_named(agent), payload(agent, event, "/shop", prompt=prompt)).text == words
+
+
 @pytest.mark.parametrize(("agent", "event"), CASES)
 def test_a_documented_payload_is_understood(agent, event, payload):
     call = agents.read(agents.agent_named(agent), payload(agent, event, "/shop"))

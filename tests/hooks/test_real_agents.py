@@ -305,14 +305,15 @@ class Real(NamedTuple):
     moments: list[str]
     tells_failures: bool = True
     asks: bool = True  # the model sees the MCP server's tools as functions of their own
+    stops: bool = True  # a hook can make it go on
 
 
 TOLD = ["start", "prompt", "tool", "tool", "tool", "tool", "words", "end"]
 REAL = {
-    "claude-code": Real(claude_code, ["start", "prompt", "tool", "failure", "tool", "tool", "words", "end"]),
-    "codex": Real(codex, ["start", "prompt", "tool", "tool", "tool", "words"], tells_failures=False, asks=False),
-    "gemini": Real(gemini, TOLD),
-    "opencode": Real(opencode, TOLD),
+    "claude-code": Real(claude_code, ["start", "prompt", "tool", "failure", "before", "tool", "tool", "words", "words", "end"]),
+    "codex": Real(codex, ["start", "prompt", "tool", "tool", "before", "tool", "words", "words"], tells_failures=False, asks=False),
+    "gemini": Real(gemini, [*TOLD[:-1], "prompt", "words", "end"]),  # the reminder comes as a prompt
+    "opencode": Real(opencode, TOLD, stops=False),
 }
 # `graphmem` as it stands on PATH, which notes what a hook is told, and what comes of it.
 WRAPPER = """#!{python} -P
@@ -426,8 +427,8 @@ def test_every_hook_is_called_in_its_order_with_one_session_and_the_projects_fol
     assert [one.moment for one in ran.calls] == REAL[ran.name].moments
     assert len({one.session for one in ran.calls}) == 1
     assert {one.folder for one in ran.calls} == {str(served)}
-    assert [one.text.strip('"') for one in ran.calls if one.moment == "prompt"] == [QUESTION]
-    assert [one.text for one in ran.calls if one.moment == "words"] == [LAST_WORDS]
+    assert next(one.text for one in ran.calls if one.moment == "prompt") == QUESTION
+    assert next(one.text for one in ran.calls if one.moment == "words") == LAST_WORDS
 
 
 def test_no_hook_fails_or_complains(ran):
@@ -440,6 +441,23 @@ def test_the_model_reads_what_is_known_at_the_start_and_what_is_known_of_a_file_
     assert "may be read once" in ran.requests[0]
     assert ran.trap not in ran.requests[0]
     assert ran.trap in ran.requests[1]
+
+
+def test_the_model_reads_who_uses_the_code_that_it_edits(ran, service):
+    if group_of(ran.session, service.project().name) != FULL:
+        pytest.skip("none of the sessions was of the group that is told everything")
+    told = "dependents in 4 files"
+    edit = next(place for place, one in enumerate(ran.calls) if one.args and EDIT[1] in json.dumps(dict(one.args)))
+    assert told in ran.hooks[edit].printed  # before the edit if the agent asks then, and with its result otherwise
+    assert sum(told in one for one in ran.requests) == len(ran.requests) - 3
+
+
+def test_an_agent_that_stops_too_early_reads_what_it_forgot(ran, service):
+    if not REAL[ran.name].stops:
+        pytest.skip(f"no hook makes {ran.name} go on")
+    if group_of(ran.session, service.project().name) != FULL:
+        pytest.skip("none of the sessions was of the group that is told everything")
+    assert "Not opened, though your task most likely concerns them" in ran.requests[-1]
 
 
 def test_what_was_shown_is_not_shown_again(ran):

@@ -149,6 +149,17 @@ def test_after_a_changed_signature_the_dependents_that_were_not_opened_are_named
     assert f"{CART}:5" not in left.partition("Not opened yet")[2]
 
 
+def test_a_reminder_that_gemini_passes_on_as_a_prompt_is_not_taken_for_the_persons_words(hook, named, root, service):
+    session = named()
+    asked = {"session_id": session, "cwd": str(root), "hook_event_name": "BeforeAgent"}
+    changed = {"tool_input": edit(root, PRICE, *CALLED), "tool_response": {"llmContent": "done"}}
+    hook(session, "AfterTool", "replace", agent="gemini", **changed)
+    reason = hook(session, "AfterAgent", agent="gemini", prompt_response="Done.", stop_hook_active=False)
+    assert TILL in reason
+    assert service.hook("gemini", json.dumps({**asked, "prompt": f"{reason}\n"})).events == 0
+    assert service.hook("gemini", json.dumps({**asked, "prompt": "Now rename rounded."})).events == 1
+
+
 def test_at_the_stop_forgotten_files_and_the_test_command_are_told_once(hook, named, root):
     session = named()
     hook(session, "PreToolUse", "Edit", tool_input=edit(root, PRICE, *CALLED))
