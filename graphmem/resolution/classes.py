@@ -312,10 +312,10 @@ class Classes:
         The result is the type of the values. An example is `item.name = value` in a function, where `item` is an object of the class.
         """
         found = EMPTY
-        sites, _ = self.project.call_sites(f"={name}")
+        sites, _ = self.project.call_sites(f"={name}", owner.path)
         for site in sites:
             entry = self.project.files[site.path]
-            self.project.touch("passed", site.path, entry.definitions[site.scope].qualname, f"={name}")
+            self.project.touch("passed", site.path, entry.symbols[site.scope].qualname, f"={name}")
             target = entry.terms[site.term]
             base = self.inference.expanded(self.inference.term(entry, site.scope, target[1], site.line)) if target[0] == ATTR else EMPTY
             if any(atom[0] == INST and owner in self.project_classes(atom[1]) for atom in base):

@@ -93,10 +93,10 @@ def filled_attribute(inference: Inference, owner: Symbol, name: str, value: Type
     project = inference.project
     entry = project.entry(owner)
     value = filled(inference, entry, value, entry.member_fills.get(owner.index, {}).get(name, ()))
-    sites, _ = project.call_sites(f"+{name}")
+    sites, _ = project.call_sites(f"+{name}", owner.path)
     for site in sites:
         other = project.files[site.path]
-        project.touch("passed", site.path, other.definitions[site.scope].qualname, f"+{name}")
+        project.touch("passed", site.path, other.symbols[site.scope].qualname, f"+{name}")
         target = other.terms[site.term]
         base = inference.expanded(inference.term(other, site.scope, target[1], site.line)) if target[0] == ATTR else EMPTY
         if any(atom[0] in (INST, CLASS) and owner in inference.project_classes(atom[1]) for atom in base if atom[0] in (INST, CLASS)):

@@ -54,6 +54,9 @@ if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
 
 
+Caller = tuple[CallSite, bool, frozenset[Atom | None]]
+"""A call that runs a function, whether the functions it passes count, and the receivers of the call."""
+
 MAX_FUNCTIONS_OF_TESTS: Final = 40
 """Callers of a function beyond which the functions that tests pass to it do not count."""
 
@@ -111,6 +114,26 @@ class Functions:
         If there are too many callers, only some are read. Then the result contains objects only, and neither functions nor classes. Those
         of tests also count only if there are few callers.
         """
+        found = EMPTY
+        for site, is_whole, receivers in self.ask(self.project.shared, ("P", symbol), self._callers, symbol):
+            entry = self.project.files[site.path]
+            if site.decorated >= 0:
+                call = Call(self.inference, entry, site.scope, site.line, passed=(one((FUNC, entry.symbols[site.decorated], None)),))
+            else:
+                _, called, positional, keywords = call_at(entry.terms, site.term)
+                call = Call(self.inference, entry, site.scope, site.line, called, positional, keywords)
+            for receiver in receivers:
+                passed = self._argument(symbol, index, call, self._bound_parameters(symbol, receiver)) or EMPTY
+                found = join(found, passed if is_whole else _objects_of(passed))
+                if found is TOP:
+                    return TOP
+        return found
+
+    def _callers(self, symbol: Symbol) -> tuple[Caller, ...]:
+        """Return the calls that run a function, out of those of its name.
+
+        All parameters of the function share the answer.
+        """
         entry = self.project.entry(symbol)
         name = symbol.name
         owner: Symbol | None = None
@@ -121,46 +144,29 @@ class Functions:
         around = entry.symbols[entry.definitions[symbol.index].parent]
         if around.kind in FUNCTION_KINDS:
             names.append(f"@{around.name}")
-        found = EMPTY
+        found: list[Caller] = []
+        files = self.project.files
         for name in names:
-            sites, are_all = self.project.call_sites(name)
-            files = self.project.files
+            sites, are_all = self.project.call_sites(name, symbol.path)
             in_tests = are_all and sum(site.decorated < 0 for site in sites) <= MAX_FUNCTIONS_OF_TESTS  # whether functions of tests count
             elsewhere = are_all or files[sites[-1].path].in_tests
             for site in sites:
-                self.project.touch("passed", site.path, files[site.path].definitions[site.scope].qualname, name)
-                passed = self._passed_at(site, symbol, owner, index)
-                found = join(found, passed if (in_tests if files[site.path].in_tests else elsewhere) else _objects_of(passed))
-                if found is TOP:
-                    return TOP
-        return found
+                other = files[site.path]
+                self.project.touch("passed", site.path, other.symbols[site.scope].qualname, name)
+                key = ("t", site.scope, site.term, site.line, "called")
+                receivers: list[Atom | None] = []
+                for atom in self.ask(other.memo, key, self._called_at, other, site):
+                    if atom[0] == FUNC and atom[1] is symbol:
+                        receivers.append(atom[2])
+                    elif atom[0] == CLASS and owner is not None and owner in self.inference.project_classes(atom[1]):
+                        receivers.append(atom)
+                if receivers:
+                    found.append((site, in_tests if other.in_tests else elsewhere, frozenset(receivers)))
+        return tuple(found)
 
-    def _passed_at(self, site: CallSite, symbol: Symbol, owner: Symbol | None, index: int) -> Type:
-        """Return the type of the argument that one call passes for a parameter.
-
-        `site` is the call, `symbol` the function, and `index` the position of its parameter. For a constructor, `owner` is its class. The
-        result is empty if the call turns out to run another function.
-        """
-        entry = self.project.files[site.path]
-        is_decorator = site.decorated >= 0
-        written = None if is_decorator else call_at(entry.terms, site.term)
-        called = site.term if written is None else written[1]
-        callee = self.ask(entry.memo, ("t", site.scope, called, site.line, "called"), self._called_at, entry, site.scope, called, site.line)
-        if written is None:
-            call = Call(self.inference, entry, site.scope, site.line, passed=(one((FUNC, entry.symbols[site.decorated], None)),))
-        else:
-            _, _, positional, keywords = written
-            call = Call(self.inference, entry, site.scope, site.line, called, positional, keywords)
-        found = EMPTY
-        for atom in callee:
-            if atom[0] == FUNC and atom[1] is symbol:
-                found = join(found, self._argument(symbol, index, call, self._bound_parameters(symbol, atom[2])) or EMPTY)
-            elif atom[0] == CLASS and owner is not None and owner in self.inference.project_classes(atom[1]):
-                found = join(found, self._argument(symbol, index, call, self._bound_parameters(symbol, atom)) or EMPTY)
-        return found
-
-    def _called_at(self, entry: FileEntry, scope: int, term: int, line: int) -> Type:
-        return self.inference.expanded(self.inference.term(entry, scope, term, line))
+    def _called_at(self, entry: FileEntry, site: CallSite) -> Type:
+        term = site.term if site.decorated >= 0 else call_at(entry.terms, site.term)[1]
+        return self.inference.expanded(self.inference.term(entry, site.scope, term, site.line))
 
     def _bound_parameters(self, symbol: Symbol, receiver: Atom | None) -> int:
         """Return the number of parameters that the receiver of a call fills.

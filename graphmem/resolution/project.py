@@ -7,7 +7,8 @@ changed inputs are out of date.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from graphmem.resolution.file_entry import CallSite, FileEntry, FileRules, part_
 from graphmem.resolution.fingerprint import Fingerprints, Key
 from graphmem.resolution.instantiations import is_class_name
 from graphmem.resolution.shelf import Shelf
-from graphmem.resolution.solver import Solver
+from graphmem.resolution.solver import Memo, Solver
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import last_name
 from graphmem.runtime.faults import CODE, fault
@@ -36,6 +37,11 @@ MAX_SAMPLED: Final = 40
 MAX_DECORATED: Final = 60
 """The same for a name that only decorates: each site adds one function."""
 
+
+MANY_DEFINITIONS: Final = 8
+"""Number of definitions of a name from which on their order is kept."""
+
+_LAST: Final = "\U0010ffff"  # after every character of a path
 
 _NO_NAMES: Final[Mapping[str, set[str]]] = {}
 
@@ -66,6 +72,9 @@ class Project:
         self._embedding: dict[str, set[Symbol]] = {}  # bare name -> interfaces with a base of that name, in the same languages
         self._made: dict[str, set[str]] = {}  # name of a class -> paths of the files that may instantiate it
         self._called: dict[str, dict[str, int]] = {}  # bare name -> path -> number of calls
+        self._callers: dict[str, tuple[list[str], list[str]]] = {}  # of names with many calls: paths outside tests, and of tests, sorted
+        self._sorted: dict[tuple[str, str], Sequence[Symbol]] = {}  # (kind of input, name) -> answers of `named` and `having`
+        self.shared: Memo = {}  # answers that hold places in files; valid until a file is replaced
         self.faults: dict[str, str] = {}  # path -> the unexpected error because of which only the module is known
         self._said: dict[str, tuple[FileEntry, dict[Key, Any]]] = {}  # path -> the file's `_contents` and the entry they were computed from
 
@@ -185,22 +194,30 @@ class Project:
         self.touch("module", dotted)
         return self._folders.get(dotted, 0) > 0
 
-    def named(self, name: str) -> list[Symbol]:
+    def named(self, name: str) -> Sequence[Symbol]:
         """Return the functions, methods and classes of a given name, sorted.
 
         The name has no dots. The order depends only on the source code.
         """
         self.touch("named", name)
-        return sorted(self._named.get(name, ()), key=_place)
+        return self._in_order("named", name, self._named)
 
-    def having(self, name: str) -> list[Symbol]:
+    def _in_order(self, kind: str, name: str, known: Mapping[str, set[Symbol]]) -> Sequence[Symbol]:
+        found = self._sorted.get((kind, name))
+        if found is None:
+            found = sorted(known.get(name, ()), key=_place)
+            if len(found) > MANY_DEFINITIONS:
+                self._sorted[kind, name] = found
+        return found
+
+    def having(self, name: str) -> Sequence[Symbol]:
         """Return the classes that define or assign an attribute, sorted.
 
         They are in the order of the source. The result is empty in languages where graphmem does not infer classes from attributes that
         code reads.
         """
         self.touch("having", name)
-        return sorted(self._having.get(name, ()), key=_place)
+        return self._in_order("having", name, self._having)
 
     def knows_name(self, name: str) -> bool:
         """Whether a function, method or class of the project has a given name."""
@@ -217,16 +234,38 @@ class Project:
         self.touch("made", name)
         return bool(self._made.get(name))
 
-    def call_sites(self, name: str) -> tuple[list[CallSite], bool]:
+    def call_sites(self, name: str, near: str = "") -> tuple[Sequence[CallSite], bool]:
         """Return the calls of a name, and whether the list is complete.
 
         The name has no dots: `f` for `a.f()`. Calls outside tests come first. The list has at most `MAX_CALL_SITES` calls, or
-        `MAX_DECORATED` if all are uses of a decorator. If more than `MAX_CALL_SITES` are outside tests, it has `MAX_SAMPLED`.
+        `MAX_DECORATED` if all are uses of a decorator. If more than `MAX_CALL_SITES` are outside tests, it has `MAX_SAMPLED`. If calls are
+        left out, those in the file `near` are kept first, then those in its folder, then in the folder around it. Unrelated packages of one
+        tree share many names, and calls in a package rarely run a method of another.
         """
-        self.touch("calls", name)
         paths = self._called.get(name, {})
+        if sum(islice(paths.values(), MAX_DECORATED + 1)) <= MAX_DECORATED:
+            near = ""
+        return self.solver.look_up(self.shared, ("sites", name, near), self._call_sites, name, near)
+
+    def _callers_near(self, name: str, near: str) -> Iterator[str]:
+        """Yield the files that call a name: those outside tests first.
+
+        In each part, files are in the order of their distance from the file `near`, and of their paths. Without `near`, the order is that
+        of the paths.
+        """
+        parts = self._callers.get(name)
+        if parts is None:
+            paths = sorted(self._called.get(name, ()))
+            parts = [path for path in paths if not self.files[path].in_tests], [path for path in paths if self.files[path].in_tests]
+            if len(paths) > MAX_DECORATED:
+                self._callers[name] = parts
+        for part in parts:
+            yield from nearest(part, near)
+
+    def _call_sites(self, name: str, near: str) -> tuple[Sequence[CallSite], bool]:
+        self.touch("calls", name)
         found: list[CallSite] = []
-        for path in sorted(paths, key=lambda path: (self.files[path].in_tests, path)):
+        for path in self._callers_near(name, near):
             found += self.files[path].call_sites(name)
             if len(found) > MAX_DECORATED:
                 most = MAX_DECORATED if all(site.decorated >= 0 for site in found) else MAX_CALL_SITES
@@ -267,6 +306,9 @@ class Project:
             The numbers of the inputs (see `key`) whose content changed; empty if `compare` is False.
         """
         paths = sorted(set(removed) | set(changed))
+        self.shared.clear()
+        self._callers.clear()
+        self._sorted.clear()
         before = {path: self._contents_kept(path) for path in paths} if compare else {}
         for path in paths:
             self._remove(path)
@@ -426,6 +468,23 @@ class Project:
             found = self._symbols[place] = Symbol(id_, *place, 0)
         found.key = self.key("top", path, part)
         return found
+
+
+def nearest(paths: Sequence[str], near: str) -> Iterator[str]:
+    """Yield sorted paths in the order of their distance from the file `near`.
+
+    The file itself is first, then the files below its folder, then those below the folder around it, and so on.
+    """
+    first = end = bisect_left(paths, near)
+    around = near
+    while around:
+        below = bisect_left(paths, around, 0, first), bisect_left(paths, around + _LAST, end)
+        yield from paths[below[0] : first]
+        yield from paths[end : below[1]]
+        first, end = below
+        around = around[: around.rstrip("/").rfind("/") + 1]
+    yield from paths[:first]
+    yield from paths[end:]
 
 
 def _place(symbol: Symbol) -> tuple[str, str, str, int]:

@@ -45,6 +45,9 @@ CALLABLE_KINDS: Final = CLASS_KINDS | FUNCTION_KINDS
 MAX_ANSWERS: Final = 1_500_000
 """Number of cached answers, some 400 MB, above which all are dropped."""
 
+MAX_SHARED: Final = 20_000
+"""Number of lists of callers that are kept between files."""
+
 _LOOK: Final = 256  # files resolved between two counts of the answers
 _NO_INPUT: Final = 2**31 - 1  # number that no input has
 
@@ -151,6 +154,7 @@ class Resolver:
         if not stale:
             return
         groups.spread(stale)
+        self._project.shared.clear()
         files = self._project.files
         for path in self._answers.files({path: entry.memo for path, entry in files.items()}, stale):
             memo = files[path].memo
@@ -191,6 +195,8 @@ class Resolver:
         # Results of single calls are rarely asked for again; they are two thirds of all answers.
         entry.memo = {key: answer for key, answer in entry.memo.items() if key[0] != "t"}
         entry.meanings.clear()
+        if len(self._project.shared) > MAX_SHARED:
+            self._project.shared.clear()
         self._until_count -= 1
         if not self._until_count:
             self._until_count = _LOOK
@@ -358,6 +364,7 @@ class Resolver:
         """Free the memory of cached answers, which are recomputed when needed."""
         for entry in self._project.files.values():
             entry.memo.clear()
+        self._project.shared.clear()
         self._project.solver.forget_interned()
         self._answers = AnswersOf()
 

@@ -113,6 +113,9 @@ class CallRules:
     Its methods may then be found by name.
     """
 
+    methods_are_declared_once: bool = False
+    """Whether `declared_once` chooses among the methods of a name."""
+
     libraries_hand_back: bool = False
     """Whether a library returns objects of a class given as a type argument.
 

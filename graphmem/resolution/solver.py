@@ -160,6 +160,17 @@ class _Question:
         return self.index > other.index
 
 
+class _Sweep:
+    """One pass over the stale questions of a component, the latest first."""
+
+    __slots__ = ("at", "first", "left")
+
+    def __init__(self, first: int) -> None:
+        self.first = first  # index of the component's root
+        self.at = first  # index of the question that is computed
+        self.left: list[_Question] = []  # a heap
+
+
 class Solver:
     """Answers questions such as the type of a name, and caches the answers."""
 
@@ -168,7 +179,8 @@ class Solver:
         self.groups = Groups()
         self._open: list[_Question] = []
         self._waiting: list[_Question] = []  # computed inside a component that is not final, or too deep to be computed
-        self._stale: list[_Question] = []
+        self._stale: list[_Question] = []  # a heap, so that a component finds its own questions among thousands
+        self._sweeps: list[_Sweep] = []  # those that have begun, each inside the one before
         self._asked = 0
         self._interned: dict[frozenset[Any], frozenset[Any]] = {TOP: TOP}  # TOP is known by its identity
 
@@ -205,6 +217,22 @@ class Solver:
         so_far: Answer = known.value
         return so_far
 
+    def look_up(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
+        """Return `compute(*arguments)`, cached by `key`, if it asks no questions.
+
+        `compute` only reads recorded inputs. The cached answer has one number for all of them, so asking it again is cheap.
+        """
+        known = memo.get(key)
+        if known is None:
+            outside, self.reads = self.reads, set()
+            try:
+                known = memo[key] = (compute(*arguments), self.groups.number(self.reads))
+            finally:
+                self.reads = outside
+        self.reads.add(known[1])
+        kept: Answer = known[0]
+        return kept
+
     def forget_interned(self) -> None:
         """Release the table that makes equal answers share memory.
 
@@ -222,7 +250,7 @@ class Solver:
         if len(self._open) >= MAX_STACK:
             question.low = self._open[0].index  # all open questions belong to one component with it
             question.is_deep = question.is_stale = True
-            self._stale.append(question)
+            heappush(self._stale, question)
             self._waiting.append(question)
         elif self._settle(question):
             return question.value
@@ -247,6 +275,7 @@ class Solver:
             self._open.clear()
             self._waiting.clear()
             self._stale.clear()
+            self._sweeps.clear()
             self.reads = outside
             raise
         return question.value
@@ -308,7 +337,17 @@ class Solver:
             for user in question.users:
                 if not user.is_stale and user.rounds < MAX_ROUNDS:
                     user.is_stale = True
-                    self._stale.append(user)
+                    self._mark(user)
+
+    def _mark(self, question: _Question) -> None:
+        """Add a stale question to the sweep that has yet to reach it, if any."""
+        for sweep in reversed(self._sweeps):
+            if question.index >= sweep.first:
+                if question.index < sweep.at:
+                    heappush(sweep.left, question)
+                    return
+                break
+        heappush(self._stale, question)
 
     def _repeat(self, root: _Question) -> None:
         """Compute the stale questions of a component until none is stale.
@@ -317,27 +356,24 @@ class Solver:
         depend on it. The method ends early if `root` turns out to depend on a question that began before it.
         """
         first, stale = root.index, self._stale
-        while True:
-            batch = [question for question in stale if question.index >= first]
-            if not batch:
-                return
-            stale[:] = [question for question in stale if question.index < first]
-            heapify(batch)
-            while batch:
-                question = heappop(batch)
-                before = len(stale)
+        while stale and stale[0].index >= first:
+            sweep = _Sweep(first)
+            while stale and stale[0].index >= first:
+                sweep.left.append(heappop(stale))  # in the order of a heap
+            self._sweeps.append(sweep)
+            while sweep.left:
+                question = heappop(sweep.left)
+                sweep.at = question.index
                 self._compute(question)
                 if question.low < first:
                     root.low = min(root.low, question.low)
-                    stale += batch
-                    return
-                later = []
-                for found in stale[before:]:
-                    if first <= found.index < question.index:
-                        heappush(batch, found)
-                    else:
-                        later.append(found)
-                stale[before:] = later
+                    break
+            self._sweeps.pop()
+            if sweep.left:
+                for question in sweep.left:
+                    heappush(stale, question)
+            if root.low < first:
+                return
 
 
 def _components(questions: list[_Question]) -> list[list[_Question]]:

@@ -406,28 +406,51 @@ class Targets:
         `positional` is the number of positional arguments, or -1 if unknown. `keywords` are the names of the keyword arguments. The result
         is the same for all such calls in this file.
         """
-        found = []
-        for symbol in self.project.named(name):
-            if symbol.kind in CLASS_KINDS or bound != (symbol.kind == "method"):
-                continue
-            other = self.project.files[symbol.path]
-            # Definitions in a test file count there only, unless they are imported; those in a script are not seen elsewhere.
-            if other is not self.entry and (other.in_tests or other.path.endswith(rules_of(other).script_endings)):
-                continue
-            definition = other.definitions[symbol.index]
-            given = positional + (bound and rules_of(other).extended_by_parameter(definition))
-            if positional < 0 or rules_of(other).takes(definition, given, keywords, bound=bound):
-                found.append(symbol)
+        keeps_all = bound and rules_of(self.entry).methods_are_declared_once
+        asked = (name, bound, positional, keywords, keeps_all)
+        fitting = self.project.solver.look_up(self.project.shared, ("fitting", *asked), self._fitting, *asked)
+        found = list(fitting)
+        if _is_apart(self.entry):
+            own = (symbol for symbol in self.entry.symbols if symbol.name == name and self._fits(symbol, bound, positional, keywords))
+            found = sorted((*found, *own), key=lambda symbol: symbol.place)
         if bound and len(found) > 1:
             found = list(rules_of(self.entry).declared_once(self.inference, found))
         # An abstract method of Python, marked by a decorator, does not run; a method of an interface stands for its implementations.
-        found = [one for one in found if not (self._is_abstract(one) and self.project.definition(one).decorators)] or found
+        found = [one for one in found if not self._is_unused(one)] or found
         if len(found) == 1:
             return [self.extension(found[0], "unique_name") if bound else Target(found[0], None, "unique_name")]
         if not found or len(found) > AMBIGUOUS_LIMIT:
             return []
         confidence = ONE_FAMILY if bound and self._is_one_family(found) else round(0.5 / len(found), 3)
         return [Target(symbol, None, "ambiguous_name", confidence) for symbol in found]
+
+    def _fitting(self, name: str, bound: bool, positional: int, keywords: Sequence[str], keeps_all: bool) -> Sequence[Symbol]:
+        """Return the definitions of a name that accept the arguments of a call.
+
+        They are those that any file may call: definitions in test files and scripts are left out. Unless `keeps_all` is true, the list
+        ends when it is too long to be used.
+        """
+        found: list[Symbol] = []
+        running = 0
+        for symbol in self.project.named(name):
+            if not _is_apart(self.project.files[symbol.path]) and self._fits(symbol, bound, positional, keywords):
+                found.append(symbol)
+                running += keeps_all or not self._is_unused(symbol)
+                if running > AMBIGUOUS_LIMIT and not keeps_all:
+                    break
+        return found
+
+    def _fits(self, symbol: Symbol, bound: bool, positional: int, keywords: Sequence[str]) -> bool:
+        if symbol.kind not in FUNCTION_KINDS or bound != (symbol.kind == "method"):
+            return False
+        other = self.project.files[symbol.path]
+        definition = other.definitions[symbol.index]
+        given = positional + (bound and rules_of(other).extended_by_parameter(definition))
+        return positional < 0 or rules_of(other).takes(definition, given, keywords, bound=bound)
+
+    def _is_unused(self, symbol: Symbol) -> bool:
+        """Whether a method never runs: an abstract one of Python."""
+        return self._is_abstract(symbol) and bool(self.project.definition(symbol).decorators)
 
     def in_template(self, receiver: str, found: Sequence[Target]) -> list[Target]:
         """Return the targets that a template can call on an object.
@@ -549,3 +572,11 @@ def _is_plain(entry: FileEntry, annotation: int, value: int) -> bool:
         return False
     _, callee, _, _ = term
     return last_name(entry.terms[callee])[:1].isupper()
+
+
+def _is_apart(entry: FileEntry) -> bool:
+    """Whether other files see the definitions of a file only if they import it.
+
+    This is so for tests and scripts.
+    """
+    return entry.in_tests or entry.path.endswith(rules_of(entry).script_endings)

@@ -106,7 +106,7 @@ def _passed(inference: Inference, symbol: Symbol, position: int, name: str) -> T
     `position` is the field's position among the arguments, and `name` is the keyword for the field.
     """
     found = EMPTY
-    sites, _ = inference.project.call_sites(symbol.name)
+    sites, _ = inference.project.call_sites(symbol.name, symbol.path)
     for site in sites:
         found = join(found, _passed_at(inference, site, symbol, position, name))
     return found
@@ -117,7 +117,7 @@ def _passed_at(inference: Inference, site: CallSite, symbol: Symbol, position: i
     entry = project.files[site.path]
     if site.decorated >= 0:
         return EMPTY
-    project.touch("passed", site.path, entry.definitions[site.scope].qualname, symbol.name)
+    project.touch("passed", site.path, entry.symbols[site.scope].qualname, symbol.name)
     _, called, positional, keywords = call_at(entry.terms, site.term)
     callee = inference.expanded(inference.term(entry, site.scope, called, site.line))
     if not any(atom[0] == CLASS and atom[1] is symbol for atom in callee):

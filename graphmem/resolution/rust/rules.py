@@ -79,6 +79,7 @@ class RustRules(RustModules):
 
     name = Language("rust")
     libraries_hand_back = True
+    methods_are_declared_once = True
     builtin_package = Package("std")
     builtin_types: ClassVar = frozenset(_PRELUDE)
     builtin_functions: ClassVar = frozenset(_MACROS)

@@ -1,0 +1,93 @@
+"""Unrelated packages of one tree share names: the calls of one package do not hide those of another."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from graphmem.parsing.extract import extract
+from graphmem.resolution.project import MAX_CALL_SITES, Project, nearest
+from graphmem.resolution.resolver import Resolver
+from graphmem.resolution.rules import AMBIGUOUS_LIMIT
+from graphmem.resolution.shelf import Shelf
+
+OTHERS = {f"aaa/m{number}.py": f"from aaa.base import handle\nhandle({number})\nhandle('a')\n" for number in range(MAX_CALL_SITES // 2 + 1)}
+OWN = {
+    "aaa/base.py": "def handle(x): ...\n",
+    "zzz/one.py": "class One:\n    def fetch(self): ...\n",
+    "zzz/two.py": "class Two:\n    def fetch(self): ...\n",
+    "zzz/base.py": "def handle(x):\n    x.fetch()\n",
+    "zzz/use.py": "from zzz.base import handle\nfrom zzz.one import One\nhandle(One())\n",
+}
+
+
+def facts_of(sources):
+    return {path: extract(path, text.encode(), "python", str(hash(text))) for path, text in sources.items()}
+
+
+def test_a_call_in_the_own_package_counts_however_many_others_call_the_name(resolve):
+    found = resolve(OTHERS | OWN)
+    assert found.calls("zzz/base.py", 2) == {("zzz/one.py", 2): "inferred_type"}
+
+
+def test_after_edits_of_near_and_far_calls_the_edges_are_those_of_a_fresh_start():
+    sources = OTHERS | OWN
+    kept = Resolver("p")
+    results = {path: kept.resolve(path).edges for path in sorted(kept.update(facts_of(sources), ()))}
+    edits = [
+        {"zzz/use.py": "from zzz.base import handle\nfrom zzz.two import Two\n\n\nhandle(Two())\n"},  # other argument, other line
+        {"zzz/near.py": "from zzz.base import handle\nfrom zzz.one import One\nhandle(One())\n"},
+        {"zzz/near.py": "\n\nfrom zzz.base import handle\nfrom zzz.one import One\nhandle(One())\n"},
+        {"aaa/m3.py": "from zzz.base import handle\nfrom zzz.two import Two\nhandle(Two())\n"},
+        {f"aaa/m{number}.py": "pass\n" for number in range(20)},  # now all calls are read
+    ]
+    for edit in edits:
+        sources |= edit
+        results |= {path: kept.resolve(path).edges for path in sorted(kept.update(facts_of(edit), ()))}
+        fresh = Resolver("p")
+        assert results == {path: fresh.resolve(path).edges for path in sorted(fresh.update(facts_of(sources), ()))}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_near_files_come_first(seed):
+    chance = random.Random(seed)
+    paths = sorted({"/".join(chance.choices("ab", k=chance.randint(1, 4))) + ".py" for _ in range(30)})
+    near = chance.choice([*paths, "b/a/zz.py", "zz.py"])
+    folders = near.split("/")[:-1]
+
+    def distance(path):
+        shared = 0
+        while shared < len(folders) and path.split("/")[:-1][shared : shared + 1] == folders[shared : shared + 1]:
+            shared += 1
+        return path != near, -shared
+
+    found = list(nearest(paths, near))
+    assert sorted(found) == paths
+    assert [distance(path) for path in found] == sorted(map(distance, paths))
+    assert list(nearest(paths, "")) == paths
+
+
+def test_calls_of_a_name_are_listed_once_for_all_that_ask(monkeypatch):
+    """Each definition of a common name asks for its callers; sorting thousands of them again each time made the index quadratic."""
+    resolver = Resolver("p")
+    listed = []
+    real = Project._call_sites
+    monkeypatch.setattr(Project, "_call_sites", lambda self, name, near: listed.append((name, near)) or real(self, name, near))
+    sources = {f"m{number}.py": f"def run(a, b, c):\n    a.x(), b.y(), c.z()\nrun({number}, 'a', 1.5)\n" for number in range(20)}
+    for path in sorted(resolver.update(facts_of(sources), ())):
+        resolver.resolve(path)
+    assert listed.count(("run", "")) == 1
+
+
+def test_definitions_of_a_common_name_are_read_once_for_all_files():
+    """A call on an unknown receiver looks at the definitions of its name, and stops when they are too many to mean anything."""
+    many = 10 * AMBIGUOUS_LIMIT
+    sources = {f"a{number}.py": "class A:\n    def fetch_all(self): ...\n" for number in range(many)}
+    sources |= {f"b{number}.py": f"def use{number}():\n    unknown().fetch_all()\n" for number in range(many)}
+    facts = facts_of(sources)
+    shelf = Shelf(lambda path, _hash, _language: facts[path], budget=1)
+    resolver = Resolver("p", shelf=shelf)
+    for path in sorted(resolver.update(facts, ())):
+        resolver.resolve(path)
+    assert shelf.reads < 10 * many
