@@ -153,7 +153,7 @@ class Functions:
             for site in sites:
                 other = files[site.path]
                 self.project.touch("passed", site.path, other.symbols[site.scope].qualname, name)
-                key = ("t", site.scope, site.term, site.line, "called")
+                key = ("t", site.scope, site.term, site.line, "called" if site.decorated < 0 else "decorates")
                 receivers: list[Atom | None] = []
                 for atom in self.ask(other.memo, key, self._called_at, other, site):
                     if atom[0] == FUNC and atom[1] is symbol:

@@ -91,3 +91,23 @@ def test_definitions_of_a_common_name_are_read_once_for_all_files():
     for path in sorted(resolver.update(facts, ())):
         resolver.resolve(path)
     assert shelf.reads < 10 * many
+
+
+def test_the_call_in_a_decorator_and_the_decoration_are_two_calls(resolve):
+    """`@variant(Kind())` calls `variant`, and what that returns is called with the function."""
+    source = (
+        "class Kind:\n    def name(self): ...\n"
+        "class Other:\n    def name(self): ...\n"
+        "def variant(kind):\n"
+        "    kind.name()\n"
+        "    def decorator(f):\n"
+        "        def wrapper(*args):\n"
+        "            return f(*args)\n"
+        "        return wrapper\n"
+        "    return decorator\n"
+        "@variant(Kind())\n"
+        "def one(): ...\n"
+    )
+    found = resolve({"a.py": source})
+    assert found.calls("a.py", 6) == {("a.py", 2): "inferred_type"}
+    assert found.calls("a.py", 9).keys() == {("a.py", 13)}
