@@ -18,7 +18,7 @@ inputs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from typing import Any, Final, TypeVar, TypeVarTuple
 
 from graphmem.resolution.dependents import GroupsOf

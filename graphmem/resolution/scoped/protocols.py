@@ -111,7 +111,7 @@ class ScopedProtocols(ScopedClasses):
             return found
         this = self.this(inference, entry, scope)
         if not this and entry.in_tests and inference.project.knows_name(name):
-            of_tests = frozenset((FUNC, symbol, None) for symbol in self.of_reopened(inference, self._given_to_tests, name))
+            of_tests: Type = frozenset((FUNC, symbol, None) for symbol in self.of_reopened(inference, self._given_to_tests, name))
             if of_tests:
                 return of_tests
         on_class = any(atom[0] == CLASS for atom in this)
