@@ -575,7 +575,7 @@ def _is_plain(entry: FileEntry, annotation: int, value: int) -> bool:
 
 
 def _is_apart(entry: FileEntry) -> bool:
-    """Whether other files see the definitions of a file only if they import it.
+    """Whether files see the definitions of this one only by importing it.
 
     This is so for tests and scripts.
     """
