@@ -86,13 +86,14 @@ def calls(server: Editor) -> None:
     def incoming(editor: Editor, given: lsp.CallHierarchyIncomingCallsParams) -> list[lsp.CallHierarchyIncomingCall]:
         uri = given.item.uri
         found, texts = editor.project(uri).service().symbol(str(given.item.data)), editor.texts(uri)
-        editor.cut(found, "callers")
+        is_abstract = "abstract" in found.modifiers  # a call runs an implementation, so its edge to the declaration is a reference
+        editor.cut(found, "callers", *(["references"] if is_abstract else []))
         name = last(found.symbol.name)
+        callers = [*found.callers, *(one for one in found.references if is_abstract and one.kind == "REFERENCES")]
         return [
             lsp.CallHierarchyIncomingCall(texts.item(lsp.CallHierarchyItem, one.symbol), texts.ranges(one.symbol.path, one.lines, name))
-            for one in found.callers
-            if one.symbol.path
-        ]
+            for one in {one.symbol.id: one for one in reversed(callers) if one.symbol.path}.values()
+        ][::-1]
 
     @handles(server, lsp.CALL_HIERARCHY_OUTGOING_CALLS, [])
     def outgoing(editor: Editor, given: lsp.CallHierarchyOutgoingCallsParams) -> list[lsp.CallHierarchyOutgoingCall]:

@@ -87,7 +87,10 @@ def _related(view: GraphView, node: int, relation: str, limit: int, *, tests: bo
     At most `limit` symbols are returned. `relation` selects the kind of use, such as "callers". If `tests` is true, only tests are
     returned, otherwise only code that is not a test. Symbols with a TESTS edge come first. The others follow, the most confident first.
     """
-    edges = view.in_edges(node, RELATIONS[relation].kinds)
+    kinds = RELATIONS[relation].kinds
+    if relation == "callers" and "abstract" in view.modifiers(node):
+        kinds = (*kinds, EdgeKind.REFERENCES)  # a call runs an implementation, and refers to the declaration
+    edges = view.in_edges(node, kinds)
     others = view.src[edges]
     keep = view.is_test[others] == tests
     edges, others = edges[keep], others[keep]

@@ -260,3 +260,41 @@ async def _folders(shop: Path, other: Path, port: int, process: subprocess.Popen
     await client.shutdown_async(None)
     client.exit(None)
     await client.stop()
+
+
+GO = {
+    "go.mod": "module shop\n\ngo 1.21\n",
+    "store.go": "package shop\n\ntype Store interface {\n\tLoad(key string) string\n}\n\ntype Disk struct{}\n\n"
+    'func (d *Disk) Load(key string) string { return key }\n\nfunc Show(s Store) string { return s.Load("a") }\n',
+}
+
+
+def test_callers_of_an_interfaces_method_are_those_of_its_declaration(graphmem, tmp_path: Path, environ) -> None:
+    root = tmp_path / "go"
+    root.mkdir()
+    for name, text in GO.items():
+        (root / name).write_text(text)
+    assert graphmem("index", root, "-q").code == 0
+    try:
+        asyncio.run(asyncio.wait_for(_callers_in_go(root, environ), 240))
+    finally:
+        _end_server(root)
+
+
+async def _callers_in_go(root: Path, environ) -> None:
+    client = Client("test", "1")
+    client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda given: None)
+    await client.start_io(sys.executable, "-m", "graphmem", "lsp", str(root), env={**os.environ, **environ})
+    await client.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities(), root_uri=root.as_uri()))
+    client.initialized(lsp.InitializedParams())
+    file = root / "store.go"
+    document, declared = lsp.TextDocumentIdentifier(file.as_uri()), lsp.Position(3, 2)
+    client.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(file.as_uri(), "go", 1, file.read_text())))
+    hover = await client.text_document_hover_async(lsp.HoverParams(document, declared))
+    assert "1 caller" in hover.contents.value
+    assert "Show" in hover.contents.value
+    (item,) = await client.text_document_prepare_call_hierarchy_async(lsp.CallHierarchyPrepareParams(document, declared))
+    calls = await client.call_hierarchy_incoming_calls_async(lsp.CallHierarchyIncomingCallsParams(item))
+    assert [one.from_.name for one in calls] == ["Show"]
+    await client.shutdown_async(None)
+    client.exit(None)
