@@ -170,7 +170,10 @@ class ScopedClasses(ScopedNames):
         found = list(super().more_bases(inference, symbol))
         if self._library_bases:
             entry = inference.project.entry(symbol)
-            written = (dotted(entry.terms, term) for _, term in entry.definitions[symbol.index].bases)
+            written = [dotted(entry.terms, term) for _, term in entry.definitions[symbol.index].bases]
+            for name in written:
+                places = self.package_places(inference, self._group, name, None) if "." in name else ()
+                found += [place.entry.symbols[place.slot.index] for place in places if is_class(place)][:1]
             for name in (symbol.qualname, *written):
                 for base in self._library_bases.get(name, ()):
                     found += self.classes_named(inference, base)
