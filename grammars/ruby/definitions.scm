@@ -224,6 +224,19 @@
   .
   (method) @doc.of)
 
+; class Name: # Documentation. def name: the comment is outside the body
+(_
+  (comment) @doc
+  .
+  body: (body_statement
+    .
+    [
+      (class)
+      (module)
+      (method)
+      (singleton_method)
+    ] @doc.of))
+
 ; Points where control can go two ways.
 [
   (if)

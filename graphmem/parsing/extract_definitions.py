@@ -203,13 +203,13 @@ class Definitions(Bindings):
         The text belongs to the definition that the query captures as `@doc.of`, or else to the scope that contains the text.
         """
         if "doc.of" in captures:
-            self.add_said(captures["doc.of"][0], node)
-            text = self.builder.text(node)
             marker = self.grammar.spec.line_comment
+            text = self.with_lines_above(node, marker) if marker else self.builder.text(node)
+            self.add_said(captures["doc.of"][0], node, text)
             if marker:
                 if node.end_point.row + 1 < captures["doc.of"][0].start_point.row:
                     return  # an empty line between: it describes something else
-                text = comment_text(self.with_lines_above(node, marker), marker)
+                text = comment_text(text, marker)
             self.docs[captures["doc.of"][0].id] = self.grammar.helper.docstring(text)
             return
         scope = self.definitions[self.scope]
@@ -232,13 +232,14 @@ class Definitions(Bindings):
             node, above = above, above.prev_sibling
         return "\n".join(reversed(lines))
 
-    def add_said(self, documented: Node, comment: Node) -> None:
+    def add_said(self, documented: Node, comment: Node, text: str) -> None:
         """Record the types that a documentation comment declares.
 
+        `text` is the text of the comment, with the line comments above.
         Types of parameters and results are recorded for the definition `documented`, which is below the comment. Type aliases are recorded
         for the scope that contains the comment.
         """
-        said = self.grammar.helper.documented(self.builder, self.builder.text(comment))
+        said = self.grammar.helper.documented(self.builder, text)
         if not said:
             return
         self.said[documented.id] = said

@@ -16,11 +16,11 @@ from graphmem.parsing.facts import (
     TYPED,
     TermIndex,
 )
-from graphmem.parsing.languages import Helper, ruby_blocks
+from graphmem.parsing.languages import Helper, ruby_blocks, ruby_docs
 from graphmem.parsing.languages.templates import erb_code
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tree_sitter import Node
 
@@ -151,6 +151,10 @@ class RubyHelper(Helper):
     def name(self, text: str) -> str:
         """Return the name of a definition: `total` for `:total`."""
         return text.removeprefix(":")
+
+    def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
+        """Map parameters to the types that `@param` declares, and "return"."""
+        return ruby_docs.declared_types(builder, text)
 
     def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
         """Return what `yield` passes, and what a call binds by its block."""

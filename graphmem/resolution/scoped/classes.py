@@ -130,8 +130,9 @@ class ScopedClasses(ScopedNames):
         """
         entry, top = inference.project.entry(owner), owner.qualname.partition(".")[0]
         found: list[tuple[str, int]] = []
+        named = (top, owner.qualname) if "." in owner.qualname else (top,)  # `module A::B` does not declare `A`
         for package in self.names_of(entry.facts)[:1]:
-            for path in inference.project.binders(package, top):
+            for path in dict.fromkeys(path for name in named for path in inference.project.binders(package, name)):
                 other = inference.project.files[path]
                 inference.project.touch_top(other, top)
                 found += (

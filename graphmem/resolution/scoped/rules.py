@@ -19,12 +19,14 @@ from graphmem.resolution.types import (
     EXT,
     EXTI,
     INST,
+    UNTYPED,
     Atom,
     Container,
     Outside,
     Package,
     Type,
     box,
+    join,
     one,
 )
 
@@ -105,6 +107,8 @@ class ScopedRules(ScopedProtocols):
         """
         found = entry.terms[term]
         known = self._containers.get(found[1]) if found[0] == NAME else None
+        if self.sides_are_apart:  # only a comment of Ruby declares types, so other values are possible
+            return join(one((UNTYPED,)), super().declared(inference, entry, scope, term))
         if known is None or any(atom[0] == CLASS for atom in self.objects(inference, entry, scope, term)):
             return super().declared(inference, entry, scope, term)
         return box(known[0], *(EMPTY for _ in known[1]))
