@@ -15,6 +15,7 @@ from graphmem.resolution.file_entry import Place
 from graphmem.resolution.packages import mapped
 from graphmem.resolution.rust.library import BINARY, METHODS_OF_TRAITS, UNARY
 from graphmem.resolution.rust.modules import LIBRARIES, RustModules, is_module
+from graphmem.resolution.rust.impls import fitting_arguments
 from graphmem.resolution.rust.trait_calls import implied, stands_for
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.types import (
@@ -217,12 +218,14 @@ class RustRules(RustModules):
         return owner.kind != "interface" or stands_for(inference, method, owner.name)
 
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return `methods` without the trait methods that other methods hide.
+        """Return the methods of `methods` that a call can mean.
 
-        A method of a type itself hides the methods of the same name that the type has from traits.
+        A method of a type itself hides the methods of the same name that the type has from traits. Of several methods that the type has
+        from one trait, such as those of `impl From<A> for T` and `impl From<B> for T`, the types of the arguments choose.
         """
         own = {method.qualname for method in methods if not inference.project.definition(method).bases}
-        return [method for method in methods if method.qualname not in own or not inference.project.definition(method).bases]
+        found = [method for method in methods if method.qualname not in own or not inference.project.definition(method).bases]
+        return fitting_arguments(inference, entry, reference, found) if len(found) > 1 else found
 
     def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
         """Return the bounds of a type parameter, such as `Trait` in `T: Trait`.

@@ -1,0 +1,83 @@
+"""Choose among the methods of several `impl Trait<A> for T` of one type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import CALL, LITERAL, NEW
+from graphmem.resolution.names import is_type_parameter
+from graphmem.resolution.terms import call_at
+from graphmem.resolution.types import BOX, EXTI, INST, TUP, Type
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Reference
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.symbol import Symbol
+
+
+_MAKERS: Final = frozenset({"default", "from", "new", "with_capacity"})
+"""Functions of library types that return an object of the type."""
+
+
+def fitting_arguments(inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
+    """Return the methods whose parameters the arguments of a call fit best.
+
+    A method is left out if an argument has another type than its parameter. All methods are returned if none fits.
+    """
+    if entry.terms[reference.term][0] not in (CALL, NEW):
+        return methods
+    _, _, arguments, _ = call_at(entry.terms, reference.term)
+    given = [_kinds_of_argument(inference, entry, reference, argument) for argument in arguments]
+    if not any(given):
+        return methods
+    points = {method: _points(inference, method, given) for method in methods}
+    best = max(points.values())
+    return [method for method in methods if points[method] == best] if best >= 0 else methods
+
+
+def _kinds_of_argument(inference: Inference, entry: FileEntry, reference: Reference, argument: int) -> frozenset[object]:
+    """Return the kinds of an argument's type; none for a number."""
+    if entry.terms[argument][0] == LITERAL:
+        return frozenset()
+    return _kinds(inference.expanded(inference.term(entry, reference.scope, argument, reference.line)))
+
+
+def _points(inference: Inference, method: Symbol, given: Sequence[frozenset[object]]) -> int:
+    """Return the number of arguments that fit a method, or -1 if one does not."""
+    entry = inference.project.entry(method)
+    definition = entry.definitions[method.index]
+    found = 0
+    for parameter, kinds in zip(definition.parameters, given[-len(definition.parameters) :] if definition.parameters else (), strict=False):
+        if not kinds or parameter.annotation < 0 or is_type_parameter(entry, method.index, parameter.annotation):
+            continue
+        wanted = _kinds(inference.declared(entry, definition.parent, parameter.annotation))
+        if wanted:
+            if wanted.isdisjoint(kinds):
+                return -1
+            found += 1
+    return found
+
+
+def _kinds(value: Type) -> frozenset[object]:
+    """Return a key for each alternative of a type; none if one is a trait."""
+    found: set[object] = set()
+    for atom in value:
+        if atom[0] == INST and atom[1].kind != "interface":
+            found.add(atom[1])
+        elif atom[0] == EXTI and (name := _type_name(atom[2])):
+            found.add(name)
+        elif atom[0] == BOX or atom[0] == TUP:
+            found.add(atom[1] if atom[0] == BOX else "tuple")
+        else:
+            return frozenset()
+    return frozenset(found)
+
+
+def _type_name(dotted: str) -> str:
+    """Return the name of a library type: `String` for `String.new()`."""
+    before, _, made = dotted.removesuffix("()").rpartition(".")
+    if dotted.endswith("()") and made in _MAKERS:
+        return before.rpartition(".")[2]
+    return "" if "(" in dotted or "[" in dotted else made
