@@ -5,7 +5,7 @@
 
 (struct_item
   name: (type_identifier) @name
-  body: (ordered_field_declaration_list)) @definition.class
+  body: (ordered_field_declaration_list) @body) @definition.class
 
 (struct_item
   name: (type_identifier) @name
@@ -237,4 +237,7 @@
   ]) @branch
 
 ; Statements that run together.
-(block) @block
+[
+  (block)
+  (match_arm)
+] @block

@@ -84,6 +84,13 @@
       name: (identifier) @target
       body: (field_declaration_list)) @binding.assign))
 
+; struct Name(Type), enum Name { Variant(Type), Variant { field: Type } }
+(struct_item
+  body: (ordered_field_declaration_list) @binding.members)
+
+(enum_variant
+  body: (_)) @binding.members
+
 ; const NAME: Type = value; static NAME: Type = value;
 (const_item
   name: (identifier) @target
@@ -123,7 +130,7 @@
     (match_arm
       pattern: (match_pattern
         .
-        (identifier) @target)) @binding.assign))
+        (identifier) @target)) @binding.assign @extent))
   (#match? @target "^[a-z_]"))
 
 (match_expression
@@ -138,7 +145,7 @@
           (tuple_pattern)
           (reference_pattern)
           (ref_pattern)
-        ] @target)) @binding.assign))
+        ] @target)) @binding.assign @extent))
 
 ; for pattern in values
 (for_expression

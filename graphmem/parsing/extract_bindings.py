@@ -54,6 +54,12 @@ class Bindings(Extraction):
             for name, term in self.grammar.helper.implied(builder, node):
                 self.add_binding(builder.add((NAME, name)), "local", term, NO_TERM, lines)
             return
+        if op == "members":
+            for name, declared in self.grammar.helper.members(builder, node):
+                self.add_binding(builder.add((NAME, name)), "annotate", NO_TERM, declared, lines)
+            return
+        if op == "assign" and "extent" in captures:  # a pattern before the code on its own line
+            lines = (first, first - 1)
         if op in ("return", "yield", "yield_from") and self.is_in_nameless_function(node):
             return
         if op in ("return", "yield", "yield_from", "export"):

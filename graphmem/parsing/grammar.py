@@ -54,7 +54,7 @@ CAPTURES: Final = frozenset(
         ),
         *("binding.assign", "binding.set", "binding.annotate", "binding.augment", "binding.for", "binding.with", "binding.except"),
         *("binding.return", "binding.yield", "binding.delete", "binding.export", "binding.local", "binding.yield_from"),
-        "binding.implied",
+        *("binding.implied", "binding.members"),
         *("target", "value", "given", "extent", "extent.inside", "condition"),
         *("scope.global", "scope.nonlocal", "block", "branch"),
         *("reference.call", "reference.read", "reference.write", "reference.decorate", "reference.type"),

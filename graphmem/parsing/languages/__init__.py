@@ -149,6 +149,13 @@ class Helper:
         """
         return ()
 
+    def members(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
+        """Return (name, type) of members that a declaration does not name.
+
+        In Rust, an example is the member `0` of `struct Name(Type);`. See `@binding.members` in `grammars/README.md`.
+        """
+        return ()
+
     def is_parameter(self, node: Node) -> bool:
         """Whether a parameter in a header belongs to the header's definition.
 

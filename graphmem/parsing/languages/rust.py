@@ -36,6 +36,10 @@ MAX_NESTED: Final = 50
 """Most nested braces of one `use` that are read."""
 
 
+WRAPPING: Final = frozenset({"Err", "Ok", "Some"})
+"""Variants of the standard library whose value a pattern unwraps."""
+
+
 class RustHelper(Helper):
     """Helper for Rust: import trees, macros, patterns, and blocks as values."""
 
@@ -70,14 +74,35 @@ class RustHelper(Helper):
     def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
         """Return (attribute, target) for each part of a pattern.
 
-        For `Some(x)`, the result is (`Some`, `x`). For `Name { x, y: z }`, the results are (`x`, `x`) and (`y`, `z`).
+        For `Some(x)`, the result is (`Some`, `x`). For `Name(x, y)`, the results are (`Name.0`, `x`) and (`Name.1`, `y`). For `Name { x, y:
+        z }`, they are (`Name.x`, `x`) and (`Name.y`, `z`). `members` gives the parts of a variant the same names.
         """
-        if node.type == "tuple_struct_pattern":
-            variant = node.child_by_field_name("type")
-            inner = [child for child in node.named_children if child != variant and not child.is_extra]
-            name = (variant.text or b"").decode("utf-8", "replace").rpartition("::")[2] if variant is not None and len(inner) == 1 else ""
-            return tuple((name, child) for child in inner)
-        return tuple(_fields(node))
+        named = node.child_by_field_name("type")
+        variant = (named.text or b"").decode("utf-8", "replace").rpartition("::")[2] if named is not None else ""
+        if node.type != "tuple_struct_pattern":
+            return tuple((f"{variant}.{name}", child) for name, child in _fields(node))
+        inner = [child for child in node.named_children if child != named and not child.is_extra]
+        if variant in WRAPPING and len(inner) == 1:
+            return ((variant, inner[0]),)
+        if any(child.type == "remaining_field_pattern" for child in inner):
+            inner = inner[: next(place for place, child in enumerate(inner) if child.type == "remaining_field_pattern")]
+        return tuple((f"{variant}.{place}", child) for place, child in enumerate(inner))
+
+    def members(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
+        """Return (name, type) of the fields of a tuple struct or of a variant.
+
+        The name is `0` for `struct Name(Type)`, `Name.0` for a variant `Name(Type)`, and `Name.field` for a variant `Name { field: Type }`.
+        """
+        name = node.child_by_field_name("name")
+        body = node if name is None else node.child_by_field_name("body")
+        if body is None:
+            return ()
+        start = f"{builder.text(name)}." if name is not None else ""
+        if body.type == "ordered_field_declaration_list":
+            types = body.children_by_field_name("type")
+            return tuple((f"{start}{place}", builder.declaration(found)) for place, found in enumerate(types))
+        fields = [(child.child_by_field_name("name"), child.child_by_field_name("type")) for child in body.named_children]
+        return tuple((f"{start}{builder.text(field)}", builder.declaration(found)) for field, found in fields if field is not None)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a Rust syntax node to a term (an expression).

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from graphmem.parsing.facts import ATTR
+from graphmem.parsing.facts import ATTR, UNPACK
+from graphmem.parsing.languages.rust import WRAPPING
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.packages import mapped
+from graphmem.resolution.rust.impls import fitting_arguments
 from graphmem.resolution.rust.library import BINARY, METHODS_OF_TRAITS, UNARY
 from graphmem.resolution.rust.modules import LIBRARIES, RustModules, is_module
-from graphmem.resolution.rust.impls import fitting_arguments
 from graphmem.resolution.rust.trait_calls import implied, stands_for
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.types import (
@@ -25,6 +26,7 @@ from graphmem.resolution.types import (
     EMPTY,
     EXT,
     INST,
+    TUP,
     Base,
     Container,
     Ext,
@@ -316,14 +318,37 @@ class RustRules(RustModules):
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
         """Return the type of a variable that a pattern binds.
 
-        In `if let Some(x) = value`, `x` is the wrapped value. `Ok(x)` and `Err(x)` also unwrap the value.
+        In `if let Some(x) = value`, `x` is the wrapped value. `Ok(x)` and `Err(x)` also unwrap the value. In `Name(x)` and `Name { x }`, it
+        is a field of a variant or of a struct.
         """
         found = entry.terms[binding.value]
-        if found[0] != ATTR or found[2] not in ("Some", "Ok", "Err"):
+        while found[0] == UNPACK:
+            found = entry.terms[found[1]]
+        if found[0] != ATTR or (found[2] not in WRAPPING and "." not in found[2]):
             return value
-        whole = inference.expanded(inference.term(entry, binding.scope, found[1], binding.line))
-        position = 1 if found[2] == "Err" else 0
-        return join_all(atom[2][position] for atom in whole if atom[0] == BOX and position < len(atom[2]))
+        return self._unwrapped(inference, entry, binding, binding.value)
+
+    def _unwrapped(self, inference: Inference, entry: FileEntry, binding: Binding, term: int) -> Type:
+        """Return the type of a part of a value that a pattern divides."""
+        found = entry.terms[term]
+        if found[0] == UNPACK:
+            whole = self._unwrapped(inference, entry, binding, found[1])
+            items = (atom[1] for atom in whole if atom[0] == TUP)
+            return join_all(inner[found[2]] for inner in items if found[2] < len(inner))
+        if found[0] != ATTR or (found[2] not in WRAPPING and "." not in found[2]):
+            return inference.expanded(inference.term(entry, binding.scope, term, binding.line))
+        whole = self._unwrapped(inference, entry, binding, found[1])
+        if found[2] in WRAPPING:
+            position = 1 if found[2] == "Err" else 0
+            return inference.expanded(join_all(atom[2][position] for atom in whole if atom[0] == BOX and position < len(atom[2])))
+        parts = EMPTY
+        for atom in whole:
+            if atom[0] == INST:
+                variant, _, field = found[2].rpartition(".")
+                part = inference.attribute_of(atom, found[2] if atom[1].kind == "enum" else field)
+                # The field of a type parameter has no known type. The variant stands for it, so that no method is guessed by its name.
+                parts = join(parts, part or inference.attribute_of(atom, variant))
+        return inference.expanded(parts)
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
         """Return the type of a member that the receiver's type does not define.
