@@ -1,4 +1,4 @@
-"""Types in Ruby's documentation comments: `@param [Name] value`, `@return`."""
+"""Types in comments of Ruby: `@param [Name] value`, `@return [Name]`."""
 
 from __future__ import annotations
 
