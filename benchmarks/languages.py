@@ -35,8 +35,8 @@ UNSEEN = {
     "kotlin": ["markdown", "koin", "better-parse"],
     "php": ["parser", "twig"],
     "python": ["parso", "boltons", "voluptuous"],
-    "ruby": ["liquid", "addressable", "yard"],
-    "rust": ["httparse", "semver", "smallvec", "either"],
+    "ruby": ["addressable", "mime-types", "slim"],
+    "rust": ["httparse", "semver", "regex-lite"],
     "typescript": ["immer"],
 }
 """Trees whose misses led to no rule (benchmarks/language_truth/README.md); answers tell their mean instead of that of all trees."""
