@@ -35,7 +35,7 @@ UNSEEN = {
     "kotlin": ["markdown", "koin", "better-parse"],
     "php": ["parser", "twig"],
     "python": ["parso", "boltons", "voluptuous"],
-    "ruby": ["addressable", "mime-types", "slim"],
+    "ruby": ["addressable", "mime-types"],
     "rust": ["httparse", "semver", "regex-lite"],
     "typescript": ["immer"],
 }
