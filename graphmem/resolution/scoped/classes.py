@@ -180,8 +180,8 @@ class ScopedClasses(ScopedNames):
                     found += self.classes_named(inference, base)
         if self._class_side:
             entry = inference.project.entry(symbol)
-            places = (Place(entry, symbol.index, slot) for slot in entry.names(symbol.index).get(self._class_side, ()))
-            found += (entry.symbols[place.slot.index] for place in places if is_class(place))
+            inner = (Place(entry, symbol.index, slot) for slot in entry.names(symbol.index).get(self._class_side, ()))
+            found += (entry.symbols[place.slot.index] for place in inner if is_class(place))
         return found
 
     def classes_named(self, inference: Inference, name: str) -> list[Symbol]:
