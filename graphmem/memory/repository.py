@@ -38,6 +38,7 @@ from graphmem.memory.records import Event, bodies_of
 from graphmem.memory.recovery import META, Recovery, mark_of
 from graphmem.memory.similar import thresholds_of
 from graphmem.memory.text import contextual_text
+from graphmem.memory.types import FROM_INDEX
 from graphmem.memory.validate import Draft, refuse
 from graphmem.memory.vectors import MemoryVectors
 from graphmem.memory.write import Plan, Planner, Surroundings, outcome_counts
@@ -166,6 +167,9 @@ class MemoryRepository:
 
         `op` is the operation that the audit log records for an added memory. `finish` receives the plan (the changes to write) and returns
         it, possibly with more changes for the same transaction.
+
+        Missing vectors are then computed in the background, but not for the sources of an index run (FROM_INDEX): a command that only
+        indexes would load the embedding model for them.
         """
         begun = perf_counter()
         given = listed(items)
@@ -197,7 +201,7 @@ class MemoryRepository:
             plan = self._plan(
                 drafts, model_of(embedding_model, drafts, self.embedder()), op or ("import" if source == "imported" else "add")
             )
-            self._write_plan(plan if finish is None else finish(plan), actor)
+            self._write_plan(plan if finish is None else finish(plan), actor, embed=source not in FROM_INDEX)
         return RememberManyAnswer(plan.results, refused, outcome_counts(plan.results), round(perf_counter() - begun, 6))
 
     def foreseen(self, items: Iterable[Mapping[str, Any]], source: str, assumed: Iterable[MemoryRow]) -> Plan:
@@ -533,7 +537,7 @@ class MemoryRepository:
         index = self.index()
         return Surroundings(index, self.view(), self.project(), self.clock.now(), index.model_id, thresholds_of(index.model_id))
 
-    def _write_plan(self, plan: Plan, actor: str) -> None:
+    def _write_plan(self, plan: Plan, actor: str, *, embed: bool = True) -> None:
         vectors = None
         if plan.vectors:
             from graphmem.embedding.fill import vector_table
@@ -543,7 +547,7 @@ class MemoryRepository:
             vectors = Vectors(plan.model, vector_table(list(plan.vectors), np.stack(list(plan.vectors.values()))))
         count = self._live_count(plan.delta)
         self.commit(plan.delta, plan.events, plan.before, actor, vectors, count=count)
-        if plan.texts:
+        if plan.texts and embed:
             self.embed_soon()
 
     def _live_count(self, delta: KnowledgeDelta) -> int:

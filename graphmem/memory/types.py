@@ -203,6 +203,7 @@ SOURCES: Final[dict[str, Source]] = {
 
 COMMIT: Final = "commit_auto"  # source of lessons of commits, see `history.git_lessons`
 SEEDED: Final = "seeded"  # source of memories from files of the project, see `memory.seeds`
+FROM_INDEX: Final = frozenset({COMMIT, SEEDED})  # sources of the memories that an index run writes
 
 # From trusted to tainted: a memory is as tainted as its most tainted ancestor.
 ORIGINS: Final = ("user", "repository", "agent", "tool", "web")

@@ -140,6 +140,8 @@ class IndexRuns:
         follow_index(self.book)
         self.seeding.refresh(root)
         self.history.learn_from_commits(root, history)
+        if self.vectors.is_started:
+            self.book.embed_soon()
         self.history.derive_edges()
         if not self._closing.is_set():
             started = time.perf_counter()

@@ -186,6 +186,11 @@ class VectorFiller:
             self._wanted = True
         self.resume()
 
+    @property
+    def is_started(self) -> bool:
+        """Whether `start` was called: each index run is followed by a computation."""
+        return self._wanted
+
     def resume(self) -> None:
         """Start the background computation again if it was paused or failed.
 
