@@ -256,9 +256,7 @@ class PathAnswer:
     max_depth: int
     epistemic: Epistemic
     state: IndexState
-    nearest: Annotated[
-        str, Doc("explanation when no path was found: a path beyond the limits, or how far the search came from each end")
-    ] = ""
+    nearest: Annotated[str, Doc("why no path was found: the only path exceeds the limits, or how far the search got from each end")] = ""
     known: Annotated[NearbyMemories, Doc("memories about the source, the target and the path between them")] = field(
         default_factory=NearbyMemories
     )

@@ -134,7 +134,7 @@ class ImpactReport:
     risk: Risk
     epistemic: Annotated[Epistemic, Doc("certainty of the tests: exact only when a recorded run that is still valid covers every test")]
     causes: Annotated[list[Cause], Doc("why the answer may be incomplete"), Size(5)]
-    possible: Annotated[list[Possible], Doc("unresolved call sites whose target may be one of the targets"), Size(20)]
+    possible: Annotated[list[Possible], Doc("unresolved call sites that may call one of the requested symbols"), Size(20)]
     truncated: Annotated[bool, Doc("true when `hits` or `tests` is incomplete because of `limit`")]
     state: IndexState
     missed: Annotated[list[Missed], Doc("targets that were not found, although others were"), Size(10)] = field(default_factory=list)

@@ -114,7 +114,7 @@ class TrustState:
     level: Annotated[str, Doc("trust level that applies now: cautious, standard, confident or autonomous")]
     chosen: Annotated[str, Doc("trust level that a person chose; auto when nobody chose one")]
     threshold: Annotated[float, Doc("minimum confidence of a memory that is shown to agents, 0 to 1")]
-    sessions: Annotated[int, Doc("number of agents' sessions of the project")]
+    sessions: Annotated[int, Doc("number of agent sessions in the project")]
     corrections: Annotated[float, Doc("share of the items shown in recent sessions that people marked as wrong, 0 to 1")]
     offer: Annotated[str, Doc("a more cautious trust level that graphmem suggests; empty if it suggests none")]
 

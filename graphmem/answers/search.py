@@ -31,7 +31,7 @@ class PathScore:
     path: Annotated[str, Doc("way of searching that found the hit: words, names, dense, graph or exact")]
     rank: Annotated[int, Doc("rank of the hit in this way of searching, from 1")]
     raw: Annotated[float, Doc("score of the hit in this way of searching: BM25, cosine, …")]
-    normalised: Annotated[float, Doc("the raw score scaled to 0 to 1, over all candidates of this way of searching")]
+    normalised: Annotated[float, Doc("the raw score, scaled to 0 to 1 among the candidates of the same search method")]
     weight: float
 
 
@@ -74,7 +74,7 @@ class SearchHit:
     score: float
     parts: Annotated[list[PathScore], Doc("score of the hit in each way of searching; empty without `explain`"), Size(3)]
     boost: float = 0.0
-    boosted_by: Annotated[str, Doc("graph id of the neighbour in the graph that raised the score most; empty if there is none")] = ""
+    boosted_by: Annotated[str, Doc("graph id of the neighbouring node that raised the score most; empty if none did")] = ""
     node: Annotated[
         str,
         Doc("graph id of the found symbol, chunk, memory or module; for a flow the id of its entry point"),

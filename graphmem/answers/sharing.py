@@ -41,8 +41,8 @@ class SharingAnswer:
     pulled: Annotated[int, Doc("number of changes of memories that were received from other machines")]
     added: Annotated[int, Doc("number of memories that are new on this machine")]
     changed: Annotated[int, Doc("number of memories that changed on this machine, because others changed them")]
-    forgotten: Annotated[int, Doc("number of memories that were removed here, because others forgot or erased them")]
-    waiting: Annotated[int, Doc("number of changes of memories that are not sent yet")]
+    forgotten: Annotated[int, Doc("number of memories removed on this machine, because members of the team forgot or erased them")]
+    waiting: Annotated[int, Doc("number of memory changes that are not sent yet")]
     disagreements: Annotated[list[Disagreement], Size(20)]
     notes: list[str]
 
@@ -55,6 +55,6 @@ class SharingStatus:
     project: Annotated[str, Doc("identifier of the project in the team's database; empty before the first exchange")]
     person: str
     last: Annotated[MomentOrNone, Doc("time of the last successful exchange; null if there was none")]
-    waiting: Annotated[int, Doc("number of changes of memories that are not sent yet")]
+    waiting: Annotated[int, Doc("number of memory changes that are not sent yet")]
     error: Annotated[str, Doc("why the last exchange failed; empty if the exchange succeeded")]
     disagreements: Annotated[list[Disagreement], Size(20)]

@@ -230,7 +230,7 @@ class _Once:
         self._fields = fields
 
     def __call__(self, source: Any) -> Any:
-        """Render an object."""
+        """Return the fields of an object that the query asks for, as JSON data."""
         seen = _WORK.seen
         return self._fields(source) if seen is None else self._render(source, seen[self])
 

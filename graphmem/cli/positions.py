@@ -53,5 +53,7 @@ def with_plain_paths(arguments: Mapping[str, Any], names: Iterable[str], *, fill
         if fills:
             found = {part: value for part, value in (("line", place.line), ("column", place.column)) if value is not None} | found
     if fills and "line" not in found:
-        raise BadInputError("the line is missing; write path:line[:column], or give it after the file", argument="line")
+        raise BadInputError(
+            "the line number is missing; write path:line or path:line:column, or give the number after the path", argument="line"
+        )
     return found

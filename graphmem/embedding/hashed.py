@@ -45,7 +45,7 @@ class HashedEmbedder:
 
     @property
     def normalised(self) -> bool:
-        """Always True: vectors have unit length."""
+        """Whether the vectors have unit length; always True."""
         return True
 
     @property

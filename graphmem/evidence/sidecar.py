@@ -59,7 +59,7 @@ class Sidecar:
 
     @property
     def exists(self) -> bool:
-        """Whether any observed edge was ever stored."""
+        """Whether any edge that a tool observed, such as a test run, was stored."""
         return self.path.exists()
 
     def close(self) -> None:

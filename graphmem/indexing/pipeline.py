@@ -291,7 +291,7 @@ class Indexer:
         return self._kept.let_go()
 
     def close(self) -> None:
-        """Close the file of observations by outside tools, such as test runs."""
+        """Close the file with the calls that test runs and other tools reported."""
         self._outside.close()
 
     def _name_functions(self, *, anew: bool) -> None:

@@ -1,4 +1,4 @@
-"""Show a small change in answers before it is committed."""
+"""Let queries see a small change before the database has committed it."""
 
 from __future__ import annotations
 

@@ -415,7 +415,7 @@ class Injector:
         return [one for one in of_rules(scoped) if one.id not in shown]
 
     def _tool(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Return rules and warnings (traps) about the files that a tool used."""
+        """Return rules and warnings about the files that a tool used."""
         shown = self._shown(ask)
         rules = self._rules_of(ask.files, shown)
         traps = {one: None for path in ask.files for one, sure in self._finder.traps(path) if sure >= self.trust.threshold()}

@@ -207,7 +207,9 @@ def info_of(body: Mapping[str, Any]) -> tuple[SessionInfo, list[str]]:
         BadInputError, KeyError: the line has another format.
     """
     if body["format"] != FORMAT:
-        raise KeyError(f"the session log has the unknown format {body['format']}; graphmem quarantines the file")
+        raise KeyError(
+            f"the session log has the unknown format {body['format']}; graphmem quarantines the file, which a newer graphmem may read"
+        )
     return session_info(body["info"]), list(body["roots"])
 
 

@@ -1,9 +1,10 @@
 """Decide whether a finding occurred in a large enough share of sessions.
 
-The count of a finding is compared with the number of sessions that could have made it. For example, if three of four sessions that read a
-file did not use it, the file is probably not useful. Three of a hundred sessions prove nothing. Signals (kinds of findings) that could
-occur by chance have a row in the table of this module: the sessions to compare with, and the minimum share. The lower end of a confidence
-interval must reach the minimum share. A plain share would pass by chance sooner or later, because it is tested after every session.
+The share is the number of sessions with the finding, divided by the number of sessions in which it could occur. The lower end of the
+share's confidence interval must reach a minimum. For example, an agent reads a file but never edits or quotes it in three of four sessions:
+the file is probably not useful. In three of a hundred sessions, this means nothing. The table of this module has a row for each signal
+(kind of finding) that could occur by chance: the sessions to compare with, and the minimum. The interval is needed because the share is
+tested after every session, so that the share alone would reach the minimum by chance sooner or later.
 """
 
 from __future__ import annotations

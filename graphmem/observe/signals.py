@@ -1,7 +1,8 @@
 """The seventeen signals: kinds of patterns in an agent's session.
 
-For example, an error that was fixed is a signal. One table has the value of each signal, the types of its memories, and the required number
-of sessions. A class in `detect_files`, `detect_tools` or `detect_words` detects each signal.
+For example, an error that was fixed is a signal. One table tells for each signal how much it counts, which types of memories it leads to,
+and in how many sessions it must occur before a memory is proposed. A class in `detect_files`, `detect_tools` or `detect_words` detects each
+signal.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class LearningSwitch:
             BadInputError: the state or the number of minutes is invalid, or the setting of the project switches learning off.
         """
         if state not in STATES:
-            raise BadInputError(f"unknown state of learning {state!r}; use one of {', '.join(STATES)}", argument="state", value=state)
+            raise BadInputError(f"learning cannot be set to {state!r}; use one of {', '.join(STATES)}", argument="state", value=state)
         if minutes is not None and state != PAUSED:
             raise BadInputError(
                 f"the state {state} cannot have a number of minutes; omit minutes, or use the state {PAUSED}",

@@ -268,7 +268,7 @@ class Operation:
 
     @cached_property
     def bounds(self) -> dict[str, Bounds]:
-        """Minimum and maximum of the parameters that are numbers, by name."""
+        """Smallest and largest value allowed for each parameter that is a number."""
         return {one.name: bounds for one in self.parameters if (bounds := one.mark(Bounds)) is not None}
 
     @cached_property

@@ -184,9 +184,9 @@ class _Joined:
         return Contract(found.kind, found.name, found.change, offered, asked)
 
     def place(self, row: ContractRow, confidence: float) -> ContractPlace:
-        """Convert one side of a contract to a place in code, for answers.
+        """Return the project, file and line of one side of a contract.
 
-        `row` is the code that offers the contract, or the code that uses it.
+        A contract is, for example, an HTTP route. `row` is the code that offers it or the code that uses it.
         """
         project, mark, inner = row.path.partition(BETWEEN + "/")
         qualname = "" if row.qualname == "<module>" else row.qualname

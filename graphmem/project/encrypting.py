@@ -70,8 +70,8 @@ def encrypt(data_dir: Path, settings: Settings, key_file: Path | None, *, remove
         mark = None
     if mark is not None and mark["key_id"] != vault.id:
         raise EncryptionError(
-            f"the memories are encrypted with the key {mark['key_id']}, not with {vault.id}; run `graphmem memory decrypt` with the "
-            f"key {mark['key_id']} first",
+            f"the memories are encrypted with the key {mark['key_id']}, but the given key is {vault.id}; first run "
+            f"`graphmem memory decrypt` with the key {mark['key_id']}",
             key=mark["key_id"],
         )
     copies = [] if mark is not None and mark["state"] == vaults.ON else _copies(home)

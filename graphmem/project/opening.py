@@ -481,7 +481,7 @@ def _relevance(model: LanguageModel | None, settings: Settings, book: MemoryRepo
 
 @contextlib.contextmanager
 def _view_of(settings: Settings, tree: Path, folder: Path) -> Iterator[GraphView]:
-    """Index the files of `tree` in the directory `folder`; yield the graph."""
+    """Index the files of `tree` into the database `folder`; yield the graph."""
     with contextlib.closing(open_project(folder, settings=replace(settings, store=""), keep_warm=False)) as other:
         other.runs.index(tree)
         yield other.graph.view()

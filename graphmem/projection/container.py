@@ -129,7 +129,7 @@ def read_container(path: Path, what: str, version: int) -> Container:
         else:
             sections[entry["name"]] = pa.ipc.open_stream(pa.py_buffer(blob)).read_all()
     if ends != len(view):
-        raise DamagedFileError(f"{path.name} has bytes after its last section; graphmem rebuilds it from the database")
+        raise DamagedFileError(f"{path.name} has bytes after its last section; graphmem rebuilds it from the database now")
     return Container(header["generation"], header["meta"], sections)
 
 

@@ -194,9 +194,9 @@ class Frameworks:
         return (written | {method for row in rows for method in row.methods}) - VERBS  # a client's methods are named like these
 
     def route_rows(self, name: str) -> Sequence[HandsOver]:
-        """Return the `HandsOver` rows for a call that may register route handlers.
+        """Return the table rows (`HandsOver`) that may describe a given call.
 
-        `name` is the last part of the callee's name.
+        Such a row says which argument of a call is registered as the handler of a route. `name` is the last part of the callee's name.
         """
         return [
             row

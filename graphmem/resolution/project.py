@@ -153,7 +153,7 @@ class Project:
         return entry.constraint
 
     def file(self, path: str) -> FileEntry | None:
-        """Return the facts of the file at a path, with indexes, or None."""
+        """Return what the parser found in the file at a path; None if unknown."""
         self.touch("file", path)
         return self.files.get(path)
 

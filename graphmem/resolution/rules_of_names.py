@@ -146,7 +146,7 @@ class NameRules:
         return EMPTY
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Return a module inside another one, as `MODULE` or `NAMESPACE` tuples."""
+        """Look up a submodule; return `MODULE` or `NAMESPACE` tuples, or nothing."""
         return EMPTY
 
     def exported(self, entry: FileEntry, name: str) -> bool:

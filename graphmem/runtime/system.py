@@ -382,9 +382,9 @@ def alarm(cpu_s: float, wall_s: float) -> None:
 
 
 def arm() -> None:
-    """Make sure that the signals of `alarm` end this process.
+    """Let the signals that `alarm` sends end the process, as by default.
 
-    If the parent process ignored these signals, this process does, too, until `arm` is called.
+    A process inherits ignored signals from its parent. Call this function first, or the signals stay ignored.
     """
     if sys.platform != "win32":
         signal.signal(signal.SIGALRM, signal.SIG_DFL)

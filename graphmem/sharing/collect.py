@@ -34,7 +34,7 @@ _ABOUT: Final = '["about"'
 
 
 class Anchor(NamedTuple):
-    """The last journal entry whose change was turned into an operation.
+    """The last journal entry whose change is already prepared for sending.
 
     `number` is the entry's number, and `at` is its time.
     """

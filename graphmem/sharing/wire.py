@@ -132,7 +132,7 @@ def element(given: Any) -> str:
             pass
         case _:
             raise ValueError(
-                f"a shared operation must add a tag, link or relation of a memory, not {given!r:.80}; graphmem skips the operation"
+                f"a shared operation must add a tag, link or relation of a memory, not {given!r:.80}; graphmem skips this change"
             )
     return spelled(*parts)
 
@@ -148,20 +148,20 @@ def spelled(*parts: Any) -> str:
 def _text(value: Any, most: int = _NAME) -> str:
     if not isinstance(value, str) or len(value) > most:
         raise ValueError(
-            f"the value {value!r:.60} in a shared operation must be a string of at most {most} characters; graphmem skips the operation"
+            f"the value {value!r:.60} in a shared operation must be a string of at most {most} characters; graphmem skips this change"
         )
     return value
 
 
 def _whole(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 62:
-        raise ValueError(f"the value {value!r:.60} in a shared operation must be a whole number of 0 or more; graphmem skips the operation")
+        raise ValueError(f"the value {value!r:.60} in a shared operation must be a whole number of 0 or more; graphmem skips this change")
     return value
 
 
 def _time(value: Any) -> str:
     if datetime.fromisoformat(_text(value)).tzinfo is None:
-        raise ValueError(f"the time {value!r} in a shared operation has no time zone; graphmem skips the operation")
+        raise ValueError(f"the time {value!r} in a shared operation has no time zone; graphmem skips this change")
     return str(value)
 
 
@@ -180,25 +180,25 @@ def _one_of(allowed: Any) -> Callable[[Any], str]:
 
 def _share(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise ValueError(f"the value {value!r:.60} in a shared operation must be a number from 0 to 1; graphmem skips the operation")
+        raise ValueError(f"the value {value!r:.60} in a shared operation must be a number from 0 to 1; graphmem skips this change")
     return float(value)
 
 
 def _days(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
-        raise ValueError(f"the value {value!r:.60} in a shared operation must be a positive number of days; graphmem skips the operation")
+        raise ValueError(f"the value {value!r:.60} in a shared operation must be a positive number of days; graphmem skips this change")
     return float(value)
 
 
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"the value {value!r:.60} in a shared operation must be true or false; graphmem skips the operation")
+        raise ValueError(f"the value {value!r:.60} in a shared operation must be true or false; graphmem skips this change")
     return value
 
 
 def _object(value: Any) -> str:
     if not isinstance(orjson.loads(_text(value, MAX_BYTES)), dict):
-        raise ValueError("a value in a shared operation must be a JSON object; graphmem skips the operation")
+        raise ValueError("a value in a shared operation must be a JSON object; graphmem skips this change")
     return str(value)
 
 
@@ -248,5 +248,5 @@ def _write(name: str, given: Any) -> Write:
 
 def _ids(values: Any) -> tuple[str, ...]:
     if not isinstance(values, (list, tuple)) or len(values) > MAX_PARTS:
-        raise ValueError(f"a value in a shared operation must be a list of at most {MAX_PARTS} ids; graphmem skips the operation")
+        raise ValueError(f"a value in a shared operation must be a list of at most {MAX_PARTS} ids; graphmem skips this change")
     return tuple(str(uuid.UUID(one)) for one in values)

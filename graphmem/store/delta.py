@@ -16,7 +16,7 @@ from graphmem.errors import BadInputError
 from graphmem.model import ChunkRow, GraphDelta, PackedChunkRow
 from graphmem.store.anchors import Following
 from graphmem.store.arrow_rows import node_slices, wanted
-from graphmem.store.tables import CHUNK_OF, CODE_NODES, KNOWLEDGE_PAIRS, NodeTable, Pair, RelTable
+from graphmem.store.tables import CODE_NODES, KNOWLEDGE_PAIRS, NodeTable, Pair, RelTable
 from graphmem.store.transaction import Transaction
 from graphmem.store.write_edges import FEW, EdgeChanges, LabelOf, ends, few_or_many, label_lookup, once
 from graphmem.store.write_nodes import CREATES, write_nodes
@@ -190,7 +190,6 @@ def _link_chunks(transaction: Transaction, links: list[tuple[str, str]]) -> None
         created = transaction.run("link_chunks", rows=rows).rows[0][0]
     if created != len(links):
         raise BadInputError(
-            f"{len(links) - created} chunks of text have {CHUNK_OF.edge} edges to symbols that are not in the graph; add these symbols to "
-            "the delta",
+            f"{len(links) - created} chunks of text belong to symbols that are not in the graph; add these symbols to the same write",
             argument="chunks",
         )

@@ -27,7 +27,7 @@ def test_the_symbol_at_a_position(graphmem: Run, indexed, arguments: str, symbol
 def test_a_file_without_a_line_is_refused_with_the_form_to_write(graphmem: Run, indexed) -> None:
     ran = graphmem("symbol-at", "shop/cart.py", cwd=indexed)
     assert ran.code == 2
-    assert "the line is missing; write path:line[:column]" in ran.said
+    assert "the line number is missing; write path:line" in ran.said
 
 
 @pytest.mark.parametrize("command", ["occurrences", "reviewers", "coaccess"])

@@ -136,9 +136,9 @@ class Helper:
         return annotation
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
-        """Return byte ranges of a source, with a modifier for definitions there.
+        """Return byte ranges in which definitions get a further modifier.
 
-        Each range is (start, end, modifier). Every definition inside the range gets the modifier.
+        Each range is (start, end, modifier). For example, definitions below `private:` get the modifier `private`.
         """
         return ()
 

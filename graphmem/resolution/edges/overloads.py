@@ -121,9 +121,9 @@ class Overloads:
         return owner.kind not in CLASS_KINDS or not any(isinstance(base, Symbol) for base in self.inference.mro(owner)[1:])
 
     def _overrides(self, reference: Reference, group: Sequence[Target], plain: Sequence[Sequence[Target]]) -> list[Target]:
-        """Return the methods of one class that override a chosen overload.
+        """Return the methods of one class that override the overload of a call.
 
-        `group` are the methods of the class. `plain` has the overloads that were chosen in other classes, one list for each class. In
+        `group` are the methods of the class. `plain` has the overloads already chosen for the call, one list for each other class. In
         languages that do not inherit overloads, only the methods of `group` that fit the arguments best are returned.
         """
         chosen = [target.symbol for targets in plain for target in targets if target.symbol is not None]

@@ -178,9 +178,10 @@ class ReadSites(VariableSites):
         return term[0] == ATTR and rules.siblings_are_inferred and rules.receiver_class(self.entry, reference.scope, term[1]) >= 0
 
     def use_descriptor(self, reference: Reference, symbol: Symbol, name: str) -> None:
-        """Add calls of a descriptor that a class stores in the attribute `name`.
+        """Add the call edges of reading or writing an attribute with a descriptor.
 
-        The class is `symbol` or a base. A descriptor, such as `name = Field()`, runs when `x.name` is read or written.
+        A descriptor is an object such as `Field()` in `name = Field()`; reading `x.name` calls its `__get__`. It is looked up under `name`
+        in the class `symbol` and in its base classes.
         """
         for owner in self.inference.mro(symbol):
             entry = self.project.entry(owner) if isinstance(owner, Symbol) else None

@@ -184,7 +184,7 @@ class Requests:
                         yield symbol
 
     def _view_of(self, terms: Sequence[Term], index: int) -> int:
-        """Return the class in `Index.as_view()`; -1 for other expressions."""
+        """Return the term of the class in a view, as in `Index.as_view()`, or -1."""
         found = terms[index]
         callee = terms[found[1]] if found[0] == CALL else found
         return callee[1] if found[0] == CALL and callee[0] == ATTR and callee[2] in self.tables.views else -1

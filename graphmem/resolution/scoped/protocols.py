@@ -26,9 +26,10 @@ class ScopedProtocols(ScopedClasses):
     """Rules for calls that the source does not spell as calls."""
 
     def function_attribute(self, inference: Inference, function: Func, name: str) -> Type:
-        """Return what a function passes to its block, or the block's receiver.
+        """Return the types that a block gets, as its arguments or as `self`.
 
-        `name` is one of the names that the parser binds for this, see `graphmem.parsing.languages.ruby_blocks`.
+        The attribute `name` is `PASSED` for the arguments and `RECEIVER` for `self`. The parser writes these attributes; see
+        `graphmem.parsing.languages.ruby_blocks`.
         """
         if not self._blocks or name not in (PASSED, RECEIVER):
             return EMPTY

@@ -107,7 +107,7 @@ def _check_chunks(queries: Queries, linked: set[str], known: set[str]) -> None:
     missing -= _existing(queries, NodeTable.SYMBOL, missing) if missing else set()
     if missing:
         raise BadInputError(
-            f"{len(missing)} chunks of text have CHUNK_OF edges to symbols that are not in the graph; add these symbols to the delta",
+            f"{len(missing)} chunks of text belong to symbols that are not in the graph; add these symbols to the same write",
             argument="chunks",
         )
 
