@@ -133,12 +133,11 @@ class Targets:
     def _constructors_below(self, symbol: Symbol, caller: Symbol) -> Iterator[Target]:
         """Yield the constructors of subclasses that `cls()` may run.
 
-        `symbol` is the class of `cls`. Nothing is yielded for more than `FEW_OVERRIDES` constructors.
+        `symbol` is the class of `cls`. Nothing is yielded for more constructors than `hierarchy.MAX_OVERRIDES`.
         """
         for name in rules_of(self.entry).constructors:
             found = self.hierarchy.overrides(symbol, name, caller)
-            if len(found) <= FEW_OVERRIDES:
-                yield from (Target(constructor, None, "override") for constructor in found)
+            yield from (Target(constructor, None, "override") for constructor in found)
 
     def _next_constructor(self, atom: SuperObject) -> Iterator[Target]:
         _, after, (_, symbol, _) = atom
