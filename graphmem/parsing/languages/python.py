@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import Import
@@ -35,7 +36,8 @@ class PythonHelper(Helper):
         """Return the variables whose class `isinstance` tests imply, with lines.
 
         The variable has this class in the condition and in the branch of the `if`. If the branch of `if not isinstance(x, A)` exits, it has
-        the class after the `if`. After an `assert`, it has the class in the rest of the block.
+        the class after the `if`. After an `assert`, it has the class in the rest of the block. In `a if isinstance(x, A) else b`, it has
+        the class only if `b` does not use it on the same lines.
         """
         statement = node.parent
         if statement is None or b"isinstance" not in builder.source[node.start_byte : node.end_byte]:
@@ -44,7 +46,8 @@ class PythonHelper(Helper):
         if statement.type == "assert_statement":
             found += (_holds(test, node.end_point.row + 1, _end_of_block(statement)) for test in _tests(node, True))
         elif statement.type == "conditional_expression":
-            found += (_holds(test, statement.start_point.row + 1, node.end_point.row + 1) for test in _tests(node, True))
+            held = (_holds(test, statement.start_point.row + 1, node.end_point.row + 1) for test in _tests(node, True))
+            found += (one for one in held if not _is_used_otherwise(builder, one, statement))
         else:
             branch = statement.child_by_field_name("consequence") or statement.child_by_field_name("body")
             last = (branch or node).end_point.row + 1
@@ -81,6 +84,18 @@ class PythonHelper(Helper):
                 if either and _returns(builder, start, end):
                     found += (Demand("unless", one, first, last) for one in either)
         return tuple(found)
+
+
+def _is_used_otherwise(builder: TermBuilder, found: Narrowing, expression: Node) -> bool:
+    """Whether the alternative of a conditional expression uses a variable.
+
+    `found` is the range of lines in which the test holds. Uses on other lines do not count.
+    """
+    alternative = expression.named_children[-1]
+    if alternative.start_point.row + 1 > found.last_line:
+        return False
+    name = re.escape(builder.text(found.target))
+    return re.search(rf"\b{name}\b", builder.text(alternative)) is not None
 
 
 def _returns(builder: TermBuilder, start: int, end: int) -> bool:
