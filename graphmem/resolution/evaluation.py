@@ -520,7 +520,8 @@ class Evaluation:
                 elif position < len(atom[1]):
                     found = join(found, atom[1][position])
             else:
-                inner = self.element(frozenset((atom,)))
+                inner = rules_of(self.project.entry(atom[1])).part_of_tuple(self, atom, position) if atom[0] == INST else EMPTY
+                inner = inner or self.element(frozenset((atom,)))
                 found = join(found, inner if position >= 0 else box("list", inner))
         return found
 

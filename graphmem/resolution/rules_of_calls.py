@@ -251,6 +251,13 @@ class CallRules:
         """
         return EMPTY
 
+    def part_of_tuple(self, inference: Inference, receiver: Instance, position: int) -> Type:
+        """Return the type of an item of an object that is also a tuple.
+
+        In Python, objects of a `NamedTuple` class are such. The result is empty for other objects.
+        """
+        return EMPTY
+
     def next_step(self, name: str) -> str:
         """Return the method that fetches the next element: `__next__` in Python.
 

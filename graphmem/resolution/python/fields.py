@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding
     from graphmem.resolution.file_entry import CallSite, FileEntry
     from graphmem.resolution.inference import Inference
+    from graphmem.resolution.types import Instance
 
 _DECORATORS: Final = frozenset({"dataclass", "attrs", "attributes", "define", "mutable", "frozen"})
 """Names of decorators that write a constructor; `attr.s` is one, too."""
@@ -48,6 +49,17 @@ def field_value(inference: Inference, owner: Symbol, binding: Binding, value: Ty
             given = join(given, _passed(inference, made, position, _name(entry, binding).lstrip("_")))
     given = inference.expanded(given)
     return join(frozenset(atom for atom in value if atom[0] != EXTI), given) if given else value
+
+
+def part_of_tuple(inference: Inference, receiver: Instance, position: int) -> Type:
+    """Return the type of one item of an object of a `NamedTuple` class.
+
+    `position` is the item's position among the fields. The result is empty for other classes, and if there is no such field.
+    """
+    if position < 0 or not any(isinstance(part, Symbol) and _is_tuple(inference, part) for part in inference.mro(receiver[1])):
+        return EMPTY
+    names = list(_fields(inference, receiver[1]))
+    return inference.expanded(inference.attribute_of(receiver, names[position])) if position < len(names) else EMPTY
 
 
 def _is_open(declared: Type) -> bool:
@@ -85,7 +97,14 @@ def _writes_constructor(inference: Inference, symbol: Symbol) -> bool:
             return True
         if term[0] == ATTR and (term[2] in _DECORATORS or (term[2] == "s" and entry.terms[term[1]] == (NAME, "attr"))):
             return True
-    return any(written_name(entry.terms, term) == _BASE and entry.terms[term][0] != INDEX for _, term in definition.bases)
+    return _is_tuple(inference, symbol)
+
+
+def _is_tuple(inference: Inference, symbol: Symbol) -> bool:
+    """Whether `NamedTuple` is a base in the header of a class."""
+    entry = inference.project.entry(symbol)
+    bases = entry.definitions[symbol.index].bases
+    return any(written_name(entry.terms, term) == _BASE and entry.terms[term][0] != INDEX for _, term in bases)
 
 
 def _fields(inference: Inference, symbol: Symbol) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import ATTR, AWAIT, CALL, ENTER, INDEX, ITER, NAME, OPERATOR, STRING
 from graphmem.resolution.operators import ASSIGNING, BINARY, METHODS, UNARY
 from graphmem.resolution.python.annotations import PythonTypes
-from graphmem.resolution.python.fields import field_value
+from graphmem.resolution.python.fields import field_value, part_of_tuple
 from graphmem.resolution.python.library import (
     BUILTIN_NAMES,
     CALLS,
@@ -348,6 +348,10 @@ class PythonRules(PythonTypes):
                 found = join(found, inference.method_result(inner, "__next__"))
                 found = join(found, inference.awaited(inference.method_result(inner, "__anext__")))
         return found
+
+    def part_of_tuple(self, inference: Inference, receiver: Instance, position: int) -> Type:
+        """Return the type of an item of an object of a `NamedTuple` class."""
+        return part_of_tuple(inference, receiver, position)
 
     def answers_itself(self, base: Ext, name: str) -> bool:
         """Whether a special method of a library class calls no other one.
