@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import Import
+from graphmem.parsing.facts import INDEX, TUPLE, TYPED, Import, TermIndex, written_name
 from graphmem.parsing.languages import Demand, Helper, Narrowing
 
 if TYPE_CHECKING:
@@ -55,6 +55,23 @@ class PythonHelper(Helper):
             if branch is not None and statement.type == "if_statement":
                 found += _otherwise(node, statement, branch)
         return tuple(found)
+
+    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
+        """Convert `yield x` to a term (an expression) of the type that is sent.
+
+        The annotation of the generator declares it: in `-> Generator[A, B, None]` it is `B`.
+        """
+        if what != "yield":
+            return super().helper_term(builder, node, what)
+        around = node.parent
+        while around is not None and around.type not in ("function_definition", "lambda"):
+            around = around.parent
+        result = around.child_by_field_name("return_type") if around is not None else None
+        term = builder.terms[declared] if (declared := builder.annotation(result)) >= 0 else None
+        if term is None or term[0] != INDEX or written_name(builder.terms, term[1]) not in ("Generator", "AsyncGenerator"):
+            return builder.unknown
+        parts = builder.terms[term[2]]
+        return builder.add((TYPED, parts[1][1])) if parts[0] == TUPLE and len(parts[1]) > 1 else builder.unknown
 
     def demands(self, builder: TermBuilder, node: Node) -> tuple[Demand, ...]:
         """Return the lines that an `if` runs only for certain arguments.
