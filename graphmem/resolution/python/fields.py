@@ -54,7 +54,7 @@ def field_value(inference: Inference, owner: Symbol, binding: Binding, value: Ty
 def part_of_tuple(inference: Inference, receiver: Instance, position: int) -> Type:
     """Return the type of one item of an object of a `NamedTuple` class.
 
-    `position` is the item's position among the fields. The result is empty for other classes, and if there is no such field.
+    `position` is the position of the item among the fields. The result is empty for other classes and beyond the last field.
     """
     if position < 0 or not any(isinstance(part, Symbol) and _is_tuple(inference, part) for part in inference.mro(receiver[1])):
         return EMPTY
