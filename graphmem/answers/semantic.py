@@ -200,7 +200,7 @@ class EntryPoint:
 
 @answer
 class EntryPointPage:
-    """Entry points by kind, then path and line."""
+    """Entry points: declared commands, then the other kinds. Examples and scripts come last."""
 
     entry_points: list[EntryPoint]
     total: int

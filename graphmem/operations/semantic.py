@@ -136,7 +136,8 @@ class SemanticOperations:
     def entry_points(self, kinds: Kinds = None, limit: Annotated[Limit, Spelled(default=50)] = 100, offset: Offset = 0) -> EntryPointPage:
         """Find the entry points of the code.
 
-        Entry points are main functions, commands, routes, event handlers, tasks and the exports of a library.
+        Entry points are main functions, commands, routes, event handlers, tasks and the exports of a library. The commands of the
+        project come first; examples and scripts come last.
 
         Tests and fixtures are listed only when their kinds are requested.
         """
@@ -162,7 +163,7 @@ class SemanticOperations:
     ) -> FlowPage:
         """Find call flows that start at entry points.
 
-        Flows through the most modules come first. By default no flow starts in a test.
+        Flows through the most modules come first, and those of examples and scripts last. By default no flow starts in a test.
 
         Args:
             module: only flows that pass through this module.

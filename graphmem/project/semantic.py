@@ -15,8 +15,7 @@ import numpy as np
 
 from graphmem.analysis.semantic import central, cutting, heat
 from graphmem.analysis.semantic.duplicates import LEAST_TOKENS, SIMILAR
-from graphmem.analysis.semantic.entries import ENTRY_KINDS
-from graphmem.analysis.semantic.flows import MAX_STEPS
+from graphmem.analysis.semantic.entries import ENTRY_KINDS, MAX_STEPS
 from graphmem.answers.history import Knowledge, KnownPart, Reviewer
 from graphmem.answers.semantic import (
     CentralPage,
@@ -191,7 +190,7 @@ class SystemQuestions:
     def entry_points(self, kinds: Sequence[str] | None = None, limit: int = 100, offset: int = 0) -> EntryPointPage:
         """Return a page of entry points, such as routes and commands.
 
-        Entry points are ordered by kind, then path and line.
+        The commands that the project declares come first, then other kinds. Examples and scripts come last.
 
         Returns:
             The page. Its counts by kind include tests and fixtures.
@@ -202,12 +201,9 @@ class SystemQuestions:
         with here.lock:
             view, entries = here.view, here.entries
             by_kind = Counter(entries.listed.values())
-            chosen = sorted(
-                entries.of_kinds(wanted),
-                key=lambda node: (_place(entries.kind[node]), view.path(node), int(view.start_line[node]), node),
-            )
-            rows = chosen[offset : offset + limit]
             names = here.framework_names
+            chosen = entries.ordered(wanted, names, here.calls)
+            rows = chosen[offset : offset + limit]
             found = [
                 EntryPoint(
                     info,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from graphmem.analysis.semantic.beside import beside
 from graphmem.analysis.semantic.files import DEPENDENCY_KINDS
 from graphmem.analysis.semantic.heat import F64
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
@@ -23,6 +24,7 @@ DAMPING: Final = 0.85
 ITERATIONS: Final = 100
 TOLERANCE: Final = 1e-10
 _DECLARED: Final = tuple(NODE_KINDS.index(kind) for kind in ("interface", "type", "enum"))  # say what values look like, and run nothing
+_BODIES: Final = tuple(NODE_KINDS.index(kind) for kind in ("function", "method"))
 _SKIPPED: Final = tuple(NODE_KINDS.index(kind) for kind in ("module", "variable"))
 
 
@@ -54,10 +56,14 @@ def page_rank(view: GraphView) -> F64:
 def central(view: GraphView, rank: F64, limit: int) -> list[int]:
     """Nodes of the most central definitions, highest rank first.
 
-    Functions, methods and classes come before interfaces, types and enums.
+    Functions, methods and classes come before interfaces, types and enums. Functions inside functions, and examples, scripts and other
+    code beside the product, come last: nobody begins to read there.
     """
     kept = np.flatnonzero((view.label == SYMBOL) & ~view.is_test & ~np.isin(view.kind, _SKIPPED))
     declared = np.isin(view.kind[kept], _DECLARED)
-    order = np.lexsort((kept, view.start_line[kept], view.path_index[kept], -np.round(rank[kept], 6), declared))
+    parent = view.parent[kept]
+    local = (parent >= 0) & np.isin(view.kind[parent], _BODIES)
+    late = np.where(local | beside(view)[kept], 2, declared)
+    order = np.lexsort((kept, view.start_line[kept], view.path_index[kept], -np.round(rank[kept], 6), late))
     found: list[int] = kept[order][:limit].tolist()
     return found

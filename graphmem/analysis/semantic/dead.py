@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from graphmem.analysis.semantic.beside import FILES, FOLDERS
 from graphmem.answers.semantic import DeadSymbol
 from graphmem.model import EdgeKind
 from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
@@ -59,11 +60,6 @@ _CLASS: Final = NODE_KINDS.index("class")
 _TYPES: Final = tuple(NODE_KINDS.index(kind) for kind in ("class", "interface", "enum", "type"))
 _METHOD: Final = NODE_KINDS.index("method")
 _ROOT_CLASSES: Final = ("object",)
-# Folders of code that people neither write nor delete function by function; hidden folders are added.
-TOOLS: Final = ("generated", "__generated__", "_generated", "gen", "dist", "build", "snapshots", "__snapshots__")
-_OTHERS: Final = ("vendor", "vendored", "third_party", "node_modules", "pdfjs")
-FOLDERS: Final = frozenset(("migrations", "alembic", "fixtures", "testdata", *TOOLS, *_OTHERS))
-FILES: Final = ("*_pb2.py", "*_pb2_grpc.py", "*.min.js", "*.min.mjs", "*.bundle.js", "*.generated.*", "*.gen.*")
 _DECORATIONS: Final = frozenset({"property", "static", "classmethod", "abstract", "setter", "dataclass"})
 
 

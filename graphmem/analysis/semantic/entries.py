@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from graphmem.analysis.semantic.beside import beside
 from graphmem.analysis.semantic.files import FileGraph
 from graphmem.model import TEST_KINDS, EdgeKind
 from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
 ENTRY_KINDS: Final = ("main", "command", "route", "event", "task", "export", "test", "fixture")  # in the order of lists
+MAX_STEPS: Final = 8  # calls that a flow, or the reach of an entry point, may follow
 CONFIDENT: Final = 0.85  # calls that a flow may follow, without those to any of several overrides
 _CALLABLE: Final = frozenset(NODE_KINDS.index(kind) for kind in ("function", "method", "class"))
 
@@ -55,6 +57,35 @@ class Entries:
         `kinds=None` selects all kinds except tests and fixtures.
         """
         return [node for node, kind in self.listed.items() if (kind in kinds if kinds is not None else kind not in TEST_KINDS)]
+
+    @cached_property
+    def beside(self) -> npt.NDArray[np.bool_]:
+        """Whether each node is in an example, a script or other code beside the product, shape (n,)."""
+        return beside(self.view)
+
+    def ordered(self, kinds: Collection[str] | None, named: Collection[str], calls: Calls) -> list[int]:
+        """Entry points of given kinds, in the order in which a newcomer should meet them.
+
+        Code beside the product comes last. Commands without a name in a framework come first: a manifest declares most of them, and a
+        person types them. The others follow by kind. Among these commands, and among programs, those that run the most code precede the
+        others; the rest is ordered by path and line.
+
+        Args:
+            kinds: kinds to return; None for all kinds except tests and fixtures.
+            named: ids of symbols that a framework knows by a name, such as a subcommand.
+            calls: calls that tell how much code a program runs.
+        """
+        view, ids = self.view, self.view.ids
+
+        def place(node: int) -> tuple[object, ...]:
+            kind = self.kind[node]
+            number = ENTRY_KINDS.index(kind) if kind in ENTRY_KINDS else len(ENTRY_KINDS)
+            typed = kind == "command" and ids[node] not in named
+            number = -1 if typed else number
+            reach = -calls.reach(node, MAX_STEPS) if typed or kind == "main" else 0
+            return (bool(self.beside[node]), number, kind, reach, view.path(node), int(view.start_line[node]), node)
+
+        return sorted(self.of_kinds(kinds), key=place)
 
     @cached_property
     def public(self) -> npt.NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
-from graphmem.analysis.semantic.entries import ENTRY_KINDS, Calls, Entries
+from graphmem.analysis.semantic.entries import ENTRY_KINDS, MAX_STEPS, Calls, Entries
 from graphmem.analysis.semantic.files import step_of
 from graphmem.answers.semantic import Flow
 from graphmem.model import stable_id
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from graphmem.answers import SymbolInfo
     from graphmem.answers.vocabulary import EntryKind
 
-MAX_STEPS: Final = 8
 LEAST_STEPS: Final = 2  # one call is not a flow
 VARIANTS: Final = 10
 
@@ -38,8 +37,9 @@ class _Way(NamedTuple):
 def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = None) -> list[Flow]:
     """Flows from entry points of given kinds.
 
-    The flow that passes the most modules comes first. With `kinds` None, entry points of all kinds except tests and fixtures are used. A
-    flow is left out if it equals the last steps of another flow.
+    The flow that passes the most modules comes first; flows from examples, scripts and other code beside the product come last. With
+    `kinds` None, entry points of all kinds except tests and fixtures are used. A flow is left out if it equals the last steps of another
+    flow.
     """
     calls, module_of = Calls(modules.view), _modules_of(modules)
     ways = [way for node in sorted(entries.of_kinds(kinds)) if (way := _best(modules, calls, module_of, node)) is not None]
@@ -55,7 +55,17 @@ def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = No
 def _rank(modules: Modules, entries: Entries, way: _Way) -> tuple[object, ...]:
     view = modules.view
     kind = ENTRY_KINDS.index(entries.kind[way.entry]) if entries.kind[way.entry] in ENTRY_KINDS else len(ENTRY_KINDS)
-    return (-len(set(way.modules)), kind, -len(way.rows), -way.confidence, view.path(way.entry), int(view.start_line[way.entry]), way.entry)
+    beside = bool(entries.beside[way.entry])
+    return (
+        beside,
+        -len(set(way.modules)),
+        kind,
+        -len(way.rows),
+        -way.confidence,
+        view.path(way.entry),
+        int(view.start_line[way.entry]),
+        way.entry,
+    )
 
 
 def _best(modules: Modules, calls: Calls, module_of: Sequence[int], entry: int) -> _Way | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
-from graphmem.analysis.semantic.dead import FILES, TOOLS
+from graphmem.analysis.semantic.beside import FILES, TOOLS
 
 if TYPE_CHECKING:
     from graphmem.analysis.semantic.modules import Modules

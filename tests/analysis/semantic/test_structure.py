@@ -251,3 +251,12 @@ def test_central_symbols_are_those_the_rest_leans_on(indexed):
     names = [one.symbol.qualname for one in indexed.central_symbols(20).symbols]
     assert "NetworkXError" in names
     assert "Graph" in " ".join(names)
+
+
+def test_reading_begins_in_the_product_and_not_in_scripts_or_inner_functions(project):
+    body = "def {0}():\n    return 1\n\n\n" + "".join(f"def use{i}():\n    return {{0}}()\n\n\n" for i in range(4))
+    nested = "def outer():\n    def inner():\n        return 1\n\n    return [inner(), inner()]\n"
+    service = project({"scripts/release.py": body.format("bump"), "shop/price.py": "def price():\n    return 1\n\n\nprice()\n" + nested})
+    found = [one.symbol.qualname for one in service.central_symbols().symbols]
+    assert found[:2] == ["price", "outer"]
+    assert set(found[2:]) > {"bump", "outer.inner"}

@@ -1,0 +1,44 @@
+"""Files beside the product: examples, documentation, scripts of developers, and code that programs write.
+
+They are in the graph like all code. In lists that tell a newcomer where to begin, they come last.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from graphmem.projection.graph import GraphView
+
+# Folders of code that people neither write nor delete function by function; hidden folders are added.
+TOOLS: Final = ("generated", "__generated__", "_generated", "gen", "dist", "build", "snapshots", "__snapshots__")
+_OTHERS: Final = ("vendor", "vendored", "third_party", "node_modules", "pdfjs")
+FOLDERS: Final = frozenset(("migrations", "alembic", "fixtures", "testdata", *TOOLS, *_OTHERS))
+FILES: Final = ("*_pb2.py", "*_pb2_grpc.py", "*.min.js", "*.min.mjs", "*.bundle.js", "*.generated.*", "*.gen.*")
+_DOCUMENTATION: Final = ("doc", "docs", "documentation", "website", "misc", "etc", "contrib")
+_TOOLING: Final = ("script", "scripts", "tool", "tools", "build", "ci", "release", "releases", "hack")
+_EXAMPLES: Final = ("example", "examples", "sample", "samples", "demo", "demos", "playground", "playgrounds", "sandbox")
+_MEASURES: Final = ("bench", "benches", "benchmark", "benchmarks")
+AT_ROOT: Final = frozenset((*_DOCUMENTATION, *_TOOLING))
+ANYWHERE: Final = (FOLDERS - AT_ROOT) | {*_EXAMPLES, *_MEASURES}
+
+
+def is_beside(path: str) -> bool:
+    """Whether folders or name say that a file is not part of the product.
+
+    `tools`, `build` and `docs` count at the root only: a package may have a part of this name.
+    """
+    *folders, name = path.lower().split("/")
+    named = bool(folders) and (folders[0] in AT_ROOT or folders[0].startswith(".") or not ANYWHERE.isdisjoint(folders))
+    return named or any(fnmatchcase(name, pattern) for pattern in FILES)
+
+
+def beside(view: GraphView) -> npt.NDArray[np.bool_]:
+    """Whether each node is in a file beside the product, shape (n,)."""
+    of_path = np.array([*(is_beside(path) for path in view.paths), False], np.bool_)  # the last one is for code without a file, path -1
+    found: npt.NDArray[np.bool_] = of_path[view.path_index]
+    return found

@@ -1,0 +1,59 @@
+"""Where execution begins: the list starts with what a person starts, and ends with examples and scripts."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphmem.analysis.semantic.beside import is_beside
+
+MAIN = "from shop import store\n\n\ndef main():\n    return store.total()\n\n\nif __name__ == '__main__':\n    main()\n"
+SHOP = {
+    "pyproject.toml": '[project]\nname = "shop"\n\n[project.scripts]\nshop = "shop.zz_cli:serve"\n',
+    "docs/render.py": MAIN,
+    "shop/__init__.py": "",
+    "shop/emoji.py": "def show():\n    return 1\n\n\nif __name__ == '__main__':\n    print(1)\n",
+    "shop/store.py": "def total():\n    return _sum()\n\n\ndef _sum():\n    return 1\n",
+    "shop/worker.py": MAIN,
+    "shop/commands.py": "import click\n\n\n@click.command()\ndef add():\n    return 1\n",
+    "shop/zz_cli.py": "from shop import store\n\n\ndef serve():\n    return store.total()\n",
+}
+
+
+def test_the_declared_command_is_the_first_entry_point_and_a_script_of_the_docs_the_last(project):
+    service = project(SHOP)
+    kinds = ["command", "main"]
+    found = [(one.kind, one.symbol.path) for one in service.entry_points(kinds).entry_points]
+    assert found == [
+        ("command", "shop/zz_cli.py"),
+        ("command", "shop/commands.py"),  # a manifest's, or one that runs less
+        ("main", "shop/worker.py"),  # runs more than the next
+        ("main", "shop/emoji.py"),
+        ("main", "docs/render.py"),
+    ]
+    assert [one.symbol.path for page in range(5) for one in service.entry_points(kinds, 1, page).entry_points] == [
+        path for _, path in found
+    ]
+
+
+def test_flows_of_the_product_come_before_those_of_scripts(project):
+    other = MAIN.replace("import store", "import store as s").replace("store.total", "s.total")
+    flows = project({**SHOP, "docs/render.py": other + "\n\ndef more():\n    return main()\n\n\nmore()\n"}).flows(["main", "command"]).flows
+    assert [one.entry.path for one in flows][-1] == "docs/render.py"
+
+
+@pytest.mark.parametrize(
+    ("path", "beside"),
+    [
+        ("docs/conf.py", True),
+        ("web/examples/app.ts", True),
+        ("web/gen/options_js.py", True),
+        (".github/run.py", True),
+        ("src/api.generated.ts", True),
+        ("shop/tools/main.py", False),
+        ("src/core/build/prod.ts", False),
+        ("docs.py", False),
+        ("cmd/tool/main.go", False),
+    ],
+)
+def test_folders_and_names_tell_what_is_beside_the_product(path, beside):
+    assert is_beside(path) is beside
