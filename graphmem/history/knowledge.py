@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from graphmem.history.reviewers import BOT, HALF_LIFE_S
+from graphmem.history.authors import is_bot, one_name_each
+from graphmem.history.reviewers import HALF_LIFE_S
 from graphmem.runtime import git as _git
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ def known_by(root: Path, part_of: Mapping[str, str], now: datetime) -> tuple[dic
     """Return who knows each part of a project, and how many commits were read.
 
     The newest `MOST_COMMITS` commits are read, without merges. A commit counts once for each part that it touched. A commit of a bot, or
-    with more than `MOST_FILES` files, does not count for any part. Renames are not followed.
+    with more than `MOST_FILES` files, does not count for any part. Renames are not followed. Names with the same address, or that differ in
+    case only, are one person.
 
     Args:
         root: root of the working tree.
@@ -70,16 +72,16 @@ def known_by(root: Path, part_of: Mapping[str, str], now: datetime) -> tuple[dic
     Raises:
         GitError: git is not installed, or the folder is not a repository.
     """
-    command = ("log", "--no-merges", f"-n{MOST_COMMITS}", "--relative", "--format=%x01%aI%x00%aN", "--name-only", "-z")
+    command = ("log", "--no-merges", f"-n{MOST_COMMITS}", "--relative", "--format=%x01%aI%x00%aN%x00%aE", "--name-only", "-z")
     text = os.fsdecode(_git.run(root, *command))
     found: dict[str, Known] = defaultdict(Known)
-    read = 0
-    for entry in _ENTRY.split(text)[1:]:
-        at, name, *paths = entry.split("\0")
+    entries = [entry.split("\0") for entry in _ENTRY.split(text)[1:]]
+    names = one_name_each((name, address) for _, name, address, *_ in entries if not is_bot(name))
+    for at, author, address, *paths in entries:
         paths = [path.strip("\n") for path in paths if path.strip("\n")]
-        read += 1
-        if len(paths) > MOST_FILES or name.endswith(BOT):
+        if len(paths) > MOST_FILES or is_bot(author):
             continue
+        name = names[author, address]
         when = datetime.fromisoformat(at).astimezone(UTC)
         weight = 0.5 ** (max(0.0, (now - when).total_seconds()) / HALF_LIFE_S)
         for part in _parts(paths, part_of):
@@ -87,7 +89,7 @@ def known_by(root: Path, part_of: Mapping[str, str], now: datetime) -> tuple[dic
             one.weight[name] += weight
             one.commits[name] += 1
             one.last[name] = max(one.last.get(name, ""), when.isoformat())
-    return dict(found), read
+    return dict(found), len(entries)
 
 
 def _parts(paths: Iterable[str], part_of: Mapping[str, str]) -> set[str]:

@@ -10,17 +10,17 @@ from typing import Final
 
 from graphmem.answers.history import Reviewer, Reviewers
 from graphmem.errors import GitError
+from graphmem.history.authors import is_bot, one_name_each
 from graphmem.runtime import git as _git
 
 HALF_LIFE_S: Final = 365 * 86_400.0
-BOT: Final = "[bot]"  # at the end of the names under which programs commit, such as renovate[bot]
 MOST_COMMITS: Final = 2_000  # the newest; older ones have almost no weight
 
 
 def reviewers(root: Path, file: str, limit: int, now: datetime) -> Reviewers:
     """Rank people by their share of a file's commits, across renames.
 
-    Merges and commits of bots are ignored.
+    Merges and commits of bots are ignored. Names with the same address, or that differ in case only, are one person.
 
     Args:
         root: root directory of the repository.
@@ -28,7 +28,7 @@ def reviewers(root: Path, file: str, limit: int, now: datetime) -> Reviewers:
         limit: maximum number of people.
         now: aware time from which ages count.
     """
-    command = ("log", "--follow", "--no-merges", f"-n{MOST_COMMITS}", "--format=%aI%x00%aN", "--", file)
+    command = ("log", "--follow", "--no-merges", f"-n{MOST_COMMITS}", "--format=%aI%x00%aN%x00%aE", "--", file)
     try:
         lines = os.fsdecode(_git.run(root, *command)).splitlines()
     except GitError as error:
@@ -36,9 +36,12 @@ def reviewers(root: Path, file: str, limit: int, now: datetime) -> Reviewers:
     commits: defaultdict[str, int] = defaultdict(int)
     weight: defaultdict[str, float] = defaultdict(float)
     last: dict[str, datetime] = {}
-    for at, _, name in (line.partition("\0") for line in lines):
-        if name.endswith(BOT):
+    made = [line.split("\0") for line in lines]
+    names = one_name_each((author, address) for _, author, address in made if not is_bot(author))
+    for at, author, address in made:
+        if is_bot(author):
             continue
+        name = names[author, address]
         when = datetime.fromisoformat(at).astimezone(UTC)
         commits[name] += 1
         weight[name] += 0.5 ** (max(0.0, (now - when).total_seconds()) / HALF_LIFE_S)

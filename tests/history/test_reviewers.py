@@ -43,6 +43,19 @@ def test_a_recent_commit_counts_more_than_three_old_ones_and_a_rename_is_followe
     assert found.people[1].last_at.startswith("2026-05-01")
 
 
+def test_one_person_with_two_spellings_is_one_and_a_bot_with_her_address_takes_nothing_from_her(repository: Path) -> None:
+    def commit(rate: int, who: str, address: str) -> None:
+        (repository / "money.py").write_text(f"RATE = {rate}\n")
+        said = ["-c", f"user.name={who}", "-c", f"user.email={address}", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", *said, "commit", "-qam", "update"], cwd=repository, check=True)
+
+    commit(8, "ann", "ann@home.example.org")
+    for rate in (9, 10, 11):
+        commit(rate, "shop release bot", "ann@example.org")
+    found = reviewers(repository, "money.py", 10, datetime.now(UTC)).people
+    assert {one.name: one.commits for one in found} == {"Ann": 2, "Eve": 1, "Old": 3}
+
+
 def test_a_file_that_git_does_not_know_has_nobody_and_a_note(repository: Path) -> None:
     found = reviewers(repository, "nothing.py", 10, NOW)
     assert (found.people, found.notes) == ([], ["git has no commit that changed nothing.py"])
