@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,16 @@ def _json(ran):
 def test_index_says_what_it_read_and_a_second_run_that_nothing_changed(graphmem, shop: Path) -> None:
     ran = graphmem("index", shop)
     assert ran.code == 0, ran.said
-    for words in ("Indexed shop", "full, generation 1", "files", "symbols", "edges", "call sites", "Edges by rule", "Seconds", "parse"):
+    for words in ("Indexed shop", "full, generation 1", "files", "symbols", "edges", "call sites", "Next", "graphmem serve"):
         assert words in ran.out, words
+    assert "Edges by rule" not in ran.out
+    assert len(ran.out.splitlines()) <= 20
+    advised = next(line for line in ran.out.splitlines() if "graphmem impact" in line).split("  ")[1].removeprefix("graphmem ")
+    assert graphmem(*shlex.split(advised), cwd=shop).code == 0, "the advised command works"
+    whole = graphmem("index", shop, "--full", "--verbose").out
+    for words in ("Edges by rule", "Seconds", "parse"):
+        assert words in whole, words
+    assert "Next" not in whole, "not after each run"
     assert "parsing" in ran.err
     again = _json(graphmem("index", shop, "--json"))
     assert (again["mode"], again["changed"]) == ("unchanged", 0)

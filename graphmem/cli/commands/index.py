@@ -62,7 +62,9 @@ def index(
     verbose: Annotated[
         bool,
         typer.Option(
-            "--verbose", "-v", help="In the summary, list every rule that linked names to definitions, and every problem with a file."
+            "--verbose",
+            "-v",
+            help="In the summary, list the rules that linked names to definitions, the time of each stage, and every problem with a file.",
         ),
     ] = False,
 ) -> None:
@@ -93,7 +95,7 @@ def index(
     if here.output.as_json:
         here.output.json(run)
     elif not here.output.quiet:
-        from graphmem.cli.render.index import summary
+        from graphmem.cli.render.index import next_steps, summary
 
         project = service.project()
         summary(here.output, run, project.name, every=verbose)
@@ -101,6 +103,9 @@ def index(
             here.output.note((_missing(project.state), "dim"))
         elif project.state.note:
             here.output.note((project.state.note, "dim"))
+        if run.mode == "full" and run.generation == 1 and run.files:
+            central = service.central_symbols(limit=1).symbols
+            next_steps(here.output, central[0].symbol.ref if central else "")
 
 
 def _missing(state: IndexState) -> str:

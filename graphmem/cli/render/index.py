@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+
 from graphmem.answers import IndexSummary
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
 
-_DIAGNOSTICS_SHOWN = 10
-_RULES_SHOWN = 12
+_DIAGNOSTICS_SHOWN = 5
 _ORDER = ("error", "warning", "note")
 _SEVERITIES = {"error": common.BAD, "warning": common.UNSURE}
 
@@ -15,7 +16,7 @@ _SEVERITIES = {"error": common.BAD, "warning": common.UNSURE}
 def summary(output: Output, run: IndexSummary, project: str, every: bool = False) -> None:
     """Print the summary of an index run.
 
-    With `every`, all rules and more diagnostics are listed, instead of the first few.
+    With `every`, the rules that made the edges, the seconds of each stage, and more diagnostics are listed.
     """
     wall = sum(run.seconds.values())
     output.line(
@@ -41,9 +42,10 @@ def summary(output: Output, run: IndexSummary, project: str, every: bool = False
         ],
         right=(1,),
     )
-    _by_rule(output, "Edges by rule", run.edges_by_rule, every)
-    _by_rule(output, "Unresolved by reason", run.unresolved_by_reason, every)
-    if run.seconds:
+    if every:
+        _by_rule(output, "Edges by rule", run.edges_by_rule)
+        _by_rule(output, "Unresolved by reason", run.unresolved_by_reason)
+    if run.seconds and every:
         output.line()
         output.line(("Seconds  ", common.HEADING), "  ".join(f"{stage} {seconds:.2f}" for stage, seconds in run.seconds.items()))
     _diagnostics(output, run, every)
@@ -53,22 +55,38 @@ def _counts(table: dict[str, int]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in sorted(table.items(), key=lambda item: (-item[1], item[0])) if count)
 
 
-def _by_rule(output: Output, title: str, table: dict[str, int], every: bool) -> None:
+def _by_rule(output: Output, title: str, table: dict[str, int]) -> None:
     if not table:
         return
     ordered = sorted(table.items(), key=lambda item: (-item[1], item[0]))
-    shown = ordered if every else ordered[:_RULES_SHOWN]
     output.line()
     output.line((title, common.HEADING))
-    output.rows([(name, count) for name, count in shown], right=(1,))
-    if more := common.cut(len(shown), len(ordered), "--verbose shows all"):
-        output.line(("  " + more, common.DIM))
+    output.rows([(name, count) for name, count in ordered], right=(1,))
+
+
+def next_steps(output: Output, central: str) -> None:
+    """Print what to do after the first run, with a symbol of this project.
+
+    Args:
+        output: where to print.
+        central: reference of a symbol that much code depends on; "" if there is none.
+    """
+    steps = [
+        (f"graphmem impact {shlex.quote(central)}", "what breaks if this changes, and the tests to run") if central else None,
+        ('graphmem search "how is …"', "find code by words and meaning"),
+        ("graphmem serve", "open the explorer in the browser, and follow changes"),
+        ("graphmem install claude-code", "tell a coding agent what is known (also cursor, codex, gemini, opencode)"),
+    ]
+    output.line()
+    output.line(("Next", common.HEADING))
+    output.rows([((command, common.NAME), (purpose, common.DIM)) for command, purpose in filter(None, steps)])
 
 
 def _diagnostics(output: Output, run: IndexSummary, every: bool) -> None:
     if not run.diagnostic_count:
         return
-    ordered = sorted(run.diagnostics, key=lambda one: _ORDER.index(one.severity))  # stable sort, so ordered by path within a severity
+    # A language that is searched as text only counts more than a part of one file. The sort is stable: by path within a severity.
+    ordered = sorted(run.diagnostics, key=lambda one: (one.severity != "error" and one.code != "text_only", _ORDER.index(one.severity)))
     shown = ordered if every else ordered[:_DIAGNOSTICS_SHOWN]
     output.line()
     output.line(("Diagnostics", common.HEADING), (f"  {run.diagnostic_count:,}", common.DIM))
