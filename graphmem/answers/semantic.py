@@ -200,7 +200,7 @@ class EntryPoint:
 
 @answer
 class EntryPointPage:
-    """Entry points: declared commands, then the other kinds. Examples and scripts come last."""
+    """Entry points: commands first, examples and scripts last."""
 
     entry_points: list[EntryPoint]
     total: int

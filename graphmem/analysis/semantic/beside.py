@@ -1,6 +1,7 @@
-"""Files beside the product: examples, documentation, scripts of developers, and code that programs write.
+"""Files beside the product, such as examples and generated code.
 
-They are in the graph like all code. In lists that tell a newcomer where to begin, they come last.
+Documentation and scripts of developers belong to them. They are in the graph like all code. In lists that tell a newcomer where to
+begin, they come last.
 """
 
 from __future__ import annotations

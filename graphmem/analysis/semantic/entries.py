@@ -60,11 +60,11 @@ class Entries:
 
     @cached_property
     def beside(self) -> npt.NDArray[np.bool_]:
-        """Whether each node is in an example, a script or other code beside the product, shape (n,)."""
+        """Whether each node is in code beside the product, shape (n,)."""
         return beside(self.view)
 
     def ordered(self, kinds: Collection[str] | None, named: Collection[str], calls: Calls) -> list[int]:
-        """Entry points of given kinds, in the order in which a newcomer should meet them.
+        """Entry points of given kinds, in the order for a newcomer.
 
         Code beside the product comes last. Commands without a name in a framework come first: a manifest declares most of them, and a
         person types them. The others follow by kind. Among these commands, and among programs, those that run the most code precede the
