@@ -11,6 +11,7 @@ from graphmem.answers.upkeep import Check, CompactAnswer, RebuildAllAnswer, Veri
 from graphmem.errors import NotIndexedError
 from graphmem.maintenance import checks
 from graphmem.memory import retention
+from graphmem.model import GraphDelta
 from graphmem.store.capabilities import local_file
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class Upkeep:
                 self.book.flush()
                 generation = local.compact()
             if self.projections.graph_if_ready() is not None:
-                self.projections.refresh(generation, None)
+                self.projections.refresh(generation, GraphDelta.empty())  # the same graph under another number
         return CompactAnswer(before, file.stat().st_size, round(perf_counter() - begun, 3))
 
     def compact_when_wasteful(self) -> CompactAnswer | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.errors import LimitError
 from graphmem.model import GraphDelta
 from graphmem.runtime import system
+from graphmem.runtime.heap import give_back
 from graphmem.runtime.limits import disk_refusal
 from graphmem.store import embeddings, files, times
 from graphmem.store.building import build
@@ -143,6 +144,7 @@ class StoreChanges(LiveFile):
         self._lock.note_file()
         self._compact_bytes = files.size_of(self._file)
         self._say_open()
+        give_back()
         return int(self._meta[GENERATION])
 
     def _build(

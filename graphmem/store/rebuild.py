@@ -100,7 +100,9 @@ class Content:
             yield label, pa.concat_tables(self._read.nodes(label))
         for name in sorted(table_names(self._old)):
             if table := EmbeddingTable.parse(name):
-                yield table, pa.concat_tables(self._read.vectors(table))
+                give_back()
+                # In one piece: COPY of several pieces corrupts the file, and statements are three to four times slower.
+                yield table, pa.concat_tables(self._read.vectors(table)).combine_chunks()
 
     def edges(self) -> Iterator[tuple[Pair, pa.Table]]:
         """Yield (table pair, its edges as Arrow) for each pair of node tables.

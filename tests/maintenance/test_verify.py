@@ -83,6 +83,17 @@ def test_a_compaction_gives_room_back_and_changes_nothing(index, repo):
     assert index.verify_index().sound
 
 
+def test_a_compaction_does_not_write_the_word_index_again(index):
+    index.wait_until_ready()
+    words = index.parts.projections.snapshot().words
+    found = [hit.id for hit in index.search("ring begins").hits]
+    index.compact()
+    after = index.parts.projections.snapshot()
+    assert after.words.path == words.path
+    assert after.words.generation == after.graph.generation == index.parts.store.generation()
+    assert [hit.id for hit in index.search("ring begins").hits] == found
+
+
 def test_a_small_waste_is_left_alone(index):
     assert index.compact_when_wasteful() is None
 
