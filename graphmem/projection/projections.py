@@ -32,7 +32,7 @@ from graphmem.projection.kept_memories import KeptMemories
 from graphmem.projection.memories import MemoryIndex
 from graphmem.projection.snapshot import Snapshot
 from graphmem.projection.text import forget_expansions
-from graphmem.projection.vectors import F32, VectorIndex, matrix_of
+from graphmem.projection.vectors import F32, VectorIndex
 from graphmem.projection.words import WordIndex
 from graphmem.runtime.checksums import SIDES
 from graphmem.runtime.heap import give_back
@@ -330,11 +330,9 @@ class Projections:
             memories.use_model(model_id, stored)
         vectors = VectorIndex(model_id, dim or stored.schema.field("vector").type.list_size)
         if stored.num_rows:
-            hashes = stored["text_hash"].to_pylist()
-            code = [i for i, key in enumerate(hashes) if memories is None or not memories.has_text(key)]
-            if code:  # only memories have vectors if code was not embedded yet
-                table = stored if len(code) == len(hashes) else stored.take(code)
-                vectors.add([hashes[i] for i in code], matrix_of(table).reshape(-1, vectors.dim))
+            vectors.add_table(stored, lambda key: memories is None or not memories.has_text(key))
+            del stored
+            give_back()
         with self._state:
             self._vectors = vectors
             self._hashes.count(vectors)

@@ -9,7 +9,7 @@ rows, an approximate index should implement the same `search`. The rows are read
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -21,6 +21,7 @@ F32 = npt.NDArray[np.float32]
 Bool = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
 
+_PIECE: Final = 4_096  # rows of a table that are copied at once
 _SMALL: Final = 0.25  # share of rows below which gathering them is faster than scoring all
 
 # Found once: a check of the loaded libraries costs milliseconds. Two BLAS threads spin against each other on busy cores.
@@ -78,14 +79,32 @@ class VectorIndex:
                 return 0
             n = len(self._row_of)
             if n + len(fresh) > len(self._matrix):
-                grown = np.zeros((max(n + len(fresh), 1024, n * 3 // 2), self.dim), np.float32)
-                grown[:n] = self._matrix[:n]
-                self._matrix = grown
+                self._grow(max(n + len(fresh), 1024, n * 3 // 2))
             self._matrix[n : n + len(fresh)] = unit_rows(np.asarray(vectors, np.float32)[fresh])
             self._hashes.extend(hashes[i] for i in fresh)
             # Last: a row counts as existing once its key exists.
             self._row_of.update((hashes[i], n + place) for place, i in enumerate(fresh))
             return len(fresh)
+
+    def add_table(self, table: pa.Table, is_wanted: Callable[[str], bool]) -> None:
+        """Append the wanted vectors of a (text_hash, vector) table.
+
+        `is_wanted` receives the text hash of a vector. The rows are copied in pieces, to need little memory beyond the index itself.
+        """
+        with self._lock:
+            self._grow(len(self._row_of) + table.num_rows)
+        for at in range(0, table.num_rows, _PIECE):
+            piece = table.slice(at, _PIECE)
+            wanted = [(i, key) for i, key in enumerate(piece["text_hash"].to_pylist()) if is_wanted(key)]
+            if wanted:
+                rows, hashes = zip(*wanted, strict=True)
+                self.add(hashes, matrix_of(piece)[list(rows)])
+
+    def _grow(self, rows: int) -> None:
+        if rows > len(self._matrix):
+            grown = np.zeros((rows, self.dim), np.float32)
+            grown[: len(self._row_of)] = self._matrix[: len(self._row_of)]
+            self._matrix = grown
 
     def rows(self, hashes: Sequence[str]) -> Rows:
         """Return the row numbers of the vectors of given text hashes, ascending.

@@ -5,7 +5,7 @@ The key of a vector consists of the embedding model and the hash of the text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from graphmem.errors import BadInputError
 from graphmem.model import stable_id
+from graphmem.runtime.arrow import pc
 from graphmem.store.tables import MAX_DIMENSIONS, EmbeddingTable
 
 FEW: Final = 24  # up to this number vectors are written one by one, more by a join
@@ -122,14 +123,15 @@ def put(transaction: Transaction, model: str, table: EmbeddingTable, rows: pa.Ta
     transaction.each("create_embedding", {"table": table}, new)
 
 
-def of_model(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: str) -> pa.Table:
+def of_model(read: Callable[[EmbeddingTable], Iterable[pa.Table]], tables: list[EmbeddingTable], model: str) -> pa.Table:
     """Return the vectors of one model, sorted by text_hash.
 
-    `ask` runs a named query; `tables` are the existing tables of vectors. The columns are text_hash and vector. If the model has no
-    vectors, the table is empty, and its vector column has the length 1.
+    `read` yields the rows of a table of vectors in pieces; `tables` are the existing tables. The columns are text_hash and vector. If the
+    model has no vectors, the table is empty, and its vector column has the length 1.
     """
     for table in tables:
-        found = ask("embeddings_of", table=table, model=model)
+        mine = [rows.filter(pc.equal(rows["model"], model)).select(["text_hash", "vec"]) for rows in read(table)]
+        found = pa.concat_tables(mine).rename_columns(["text_hash", "vector"])
         if len(found):
             return found.cast(vector_schema(table.dim)).sort_by("text_hash").combine_chunks()
     return vector_schema(1).empty_table()

@@ -169,7 +169,8 @@ class StoreReads(LiveFile):
 
         The columns are text_hash and vector. If the model has no vectors, the result has no rows, and its vector column has dimension 1.
         """
-        return embeddings.of_model(self._ask, self._vector_tables, model)
+        with self._snapshot() as (ask, _):
+            return embeddings.of_model(Pieces(ask).vectors, self._vector_tables, model)
 
     def vector_models(self) -> dict[str, int]:
         """Map the id of each embedding model to the number of its stored vectors."""

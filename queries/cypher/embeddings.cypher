@@ -32,12 +32,6 @@ LOAD FROM $rows MATCH (e:@table) WHERE e.id = wanted DELETE e
 // returns: id STRING
 MATCH (e:@table) WHERE e.model = $model RETURN e.id AS id
 
-// name: embeddings_of(model)
-// Vectors of one model.
-// fill: @table EmbeddingTable
-// returns: text_hash STRING, vector FLOAT[]
-MATCH (e:@table) WHERE e.model = $model RETURN e.text_hash AS text_hash, e.vec AS vector
-
 // name: embedding_models()
 // Models that have vectors of this dimension.
 // fill: @table EmbeddingTable

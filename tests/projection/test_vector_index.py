@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -87,3 +88,17 @@ def test_readers_see_whole_rows_while_a_writer_adds():
     assert not wrong
     assert len(index) == 5050
     assert index.search(more[4321], 1)[0][0] == 50 + 4321
+
+
+def test_a_table_of_vectors_is_added_as_its_wanted_rows_would_be():
+    matrix = np.random.default_rng(3).normal(size=(10_000, 8)).astype(np.float32)  # several pieces
+    hashes = [f"t{i % 9_000}" for i in range(10_000)]
+    flat = pa.array(matrix.reshape(-1))
+    table = pa.table({"text_hash": hashes, "vector": pa.FixedSizeListArray.from_arrays(flat, 8)})
+    wanted = [i for i, key in enumerate(hashes) if not key.endswith("5")]
+    whole = VectorIndex("m", 8, [hashes[i] for i in wanted], matrix[wanted])
+    made = VectorIndex("m", 8)
+    made.add_table(table, lambda key: not key.endswith("5"))
+    assert made.hashes() == whole.hashes()
+    query = matrix[17]
+    assert made.search(query, 50) == whole.search(query, 50)

@@ -46,6 +46,16 @@ def test_models_and_dimensions_are_kept_apart(store):
     assert len(store.vectors("unknown")) == 0
 
 
+def test_vectors_of_two_models_in_many_pieces_come_back_complete(store):
+    hashes = [f"{number * 7919 % 5_003:04x}" for number in range(5_000)]  # the first piece has 2,000 rows
+    for at in range(0, 5_000, 1_000):  # rows of both models alternate in the file
+        store.put_vectors("m", 4, rows(hashes[at : at + 1_000], seed=at))
+        store.put_vectors("n", 4, rows(hashes[at : at + 1_000], seed=at + 1))
+    for model, seed in (("m", 0), ("n", 1)):
+        written = pa.concat_tables([rows(hashes[at : at + 1_000], seed=at + seed) for at in range(0, 5_000, 1_000)])
+        assert store.vectors(model).equals(written.sort_by("text_hash").combine_chunks())
+
+
 @pytest.mark.local
 def test_vectors_survive_a_new_file(store, world):
     store.put_vectors("m", 4, rows(["a", "b"]))
