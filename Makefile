@@ -79,7 +79,7 @@ reference: $(VENV)/.stamp-dev  ## write queries/schema.graphql and docs/referenc
 	$(BIN)/python -m graphmem.cli.reference
 
 .PHONY: bench
-bench: $(VENV)/.stamp-dev  ## run the benchmarks; see benchmarks/README.md
+bench: $(VENV)/.stamp-dev  ## run a benchmark, or list them; see benchmarks/README.md
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 .PHONY: page

@@ -1,4 +1,4 @@
-"""`python -m benchmarks` lists the benchmarks; `python -m benchmarks NAME ARGUMENT …` runs one."""
+"""`python -m benchmarks` lists all benchmarks; `python -m benchmarks NAME ARGUMENT …` runs one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 
 
 def main(arguments: list[str]) -> int:
-    """Run the named benchmark, or list them all with their first line."""
+    """Run the named benchmark, or list all with their first line."""
     found = {path.stem: path for path in sorted(HERE.glob("*.py")) if path.stem not in ("__main__", "report", "browser", "outcome_agent")}
     if not arguments or arguments[0] not in found:
         for name, path in found.items():

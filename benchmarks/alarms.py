@@ -1,9 +1,10 @@
-"""The share of dependencies between modules that the map marks, on real systems.
+"""Share of module dependencies that the map marks as worth cutting, on real systems.
 
-    python -m benchmarks alarms TREE...
+    python -m benchmarks alarms TREE... [--index DIR]
 
-`before` counts the edges of a least set that would have to be cut to obtain layers, which the map marked until now. `now` counts those
-that are worth cutting: each takes a module out of its cycle when it is cut alone. The share must be at most one in twenty.
+`before` counts the edges of a smallest set whose removal gives layers; the map marked these in earlier versions. `now` counts the edges
+worth cutting: each takes a module out of its cycle when it alone is cut. The exit code is 1 if `now` is more than one in twenty in a
+system.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from graphmem.settings import Settings
 
 
 def counted(tree: Path, index: Path) -> dict[str, Any]:
-    """Modules, dependencies and marked dependencies of a tree."""
+    """Return modules, dependencies and marked dependencies of a tree."""
     with GraphMem.open(index, repo=tree, settings=Settings(embedder="none")) as memory:
         if not memory.state().generation:
             memory.index(tree)

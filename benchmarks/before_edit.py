@@ -1,11 +1,11 @@
-"""How long does the advice before an edit take, and how often is there any?
+"""Latency of advice before an edit, and how often there is any.
 
-    python benchmarks/before_edit.py REPOSITORY [--db DIR] [--edits 200] [--seed 1]
+    python -m benchmarks before_edit REPOSITORY [--db DIR] [--edits 200] [--seed 1]
 
-A server in a process of its own gets the event before an edit of the first body line of random functions, each in a session of its own.
-Measured are the request over HTTP, and for every fifth edit the hook's process as an agent starts it, where it prints advice: wall time
-and processor time until the answer (of all threads of the server, from Linux's /proc), which other programs do not affect.
-An index in DIR is used as it is and made when there is none.
+A server process gets the event before an edit of the first body line of random functions, each in its own session. The benchmark
+measures the request over HTTP. For every fifth edit it also measures the hook process that an agent starts, if it prints advice.
+The table has wall time and processor time until the answer. Processor time is that of all threads of the server, from /proc, and other
+programs do not change it. The index in DIR is used if there is one, else it is made.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def is_fresh(db: Path) -> bool:
 
 
 def spent(pid: int) -> float:
-    """Milliseconds of processor time that the threads of a process have used."""
+    """Return the processor milliseconds of all threads of a process."""
     return sum(int(one.read_text(encoding="ascii").split()[0]) for one in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e6
 
 
 def processes(root: Path, db: Path, events: list[bytes]) -> list[tuple[float, float]]:
-    """Milliseconds, wall and processor, of each hook process that printed advice, with a running server."""
+    """Return (wall, processor) milliseconds of hook processes with advice."""
     environ = {**os.environ, "GRAPHMEM_DB": str(db), "GRAPHMEM_EMBEDDER": "none"}
     (db / "owner.json").unlink(missing_ok=True)
     command = [sys.executable, "-P", "-m", "graphmem"]
@@ -56,7 +56,7 @@ def processes(root: Path, db: Path, events: list[bytes]) -> list[tuple[float, fl
         deadline = time.monotonic() + 120
         while not (db / "owner.json").exists() and server.poll() is None and time.monotonic() < deadline:
             time.sleep(0.1)
-        while time.monotonic() < deadline and not is_fresh(db):  # its first index run would compete for the processors
+        while time.monotonic() < deadline and not is_fresh(db):  # the first index run would compete for the processors
             time.sleep(0.5)
         for place, event in enumerate([*events[:3], *events]):
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -73,7 +73,7 @@ def processes(root: Path, db: Path, events: list[bytes]) -> list[tuple[float, fl
 
 
 def shares(times: list[float]) -> dict[str, float]:
-    """Median and 95th percentile."""
+    """Return median and 95th percentile."""
     return {"p50": round(report.percentile(times, 0.5), 2), "p95": round(report.percentile(times, 0.95), 2)}
 
 

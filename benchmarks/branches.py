@@ -1,12 +1,12 @@
-"""Size of pushed branches on a server, compared with pushing each of them whole.
+"""Size of pushed branches on a server, compared with pushing each branch as a whole project.
 
     python -m benchmarks branches [--files 100]
 
-A PostgreSQL and a server of several projects are started, and a made-up project is pushed. Then branches that change 1, 10 and 40 of its
-files are pushed, and each is also pushed whole, as a project of its own. The size of a branch is the growth of `branches.sqlite`; of a
-whole project it is the growth of the database and of its directory. An open branch also has projections, which are deleted when it is
-closed. At last a push of the main line changes 20 files, whose old rows the branches keep. Exit code 1 when a branch answers otherwise than
-its whole push.
+The benchmark starts PostgreSQL and a server of several projects, and pushes a generated project. Then it pushes branches that change 1, 10
+and 40 files, and pushes each also as a project of its own. The size of a branch is the growth of `branches.sqlite`. The size of a whole
+project is the growth of the database and of its directory. An open branch also has projections, which are deleted when it is closed. At the
+end a push of the main line changes 20 files, whose old rows the branches keep. The exit code is 1 if a branch and its whole push answer
+differently.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from graphmem.sharing.local_postgres import LocalPostgres
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
 CHANGED: Final = (1, 10, 40)  # files of each branch
-LATER: Final = 20  # files that the main line changes
+LATER: Final = 20  # files changed by the main line
 
 
 def main() -> int:
@@ -129,7 +129,7 @@ def measured(folder: Path, url: str, files: int) -> dict[str, Any]:
 
 
 def disk(folder: Path) -> int:
-    """Return the bytes of a directory's files; a file with several links is not counted."""
+    """Return the bytes of a directory's files, without files of several links."""
     return sum(one.stat().st_size for one in folder.rglob("*") if one.is_file() and one.stat().st_nlink == 1)
 
 

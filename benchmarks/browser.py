@@ -1,4 +1,4 @@
-"""A page in headless Chromium over the DevTools protocol, for benchmarks and tests of pages; measures nothing itself."""
+"""A page in headless Chromium over the DevTools protocol, for benchmarks and tests of pages."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ FLAGS = (
     "--disable-sync",
     "--no-first-run",
     "--remote-debugging-port=0",
-    # A name server that is not there: whatever a page may want from elsewhere fails, as it would offline.
+    # No host name resolves: requests to other hosts fail, as they would offline.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
 KEYS = {"ArrowDown": 40, "ArrowUp": 38, "Enter": 13, "Escape": 27, "Tab": 9}
 
 
 class Tab:
-    """One page; `events` are the browser's messages since they were last cleared."""
+    """One page; `events` has the browser's messages since they were cleared."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -44,7 +44,7 @@ class Tab:
         self.events: list[dict[str, Any]] = []
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
-        """A command of the protocol and its result."""
+        """Run a command of the protocol and return its result."""
         number = next(self._numbers)
         self._socket.send(json.dumps({"id": number, "method": method, "params": params}))
         while (message := json.loads(self._socket.recv(timeout=60))).get("id") != number:
@@ -60,16 +60,19 @@ class Tab:
         self.call("Page.navigate", url=address)
 
     def value(self, expression: str) -> Any:
-        """What an expression is in the page; of a promise what it becomes."""
+        """Return the value of an expression in the page; a promise is awaited."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
             raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
         return result["result"].get("value")
 
     def until(self, expression: str, seconds: float = 20) -> Any:
-        """The value of an expression as soon as it is true; while the page is being loaded it may not have one at all."""
+        """Wait until an expression is true and return its value.
+
+        While the page loads, the expression may have no value at all.
+        """
         deadline = time.monotonic() + seconds
-        plain = f"Promise.resolve({expression}).then((one) => one instanceof Node || one)"  # an element has no value: it is there
+        plain = f"Promise.resolve({expression}).then((one) => one instanceof Node || one)"  # an element itself has no value
         while True:
             try:
                 value, said = self.value(plain), ""
@@ -83,32 +86,32 @@ class Tab:
             time.sleep(0.03)
 
     def press(self, key: str) -> None:
-        """A key, as a keyboard would send it."""
+        """Press a key of the keyboard."""
         text = {"text": key} if len(key) == 1 else {"text": "\r"} if key == "Enter" else {}
         code = KEYS.get(key, ord(key.upper()[0]))
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
 
     def type(self, text: str) -> None:
-        """Text, into what has the focus."""
+        """Type text into the element with the focus."""
         self.call("Input.insertText", text=text)
 
     def requested(self) -> list[str]:
-        """Addresses the page asked for."""
+        """Return the addresses that the page requested."""
         return [event["params"]["request"]["url"] for event in self.events if event["method"] == "Network.requestWillBeSent"]
 
     def troubles(self) -> list[dict[str, Any]]:
-        """What the browser complained about."""
+        """Return the errors and warnings of the browser."""
         return [event["params"] for event in self.events if event["method"] in ("Log.entryAdded", "Runtime.exceptionThrown")]
 
     def screenshot(self, path: Path) -> None:
-        """What is seen, as PNG."""
+        """Write a screenshot as PNG."""
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
 
 
 @contextmanager
 def chromium(profile: Path, size: tuple[int, int] = (1400, 900)) -> Iterator[Tab]:
-    """A browser with a profile of its own, ended at the end."""
+    """Run a browser with its own profile."""
     if CHROMIUM is None:
         raise RuntimeError("Chromium is not installed; on Debian: apt install chromium")
     process = subprocess.Popen(

@@ -1,15 +1,17 @@
-"""Is a confidence of c right in a share of c? Edges by rule against what really ran.
+"""Calibration of call-graph edges: confidence of each rule against the share of edges that ran.
 
-    python benchmarks/calibration.py --data DIR --work DIR [--elsewhere DIR --elsewhere-work DIR] [--docs docs/resolution.md]
+    python -m benchmarks calibration --data DIR --work DIR [--elsewhere DIR --elsewhere-work DIR] [--docs docs/resolution.md]
 
-DIR of --data and --work as for `callgraph.py`; --elsewhere and --elsewhere-work give other projects, which had no part in the development
-of the rules (`call_truth.py` makes such data). An edge counts when its caller ran and the line of its site ran in the
-projects' own test suites, and is seen when the caller then called its target: the definition of the data's README, for
-callers in the package. Tracing starts a generator or coroutine only when it is first resumed, which is often by a
-library, so the share is also given without targets of that kind: the first share is a lower bound, the second is what
-tracing can judge. An edge from a test to the code that it is about counts when the test ran, and is seen when
-the test ran the code. Pooled over the projects, with the 95 % interval of Wilson (1927). With --docs the table is
-written between the markers of that file.
+--data and --work take the directories that `callgraph` describes. --elsewhere and --elsewhere-work take other projects, which had no
+part in the development of the rules. `call_truth` makes such data.
+
+A call edge is counted if its caller and the line of its call site ran in the project's test suite. It is seen if the caller then called
+the target. The README of the data has this definition; only callers in the package count. An edge from a test to its subject is
+counted if the test ran, and seen if the test ran the subject.
+
+The table pools all projects and gives the 95 % interval of Wilson (1927). The tracer records a generator or coroutine when it is first
+resumed, and often a library resumes it. Therefore the share over all targets is a lower bound. A second share leaves these targets out.
+--docs writes the table between the markers of that page.
 """
 
 from __future__ import annotations
@@ -38,9 +40,9 @@ from graphmem.resolution.rules import RULES
 HEAD = ("rule", "confidence", "edges", "seen", "share", "interval", "without generators", "elsewhere")
 Edges = dict[str, list[EdgeRow]]  # by path
 Symbols = dict[str, SymbolRow]  # by id
-Groups = dict[tuple[str, float], list[int]]  # by rule and confidence: seen and all edges, the same without deferred targets
+Groups = dict[tuple[str, float], list[int]]  # by rule and confidence: (seen, all) edges, then both without deferred targets
 BEGIN, END = "<!-- calibration: written by benchmarks/calibration.py -->", "<!-- end of calibration -->"
-FEW = 20  # edges; of fewer the share says little, and the confidence is a choice
+FEW = 20  # edges; with fewer, the share says little and the confidence is a choice
 
 
 def main() -> int:
@@ -49,7 +51,7 @@ def main() -> int:
     options.add_argument("--work", type=Path, required=True)
     options.add_argument("--elsewhere", type=Path, help="data of other projects")
     options.add_argument("--elsewhere-work", type=Path, help="their sources")
-    options.add_argument("--docs", type=Path, help="page whose table is to be renewed")
+    options.add_argument("--docs", type=Path, help="page whose table is rewritten")
     arguments = options.parse_args()
     repositories, groups = judged(arguments.data, arguments.work)
     others, beside = judged(arguments.elsewhere, arguments.elsewhere_work) if arguments.elsewhere else ([], {})
@@ -67,7 +69,7 @@ def main() -> int:
 
 
 def judged(data: Path, work: Path) -> tuple[list[str], Groups]:
-    """The projects of some data, and how many of their edges of each confidence were seen."""
+    """Return the projects, and counts of seen edges by rule and confidence."""
     score = _load(data / "score.py")
     groups: Groups = defaultdict(lambda: [0, 0, 0, 0])
     repositories = list(json.loads((data / "repos.json").read_text(encoding="utf-8")))
@@ -94,17 +96,23 @@ def judged(data: Path, work: Path) -> tuple[list[str], Groups]:
 
 
 def is_within(code: tuple[str, str], around: tuple[str, str]) -> bool:
-    """Whether a function is a definition or, for a class, one of its members; both are given by path and name."""
+    """Whether a function is a definition or, for a class, one of its members.
+
+    Both are given by path and qualified name.
+    """
     return code == around or (code[0] == around[0] and code[1].startswith(f"{around[1]}."))
 
 
 def call_edges(root: Path) -> Iterator[tuple[tuple[Any, ...], str, float, bool]]:
-    """Every call inside a project: (source, target and line as the scorer wants them), rule, confidence, target is deferred."""
+    """Yield (edge, rule, confidence, target is deferred) for every call.
+
+    An edge has source, target and line in the form that the scorer expects.
+    """
     return calls(*resolved(root))
 
 
 def resolved(root: Path) -> tuple[Edges, Symbols]:
-    """Resolve a project: its edges by file, and its symbols by id."""
+    """Return the edges of a project by file, and its symbols by id."""
     facts, texts = {}, {}
     for file in discover(root).files:
         if file.language in languages():
@@ -118,7 +126,7 @@ def resolved(root: Path) -> tuple[Edges, Symbols]:
 
 
 def subjects_of_tests(edges: Edges, symbols: Symbols) -> Iterator[tuple[tuple[str, str], tuple[str, str], str, float]]:
-    """Code that tests are about: (test, code, both by path and name), rule, confidence."""
+    """Yield (test, subject, rule, confidence); both are (path, name)."""
     for rows in edges.values():
         for one in rows:
             if one.kind == "TESTS":
@@ -127,7 +135,7 @@ def subjects_of_tests(edges: Edges, symbols: Symbols) -> Iterator[tuple[tuple[st
 
 
 def calls(edges: Edges, symbols: Symbols) -> Iterator[tuple[tuple[Any, ...], str, float, bool]]:
-    """Calls among the edges of a project, as `call_edges` returns them."""
+    """Yield the calls among the edges of a project, as `call_edges` does."""
     for rows in edges.values():
         for one in rows:
             if one.kind == "CALLS" and one.dst in symbols:
@@ -138,7 +146,7 @@ def calls(edges: Edges, symbols: Symbols) -> Iterator[tuple[tuple[Any, ...], str
 
 
 def row(rule: str, confidence: float, seen: int, edges: int, plain_seen: int, plain_edges: int) -> dict[str, Any]:
-    """One line of the table."""
+    """Return one row of the table."""
     low, high = wilson(seen, edges)
     plain_share = round(plain_seen / plain_edges, 3) if plain_edges else None
     return {
@@ -154,7 +162,7 @@ def row(rule: str, confidence: float, seen: int, edges: int, plain_seen: int, pl
 
 
 def cells(one: dict[str, Any]) -> list[str]:
-    """A line as it is shown; shares of few edges in brackets."""
+    """Return the cells of a row; shares of few edges are in brackets."""
     plain, elsewhere = one["without_deferred"], one["elsewhere"]
     share = f"{one['share']:.3f}"
     return [
@@ -170,13 +178,16 @@ def cells(one: dict[str, Any]) -> list[str]:
 
 
 def bracketed(one: dict[str, Any]) -> str:
-    """A share and its edges; in brackets if they are few."""
+    """Return a share and its number of edges, in brackets if there are few."""
     text = f"{one['share']:.3f} of {one['edges']}"
     return f"({text})" if one["edges"] < FEW else text
 
 
 def wilson(seen: int, edges: int, z: float = 1.96) -> tuple[float, float]:
-    """The score interval of a share: Wilson, E. B. (1927), Journal of the American Statistical Association 22."""
+    """Return the score interval of a share.
+
+    Source: Wilson, E. B. (1927), Journal of the American Statistical Association 22.
+    """
     share = seen / edges
     middle = share + z * z / (2 * edges)
     spread = z * sqrt(share * (1 - share) / edges + z * z / (4 * edges * edges))
@@ -185,7 +196,7 @@ def wilson(seen: int, edges: int, z: float = 1.96) -> tuple[float, float]:
 
 
 def renew(page: Path, found: list[dict[str, Any]]) -> None:
-    """Put the table between the markers of a page."""
+    """Write the table between the markers of a page."""
     text = page.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
@@ -198,7 +209,7 @@ def _load(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.parent))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise SystemExit(f"{path} is no scorer; --data is the folder with score.py and truth/")
+        raise SystemExit(f"{path} is not a scorer; --data must be the folder with score.py and truth/")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -1,14 +1,14 @@
-"""Which function called which, in the tests of any project: truth for `callgraph`, `completeness` and `calibration`.
+"""Recorder of the calls in the tests of a project: truth for `callgraph` and `calibration`.
 
-    python benchmarks/call_truth.py ROOT --data NEW --work DIR --package src/x [--python PYTHON] [--like DATA] [-- tests -q …]
+    python -m benchmarks call_truth ROOT --data NEW --work DIR --package src/x --like DATA [--python PYTHON] [-- tests -q …]
 
-Runs the tests of ROOT under a tracer and writes NEW/truth/NAME, NEW/repos.json and DIR/subjects/NAME in the layout of the data that
-`callgraph` reads; NAME is the folder's name without its version. --like is the data whose scorer is used: its `score.py`, `pyast.py`
-and adapters are linked into NEW. So rules can be judged on projects that nobody looked at when they were written. PYTHON is 3.12 or
-later and has pytest and what the tests need; the arguments after `--` are pytest's.
+The tests of ROOT run under a tracer. The program writes NEW/truth/NAME, NEW/repos.json and DIR/subjects/NAME in the layout that
+`callgraph`, `completeness` and `calibration` read. NAME is the name of the folder without its version. --like is the data with the scorer:
+its `score.py`, `pyast.py` and adapters are linked into NEW. So rules can be judged on projects that nobody read when the rules were
+written. PYTHON must be 3.12 or later and have pytest and the dependencies of the tests. The arguments after `--` are those of pytest.
 
-A generator gets its event when it is first resumed. The caller of that event is the function that resumes it. A call through code
-outside the project has no edge, but the test that reaches a function sees through it.
+A generator has its event when it is first resumed. The caller of that event is the function that resumes it. A call through code outside
+the project has no edge, but its target counts as reached by the test.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from types import CodeType
 from typing import Any
 
 SCORER = ("score.py", "pyast.py", "run_adapter.py", "adapters")
-CACHE = 0  # the operation that fills an instruction's cache
-Call = tuple[int, int, int, int]  # ids of code: caller and called, an index of the caller's instruction, and of how it happened
+CACHE = 0  # the opcode of inline cache entries
+Call = tuple[int, int, int, int]  # line, end line, column and end column of a call
 
 
 class Tracer:
-    """Records what runs below a folder, with `sys.monitoring`."""
+    """Recorder of code that runs below a folder, by `sys.monitoring`."""
 
     def __init__(self, root: str) -> None:
         self.root = os.path.join(os.path.realpath(root), "")  # noqa: PTH118
@@ -93,7 +93,10 @@ class Tracer:
         return None
 
     def _is_by_c(self, by: CodeType, offset: int, code: CodeType) -> bool:
-        """Whether the object that the instruction calls is neither this function nor a class or object it makes or calls."""
+        """Whether C code makes the call.
+
+        The object that the instruction calls is then neither this function nor a class or object that it makes or calls.
+        """
         called = self._called.get((id(by), offset))
         name = code.co_name
         if called is None:
@@ -107,13 +110,13 @@ class Tracer:
 
 try:
     import pytest
-except ImportError:  # the command needs no pytest
+except ImportError:  # the command itself does not need pytest
     pytest = None  # type: ignore[assignment]
 
 if pytest is not None and os.environ.get("CALL_TRUTH_OUT"):
 
     class Recording:
-        """The part that pytest calls."""
+        """Plugin of pytest."""
 
         def __init__(self) -> None:
             self.tracer = Tracer(os.environ["CALL_TRUTH_ROOT"])
@@ -132,32 +135,32 @@ if pytest is not None and os.environ.get("CALL_TRUTH_OUT"):
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_setup(self, item: Any) -> Any:
-            """Give what a test's fixtures run to its set-up."""
+            """Assign code of fixtures to the set-up of the test."""
             self._into(item, "setup")
             yield
             self.tracer.bucket = self.tracer.outer
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_call(self, item: Any) -> Any:
-            """Give what runs to the test."""
+            """Assign code that runs to the test."""
             self._into(item, "functions")
             yield
             self.tracer.bucket = self.tracer.outer
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_teardown(self, item: Any) -> Any:
-            """Give what ends a test's fixtures to its set-up."""
+            """Assign the teardown of fixtures to the set-up of the test."""
             self._into(item, "setup")
             yield
             self.tracer.bucket = self.tracer.outer
 
         def pytest_runtest_logreport(self, report: Any) -> None:
-            """Keep how a test ended."""
+            """Keep the outcome of a test."""
             if report.when == "call":
                 self.tests[report.nodeid]["outcome"] = report.outcome
 
         def pytest_unconfigure(self) -> None:
-            """Write what was seen."""
+            """Write the recorded calls."""
             sys.monitoring.set_events(sys.monitoring.PROFILER_ID, 0)
             tracer = self.tracer
             root = tracer.root
@@ -253,7 +256,7 @@ def main() -> int:
 
 
 def build(seen: dict[str, Any], subject: Path, packages: list[str]) -> dict[str, list[dict[str, Any]]]:
-    """What was seen, as rows of the truth's files."""
+    """Return the recorded calls as rows of the truth's files."""
     kinds: dict[str, str] = {}
     trees: dict[str, dict[Call, ast.Call]] = {}
 
@@ -330,7 +333,7 @@ def build(seen: dict[str, Any], subject: Path, packages: list[str]) -> dict[str,
 
 
 def _nodes(path: Path) -> list[ast.AST]:
-    """All syntax of a file; none if this Python is too old for it."""
+    """Return all syntax of a file; none if this Python is too old for it."""
     try:
         return list(ast.walk(ast.parse(path.read_bytes())))
     except SyntaxError as error:
@@ -354,7 +357,7 @@ def _is_class_body(code: Any, subject: Path) -> bool:
 
 
 def _site(node: ast.Call | None) -> tuple[str, str | None]:
-    """The shape of a call, and the name that is called."""
+    """Return the shape of a call, and the called name."""
     if node is None:
         return "none", None
     called = node.func

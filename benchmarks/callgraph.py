@@ -1,11 +1,12 @@
-"""Are the edges true? Calls and impact against what really ran.
+"""Recall and precision of call edges, and of impact, against recorded test runs of Python projects.
 
-    python benchmarks/callgraph.py --data DIR --work DIR
+    python -m benchmarks callgraph --data DIR --work DIR
 
-DIR of --data holds the truth and its scorer (`score.py`, `adapters/`, `truth/`, `repos.json`); --work holds the
-prepared sources (`subjects/<repository>`, made by the data's `prepare.py`). Runs name matching (the baseline), the
-executed edges themselves (the ceiling) and graphmem through its command line, scores all three with the same code in
-one run, and prints a row for each repository and the mean.
+--data has the truth and its scorer (`score.py`, `adapters/`, `truth/`, `repos.json`). --work has the sources (`subjects/<repository>`),
+which `prepare.py` of the data makes. `call_truth` makes the same layout for other projects.
+
+One run scores three edge sets with the same code: name matching (the baseline), the executed edges (the ceiling), and graphmem by its
+command line. The table has a row for each repository and the mean. The exit code is 1 if an adapter failed.
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
-"""Descriptions of real changes, mined from histories: which files and functions did a commit change, told by its message alone?
+"""Data set for `search_quality`: commit messages with the changed files and functions.
 
-    python benchmarks/changes.py DATA --mirrors DIR [--only NAME,NAME] [--cases 240] [--windows 4]
+    python -m benchmarks changes DATA --mirrors DIR [--only NAME,NAME] [--cases 240] [--windows 4]
 
-Writes `localize_<name>.jsonl.gz` into DATA, one row a commit with the keys `benchmarks/search_quality.py --changes DATA` reads, and
-`history_<name>.jsonl.gz`, the files of every earlier commit. DIR holds `<owner>+<name>/repo` bare git directories. Rules, the same
-for every repository:
+DIR has `<owner>+<name>/repo` bare git directories. The program writes two files for each repository into DATA: `localize_<name>.jsonl.gz`,
+one row for each commit, which `search_quality --changes DATA` reads, and `history_<name>.jsonl.gz`, the files of every earlier commit. The
+rules are the same for every repository:
 
-* commits that are no merges, move no file and change one to ten Python files of the package itself (no tests, no vendored code) that
-  the tree had before; no releases, typing slips, tools' findings or robots; the message, without trailers and numbers of issues, has
-  three words or more;
-* evenly drawn from the latest part of the history that has so many, and divided into windows: all questions of a window are asked of the
-  tree before its first commit, so that no question sees the future;
-* the answer is what of the changed files and of the definitions with changed lines that tree has. A line belongs to the outermost function
-  around it, or to the class when it is in none of its methods; blank lines belong to nobody;
-* "stripped" is the message without the names of what was changed and without what is written as only code is.
+* A commit fits if it is not a merge, moves no file, and changes one to ten Python files of the package that existed before. Tests and
+  vendored code do not count. Releases, typos, findings of tools and commits of bots are left out. The message, without trailers
+  and issue numbers, must have three words or more.
+* Commits are drawn evenly from the latest part of the history that has enough, and divided into windows. All questions of a window search
+  the tree before its first commit, so that no question sees the future.
+* The answer is the changed files and the definitions with changed lines. A line belongs to the outermost function around it, or to the
+  class if it is in none of its methods. Blank lines belong to nothing.
+* "stripped" is the message without the names of the changed files and functions and without anything that looks like code.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ MINED: Final = {
 }
 REPOSITORIES: Final = MINED | {"flask": ("pallets+flask", ("src/flask/", "flask/")), "click": ("pallets+click", ("src/click/", "click/"))}
 MOST_FILES: Final = 10
-MOST_LETTERS: Final = 2000  # of a message; longer ones are minutes of a discussion
+MOST_LETTERS: Final = 2000  # of a message; longer ones are protocols of a discussion
 _NOT_OF_PACKAGE: Final = re.compile(r"/tests?/|/test_|/testsuite/|/templates/|/packages/|/_vendor|_version\.py$")
 _TRAILER: Final = re.compile(
     r"^(signed-off-by|co-authored-by|reviewed-by|pull request resolved|refs?|see|thanks|cherry.picked)\b.*$", re.I | re.M
@@ -67,7 +67,7 @@ _HUNK: Final = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 class Commit(NamedTuple):
-    """What the log says of a commit."""
+    """One commit in the log."""
 
     sha: str
     parent: str
@@ -78,18 +78,18 @@ class Commit(NamedTuple):
 
 
 def of_package(path: str, roots: tuple[str, ...]) -> bool:
-    """A Python file of the package itself."""
+    """Whether a path is a Python file of the package itself."""
     return path.endswith(".py") and path.startswith(roots) and not _NOT_OF_PACKAGE.search(f"/{path.lower()}")
 
 
 def git(repo: Path, *arguments: str) -> str:
-    """What git says."""
+    """Return the output of a git command."""
     command = ["git", "--git-dir", str(repo), "-c", "core.quotepath=off", *arguments]
     return subprocess.run(command, capture_output=True, check=True).stdout.decode("utf-8", "replace")
 
 
 def log(repo: Path) -> Iterator[Commit]:
-    """Commits that are no merges, oldest first."""
+    """Yield commits that are not merges, oldest first."""
     form = "--format=%x1e%H%x1f%P%x1f%cI%x1f%an%x1f%B%x1f"
     said = git(repo, "log", "--no-merges", "--reverse", "-M", "--name-status", "--date-order", form)
     for record in said.split("\x1e")[1:]:
@@ -102,14 +102,14 @@ def log(repo: Path) -> Iterator[Commit]:
 
 
 def described(message: str) -> str:
-    """The message without trailers, numbers of issues and links."""
+    """Return a message without trailers, issue numbers and links."""
     text = _ISSUE.sub(" ", _TRAILER.sub("", message))
     lines = [re.sub(r"[ \t]+", " ", line).strip() for line in text.splitlines()]
     return "\n".join(line for line in lines if re.search(r"\w", line))
 
 
 def stripped(query: str, files: list[str], functions: list[str]) -> str:
-    """The message without the names of what was changed and without anything written as only code is."""
+    """Return a message without the names of changed code and without code."""
     names = {part.lower() for path in files for part in re.split(r"[/.]", path) if part not in ("py", "src", "__init__")}
     names |= {part.lower() for name in functions for part in name.partition("::")[2].split(".")}
     code = sorted((mention.text for mention in mentions(query) if mention.is_explicit), key=len, reverse=True)
@@ -121,7 +121,10 @@ def stripped(query: str, files: list[str], functions: list[str]) -> str:
 
 
 def owners(source: str) -> dict[int, str]:
-    """Line -> qualified name of the outermost function around it, or of the class; with #2 for the second of that name."""
+    """Return the name of the definition around each line.
+
+    It is the outermost function, or the class. The second definition of a name has #2.
+    """
     owner: dict[int, str] = {}
     seen: dict[str, int] = {}
 
@@ -147,7 +150,10 @@ def owners(source: str) -> dict[int, str]:
 
 
 def touched(repo: Path, commit: Commit, path: str) -> set[str]:
-    """Qualified names of the definitions with lines that a commit changed in a file, on either side."""
+    """Return the names of the definitions that a commit changed in a file.
+
+    Lines of both sides of the change count.
+    """
     sides = [owners(git(repo, "show", f"{revision}:{path}")) for revision in (commit.parent, commit.sha)]
     names = set()
     for line in git(repo, "diff", "-U0", commit.parent, commit.sha, "--", path).splitlines():
@@ -158,7 +164,7 @@ def touched(repo: Path, commit: Commit, path: str) -> set[str]:
 
 
 def mine(repo: Path, roots: tuple[str, ...], cases: int, windows: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Rows of questions, oldest first, and of all commits before the last of them."""
+    """Return the questions, oldest first, and all commits before the last."""
     commits = list(log(repo))
     fit = []
     for at, commit in enumerate(commits):
@@ -168,7 +174,7 @@ def mine(repo: Path, roots: tuple[str, ...], cases: int, windows: int) -> tuple[
         is_dull = _DULL.search(title) or _ROBOT.search(commit.author) or any(letter in "RCT" for letter, *_ in commit.files)
         if not is_dull and 1 <= len(changed) <= MOST_FILES and len(re.findall(r"\w{2,}", query)) >= 3 and len(query) < MOST_LETTERS:
             fit.append((at, changed, query))
-    # The latest ones, of which two in three are taken: what lies between two questions has changed the tree as well.
+    # The latest commits, two in three. The others change the tree between two questions.
     fit = fit[-round(cases * 1.5) :]
     fit = [one for number, one in enumerate(fit) if number % 3 != 2]
     rows = []
@@ -188,7 +194,7 @@ def mine(repo: Path, roots: tuple[str, ...], cases: int, windows: int) -> tuple[
 
 
 def written(path: Path, rows: list[dict[str, Any]]) -> None:
-    """One JSON object a line; equal rows give equal bytes."""
+    """Write one JSON object a line; equal rows give equal bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", mtime=0, filename="") as out:
         out.writelines((json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n").encode() for row in rows)

@@ -1,10 +1,10 @@
-"""What does a checkout of many files cost, against a full index of the same tree?
+"""Cost of indexing a checkout that changes many files, compared with a full index of the same tree.
 
     python -m benchmarks checkout TREE [--shares 0.01 0.1 0.33 0.6] [--bound 0.8]
 
-Copies the tree and indexes it in one process that keeps its data, as a server does. For each share, a function is added to so many of its
-Python files, evenly spread; then one run indexes them, and a full run of the same tree follows. CPU is that of the process and its
-workers, as the run's summary has it. Exit code 1 when a share of a third or more costs above the bound times the full run beside it.
+The tree is copied and indexed in one process that keeps its data, as a server does. For each share, a function is added to that share of
+the Python files, evenly spread. One run indexes them, and a full run of the same tree follows. CPU is that of the process and its workers,
+from the summary of the run. The exit code is 1 if a share of a third or more costs more than the bound times the full run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def change(files: list[Path], number: int) -> None:
 
 
 def run(tree: Path, scratch: Path, shares: list[float]) -> dict[str, Any]:
-    """CPU seconds of the incremental and the full run for each share."""
+    """Return the CPU of the incremental and the full run for each share."""
     copy = scratch / tree.name
     shutil.copytree(tree, copy, ignore=shutil.ignore_patterns(".git", "__pycache__", ".graphmem"))
     sources = sorted(copy.rglob("*.py"))
@@ -60,7 +60,7 @@ def run(tree: Path, scratch: Path, shares: list[float]) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Run, print, write the result."""
+    """Run, print and write the result."""
     options = report.parser(__doc__)
     options.add_argument("tree", type=Path)
     options.add_argument("--shares", nargs="+", type=float, default=list(SHARES))

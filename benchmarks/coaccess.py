@@ -1,12 +1,14 @@
-"""Given one or two files of a change, which others belong to it? What each way of ranking knows, on real histories.
+"""Ranking of the other files of a change from one or two given files, on git histories.
 
-    python benchmarks/coaccess.py NAME=HISTORY ... [--held NAME=HISTORY ...] [--queries 400]
+    python -m benchmarks coaccess NAME=HISTORY ... [--held NAME=HISTORY ...] [--queries 400] [--held-queries 400]
 
-HISTORY is a git directory or a gzipped file of lines {sha, at, files: [[status, path, old path]]}. Each commit is predicted from what came
-before it and then recorded, so nothing from the future is known. The last `--queries` commits that change two to ten known Python files are
-asked; at most four choices of given files each, their mean is the commit's figure, the mean over repositories the row's. Rankings were
-chosen on the first group of histories; those under `--held` are only reported. Intervals are 95 % of 2,000 paired bootstrap samples of
-commits, against plain counts, within each repository.
+HISTORY is a git directory or a gzipped file of lines {sha, at, files: [[status, path, old path]]}. Each commit is predicted from the
+commits before it and then recorded, so nothing from the future is known.
+
+Queries are the last --queries commits that change two to ten known Python files. A commit has at most four choices of given files, and its
+figure is their mean. A row has the mean over repositories. `WAYS` has the rankings that are compared.
+Rankings were chosen on the first group of histories; the histories of --held are only reported. Intervals are 95 % of 2,000 paired
+bootstrap samples of commits within each repository, as a difference from plain counts.
 """
 
 from __future__ import annotations
@@ -32,19 +34,19 @@ from graphmem.history.co_edits import History, words
 from graphmem.history.coaccess import WEIGHTS, Weights
 
 DAY = 86_400.0
-MOST = 20  # files of a change that is recorded
+MOST = 20  # files; a larger change is not recorded
 COLUMNS = ("hit@1", "hit@5", "MRR")
 Scores = dict[int, float]
 Scorer = Callable[[History, Sequence[int], Sequence[str]], Scores]
 
 
 class Commit(NamedTuple):
-    """A commit's Python files."""
+    """Python files of one commit."""
 
     sha: str
     at: float
     changed: tuple[str, ...]
-    touched: tuple[str, ...]  # added or moved to here as well
+    touched: tuple[str, ...]  # also added files and new names
     deleted: tuple[str, ...]
     renamed: tuple[tuple[str, str], ...]
     files: int
@@ -55,7 +57,7 @@ def is_python(path: str) -> bool:
 
 
 def commits_of(source: Path) -> Iterator[Commit]:
-    """All commits but merges, oldest first."""
+    """Yield all commits except merges, oldest first."""
     if source.is_dir():
         here = git_log.Repository("HEAD", "", frozenset(), partial=False)
         for one in git_log.commits(source, here, ["HEAD"], 10**6, lambda: False):
@@ -81,11 +83,11 @@ def commits_of(source: Path) -> Iterator[Commit]:
             )
 
 
-# ---- what is compared: each gives a score to other files
+# ---- rankings: each scores the other files
 
 
 def _pairs(history: History, given: Sequence[int], weigh: Callable[[float, int], float]) -> Scores:
-    """Sum over shared changes of a weight of (age in days, files)."""
+    """Sum a weight of (age in days, files) over shared changes."""
     out: Scores = defaultdict(float)
     for one in given:
         for change in history.nodes[one].changes:
@@ -105,7 +107,10 @@ def decayed(days: float, spread: bool = False) -> Scorer:
 
 
 def normalised(by: Callable[[float, int, int, int], float]) -> Scorer:
-    """Counts over a function of (together, changes of the given, changes of the other, all changes)."""
+    """Counts divided by a function of how often both files change.
+
+    The function gets (together, changes of the given file, changes of the other file, all changes).
+    """
 
     def score(history: History, given: Sequence[int], files: Sequence[str]) -> Scores:
         out: Scores = defaultdict(float)
@@ -119,7 +124,10 @@ def normalised(by: Callable[[float, int, int, int], float]) -> Scorer:
 
 
 def largest_overlap(history: History, given: Sequence[int], files: Sequence[str]) -> Scores:
-    """TARMAQ (Rolfsnes et al. 2016): only changes with the largest overlap with what is given; confidence, then support."""
+    """TARMAQ (Rolfsnes et al. 2016): changes with the largest overlap only.
+
+    Files are ordered by confidence, then by support.
+    """
     overlap: dict[int, int] = defaultdict(int)
     for one in given:
         for change in history.nodes[one].changes:
@@ -134,7 +142,10 @@ def largest_overlap(history: History, given: Sequence[int], files: Sequence[str]
 
 
 def pagerank(days: float, back: float) -> Scorer:
-    """Personalised PageRank over decayed, spread counts: `back` is the chance to return to the given files at each of six steps."""
+    """Personalised PageRank over decayed, spread counts, in six steps.
+
+    `back` is the chance to return to the given files at each step.
+    """
 
     def score(history: History, given: Sequence[int], files: Sequence[str]) -> Scores:
         one_step = decayed(days, spread=True)
@@ -161,7 +172,10 @@ def pagerank(days: float, back: float) -> Scorer:
 
 
 def collaborative(history: History, given: Sequence[int], files: Sequence[str]) -> Scores:
-    """Item-based collaborative filtering: cosine of files over changes, a change weighing log(files / its files)."""
+    """Item-based collaborative filtering: cosine of files over changes.
+
+    A change weighs log(files / its files).
+    """
     weigh = lambda size: math.log(len(history.nodes) / size) ** 2 if size else 0.0  # noqa: E731
     out: Scores = defaultdict(float)
     for one in given:
@@ -194,7 +208,7 @@ def names(history: History, given: Sequence[int], files: Sequence[str]) -> Score
 
 
 def mixed(*parts: tuple[Scorer, float]) -> Scorer:
-    """A weighted sum, each part scaled to 1 at its largest."""
+    """A weighted sum of rankings, each scaled to a maximum of 1."""
 
     def score(history: History, given: Sequence[int], files: Sequence[str]) -> Scores:
         out: Scores = defaultdict(float)
@@ -253,7 +267,7 @@ WAYS: dict[str, Scorer] = {
 }
 
 
-# ---- the protocol
+# ---- protocol
 
 
 def choices(sha: str, files: Sequence[str], given: int) -> list[tuple[str, ...]]:
@@ -273,7 +287,10 @@ def asked(commits: Sequence[Commit], given: int, queries: int) -> set[int]:
 
 
 def measure(source: Path, given: int, queries: int, ways: dict[str, Scorer]) -> dict[str, list[list[float]]]:
-    """For each way and commit that was asked: hit@1, hit@5, MRR, and MRR of cold files (nan where none was)."""
+    """Return (hit@1, hit@5, MRR, MRR of cold files) by way and queried commit.
+
+    The last figure is NaN if the commit has no cold file.
+    """
     commits = list(commits_of(source))
     places = asked(commits, given, queries)
     out: dict[str, list[list[float]]] = {name: [] for name in ways}
@@ -318,7 +335,10 @@ def mean(values: Sequence[float]) -> float:
 
 
 def interval(base: dict[str, list[list[float]]], other: dict[str, list[list[float]]], column: int) -> tuple[float, float]:
-    """95 % of paired bootstrap samples of the macro difference, in points."""
+    """Return the 95 % paired bootstrap interval of a macro difference.
+
+    It is in points.
+    """
     random_ = random.Random(7)
     gaps = [[b[column] - a[column] for a, b in zip(base[name], other[name], strict=True)] for name in base]
     means = sorted(mean([mean(random_.choices(gap, k=len(gap))) for gap in gaps]) for _ in range(2_000))

@@ -1,10 +1,13 @@
-"""How far could any ranking of co-access get? Boosted trees over everything the history says of a candidate, for one or two given files.
+"""Upper bounds of any co-access ranking: boosted trees over all facts that a history has.
 
-    python benchmarks/coaccess_ceiling.py NAME=HISTORY NAME=HISTORY ... [--given 2] [--queries 250]
+    python -m benchmarks coaccess_ceiling NAME=HISTORY NAME=HISTORY ... [--given 2] [--queries 250]
 
-HISTORY and protocol are those of `coaccess.py`. For each history three figures stand beside what is used: trees that learnt on the other
-histories, which is what a better form could hope for; trees that learnt on the answers themselves, which nobody can (an upper bound of
-what these facts can tell apart); and the share of commits any of whose files ever moved with a given one. Needs scikit-learn.
+HISTORY and protocol are those of `coaccess`. The benchmark needs scikit-learn. The table has four columns for each history:
+
+* used: the ranking in use;
+* learnt on the others: trees that learnt on the other histories, which a better formula could reach;
+* learnt on the answers: trees that learnt on the evaluated queries, an upper bound of what these facts can tell apart;
+* ever moved together: the share of queries with a right file that once changed together with a given file.
 """
 
 from __future__ import annotations
@@ -33,12 +36,15 @@ class Query(NamedTuple):
 
     commit: str
     facts: Any  # candidates × facts, in the order that is used
-    right: Any  # of each candidate
-    ever: bool  # one of the right files ever moved with a given one
+    right: Any  # whether each candidate belongs to the change
+    ever: bool  # a right file once changed together with a given one
 
 
 def facts_of(history: History, files: tuple[str, ...], ranked: list[coaccess.Ranked]) -> list[list[float]]:
-    """What is known of each candidate: the parts of its score, its changes with each given file, its own, names and folders."""
+    """Return the facts of each candidate, one row each.
+
+    They are the parts of its score, its changes with each given file, its own changes, names and folders.
+    """
     total, given = len(history), [number for path in files if (number := history.known(path)) is not None]
     seen: list[tuple[int, dict[int, list[float]]]] = []
     for one in given:
@@ -75,7 +81,7 @@ def facts_of(history: History, files: tuple[str, ...], ranked: list[coaccess.Ran
 
 
 def queries(source: Path, given: int, most: int) -> list[Query]:
-    """The questions of one history, each asked of what came before it."""
+    """Return the queries of one history, each with the facts known before it."""
     commits = list(protocol.commits_of(source))
     places = protocol.asked(commits, given, most)
     out = []
@@ -115,7 +121,10 @@ def learnt(asked: list[Query]) -> HistGradientBoostingClassifier:
 
 
 def figures(asked: list[Query], model: HistGradientBoostingClassifier | None) -> list[float]:
-    """hit@1, hit@5 and MRR in percent; a commit's figure is the mean of its choices'."""
+    """Return hit@1, hit@5 and MRR in percent.
+
+    The figure of a commit is the mean of its choices.
+    """
     by_commit: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
     for one in asked:
         order = np.arange(len(one.right)) if model is None else np.argsort(-model.predict_proba(one.facts)[:, 1], kind="stable")

@@ -1,12 +1,11 @@
-"""How many of the calls does codegraph tell? Measured on the same trees and by the same scorer as `benchmarks/languages.py`.
+"""Recall and precision of calls by codegraph and by graphmem, on the trees of `languages`.
 
-    python benchmarks/codegraph.py --data DIR … --trees DIR … --binary PATH [--only NAME …]
+    python -m benchmarks codegraph --data DIR … --trees DIR … --binary PATH [--only NAME …]
 
-With --only, trees that were measured before keep their figures.
-
-The npm package `@colbymchenry/codegraph` provides the binary. It indexes a copy of each tree, and its edges `calls` and
-`instantiates` are scored. graphmem indexes the same tree in the same run, and its edges at the confidence that impact shows are scored.
-CPU is of the command that indexes, with its children.
+--data and --trees take the directories that `languages` describes. The npm package `@colbymchenry/codegraph` has the binary. It indexes a
+copy of each tree, and its edges `calls` and `instantiates` are scored. graphmem indexes the same tree in the same run, and its edges at
+the confidence that impact shows are scored by the same scorer. CPU is that of the indexing command and its children. With --only, trees
+measured before keep their figures.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def main() -> int:
 
 
 def _scored(binary: Path, scorer: Path, truth: Path, tree: Path) -> dict[str, float]:
-    """Recall and precision of codegraph's edges of one tree."""
+    """Return recall and precision of codegraph's edges of one tree."""
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch) / "tree"
         shutil.copytree(tree, copy, symlinks=True)
@@ -80,7 +79,7 @@ def _scored(binary: Path, scorer: Path, truth: Path, tree: Path) -> dict[str, fl
 
 
 def _graphmem(scorer: Path, truth: Path, tree: Path) -> dict[str, float]:
-    """Recall and precision of graphmem's edges of one tree, and the CPU of the index run."""
+    """Return recall and precision of graphmem's edges, and CPU of indexing."""
     with tempfile.TemporaryDirectory() as scratch:
         db = Path(scratch) / "db"
         cpu = _cpu([*languages.GRAPHMEM, "index", str(tree), "--db", str(db), "--embedder", "none", "--quiet"])
@@ -88,7 +87,7 @@ def _graphmem(scorer: Path, truth: Path, tree: Path) -> dict[str, float]:
 
 
 def _cpu(command: list[str], **more: Any) -> float:
-    """Run a command; the processor seconds that it took."""
+    """Run a command; return the processor seconds that it took."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, **more)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,17 +1,19 @@
-"""Does "exact" hold, and are stated chances true? Affected tests against what test suites really ran.
+"""Affected tests against recorded test runs: answers marked `exact`, and stated chances.
 
     python -m benchmarks completeness --data DIR --work DIR [--index DIR] [--fit [--runs DIR]] [--docs docs/impact.md]
 
-DIR of --data and --work as for `callgraph.py`. Asked is the default question about every function that some test ran. Each subject is
-indexed into a folder that is thrown away, unless --index has DIR/NAME, say with a recorded run taken in.
+--data and --work take the directories that `callgraph` describes. The default impact question is asked about every function that a test
+ran. Each subject is indexed into a temporary folder, unless --index has DIR/NAME, for example with a recorded run.
 
 --fit learns the two models of `graphmem/analysis/chances.json` and writes that file: the chance that a test of an answer runs the
-target, and the chance that a test outside the answer does. The reliability tables are of models that did not see the project they are
-tried on: each project is left out in turn, and the answers are pooled. With --docs the tables are written between the markers of that
-file. Only text counts for the fit, so it wants indexes without runs. The chance of a miss after a run is measured on the indexes in
-DIR of --runs, which took in a recorded run of the subject of their name: (misses + 1) / (exact answers + 2), after Laplace.
+target, and the chance that a test outside the answer does. Reliability tables use models that did not see the evaluated project:
+each project is left out in turn, and the answers are pooled. The fit uses text alone, so give it indexes without recorded runs.
+--docs writes the tables between the markers of that page.
 
-Source: Platt 1999 (logistic calibration); the share that came true in each tenth of the stated chance is a reliability diagram.
+--runs has indexes with a recorded run, named like their subjects. They give the chance of a miss after a run:
+(misses + 1) / (exact answers + 2), after Laplace.
+
+Source: Platt 1999 (logistic calibration). A reliability diagram has the share that came true in each tenth of the stated chance.
 """
 
 from __future__ import annotations
@@ -36,20 +38,20 @@ from graphmem.analysis.impact import Question, expand, reach
 
 STORED: Final = Path(chances.__file__).with_name(chances.STORED)
 PENALTY: Final = 3.0  # on squared standardised weights
-PER_PROJECT: Final = 5_000.0  # weight of all rows of an average project
+PER_PROJECT: Final = 5_000.0  # total weight of the rows of an average project
 BEGIN, END = "<!-- chances: written by benchmarks/completeness.py -->", "<!-- end of chances -->"
 Array = np.ndarray[Any, Any]
 
 
 class Rows(NamedTuple):
-    """Features of one project and what came true, a row each."""
+    """Features of one project and whether each row came true."""
 
     features: Array  # (rows, features)
     true: Array  # (rows,)
 
 
 class Subject(NamedTuple):
-    """What one project gave."""
+    """Answers and features of one project."""
 
     name: str
     answers: list[dict[str, Any]]
@@ -61,11 +63,11 @@ def main() -> int:
     options = report.parser(__doc__)
     options.add_argument("--data", type=Path, required=True)
     options.add_argument("--work", type=Path, required=True)
-    options.add_argument("--index", type=Path, help="folder that holds an index of each subject, by name")
+    options.add_argument("--index", type=Path, help="folder with an index of each subject, by name")
     options.add_argument("--only", default="", help="names of subjects, with commas between")
     options.add_argument("--fit", action="store_true", help="learn the chances and write them")
-    options.add_argument("--runs", type=Path, help="folder that holds indexes with a run taken in, by name of the subject")
-    options.add_argument("--docs", type=Path, help="page whose tables are to be renewed")
+    options.add_argument("--runs", type=Path, help="folder with indexes that have a recorded run, by name of the subject")
+    options.add_argument("--docs", type=Path, help="page whose tables are rewritten")
     arguments = options.parse_args()
     score = _load(arguments.data / "score.py")
     names = [
@@ -107,7 +109,7 @@ def main() -> int:
 
 
 def _asked(score: ModuleType, arguments: Any, name: str, indexes: Path | None) -> Subject:
-    """What one project gives, indexed now or as it lies in a folder."""
+    """Return the answers of one project, from a new or an existing index."""
     with tempfile.TemporaryDirectory() as scratch, GraphMem.open(indexes / name if indexes else Path(scratch)) as memory:
         root = (arguments.work / "subjects" / name).resolve()
         if not indexes:
@@ -117,7 +119,7 @@ def _asked(score: ModuleType, arguments: Any, name: str, indexes: Path | None) -
 
 
 def _compared(subjects: Sequence[Subject]) -> list[dict[str, Any]]:
-    """The figures of each project and of all, printed."""
+    """Print and return the figures of each project and of all together."""
     rows = [{"project": one.name, **_figures(one.answers)} for one in subjects]
     rows.append({"project": "pooled", **_figures([answer for one in subjects for answer in one.answers])})
     report.table(list(rows[0]), [["-" if value is None else value for value in row.values()] for row in rows])
@@ -125,7 +127,7 @@ def _compared(subjects: Sequence[Subject]) -> list[dict[str, Any]]:
 
 
 def _subject(name: str, memory: GraphMem, truth: Any, own: Any) -> Subject:
-    """Every answer of one project, and the features behind it."""
+    """Return every answer of one project, and the features behind it."""
     view = memory.parts.graph.view()
     question = Question()
     ids, test_of = defaultdict(list), {}
@@ -172,7 +174,7 @@ def _subject(name: str, memory: GraphMem, truth: Any, own: Any) -> Subject:
 
 
 def _figures(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Of some answers: claims, misses by claim, and how well the tests are found."""
+    """Return claims, misses by claim, and how well the tests are found."""
     exact, others = [one for one in answers if one["exact"]], [one for one in answers if not one["exact"]]
     return {
         "functions": len(answers),
@@ -191,7 +193,10 @@ def _share(answers: Sequence[dict[str, Any]]) -> float | None:
 
 
 def fit(data: Sequence[Rows]) -> list[float]:
-    """Intercept and weights of a logistic model; a row counts alike in every project, and all rows as many as `PER_PROJECT` a project."""
+    """Return intercept and weights of a logistic model.
+
+    All rows have the same weight, together at most `PER_PROJECT` for each project.
+    """
     features, true = np.concatenate([one.features for one in data]), np.concatenate([one.true for one in data])
     mean, spread = features.mean(axis=0), features.std(axis=0) + 1e-9
     columns = np.column_stack([np.ones(len(features)), (features - mean) / spread])
@@ -213,7 +218,10 @@ def _chances(found: Sequence[float], features: Array) -> Array:
 
 
 def reliability(stated: Sequence[float] | Array, true: Sequence[bool] | Array) -> dict[str, Any]:
-    """What came true in each tenth of the stated chance, and the mean difference of the two."""
+    """Return the share that came true by tenth of the stated chance.
+
+    `mean_error` is the mean difference of the two.
+    """
     said, came = np.asarray(stated, np.float64), np.asarray(true, np.float64)
     tenth = np.minimum((said * 10).astype(int), 9)
     cells = [
@@ -242,7 +250,7 @@ def _as_markdown(tables: dict[str, Any]) -> Iterator[str]:
 
 
 def _load(path: Path) -> ModuleType:
-    """The data's own scorer."""
+    """Import the scorer of the data."""
     sys.path.insert(0, str(path.parent))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None

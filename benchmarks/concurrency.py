@@ -1,8 +1,13 @@
-"""Many processes at one server: nothing lost, nothing doubled, busy when it is too much; and questions while a whole index is made.
+"""Many client processes on one server: lost and doubled writes; latency during a full index run.
 
-`python -m benchmarks concurrency --processes 8 --operations 1000` has each process do so many mixed reads and writes against one server
-and holds what they were told against what is there. Then one client asks questions of an idle server, and the same questions while the
-whole repository ROOT is indexed anew in it; the ratio of the 99th percentiles is what an index run costs those who ask.
+    python -m benchmarks concurrency ROOT [--processes 8] [--operations 1000] [--seed 1]
+
+First one client asks questions of an idle server of ROOT, then the same questions while the server indexes ROOT in full. The ratio of the
+99th percentiles is the cost of an index run for readers.
+
+Then each of --processes clients makes --operations mixed reads and writes. A client repeats a call that the server refuses as busy. At the
+end, acknowledged writes are compared with the index. The exit code is 1 if a write was lost or doubled, an answer was wrong, or `verify`
+found a fault.
 """
 
 from __future__ import annotations
@@ -29,7 +34,7 @@ QUESTIONS: Final = ("symbols", "impact", "search")
 
 
 def client(number: int, address: str, operations: int, seed: int) -> None:
-    """Do the operations; one line of JSON on stdout says how it went."""
+    """Make the operations; print the counts and times as one line of JSON."""
     from graphmem.client.remote import RemoteGraphMem
     from graphmem.errors import GraphMemError, LimitError, StoreBusyError
 
@@ -69,20 +74,20 @@ def client(number: int, address: str, operations: int, seed: int) -> None:
 
 
 def serve(root: Path, db: Path) -> tuple[subprocess.Popen[bytes], str]:
-    """A server of the repository, when it listens."""
+    """Start a server of the repository; return it and its address."""
     from graphmem.server import owner
 
     command = [sys.executable, "-P", "-m", "graphmem", "serve", str(root), "--db", str(db), "--port", "0", "--quiet", "--no-watch"]
     process = subprocess.Popen(command, env={**os.environ, "GRAPHMEM_EMBEDDER": "none"}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     assert process.stdout is not None
-    process.stdout.readline()  # printed when it can answer
+    process.stdout.readline()  # printed when the server can answer
     found = owner.read(db / "owner.json")
     assert found is not None
     return process, found.address
 
 
 def many(address: str, processes: int, operations: int, seed: int) -> dict[str, Any]:
-    """Several processes at once; what they were told, and how long it took."""
+    """Run several clients at once; return their writes, faults and times."""
     begun = time.monotonic()
     command = [sys.executable, __file__, "--address", address, "--operations", str(operations), "--seed", str(seed)]
     running = [subprocess.Popen([*command, "--client", str(number), "."], stdout=subprocess.PIPE) for number in range(processes)]
@@ -101,7 +106,10 @@ def many(address: str, processes: int, operations: int, seed: int) -> dict[str, 
 
 
 def ask_until(address: str, names: list[str], over: threading.Event, seconds: float) -> dict[str, list[float]]:
-    """Ask one question after another, with a pause between them, until told to stop or the time is up; milliseconds by question."""
+    """Ask questions with pauses until `over` is set or the time is up.
+
+    Returns the milliseconds by question.
+    """
     from graphmem.client.remote import RemoteGraphMem
     from graphmem.errors import GraphMemError
 
@@ -111,7 +119,7 @@ def ask_until(address: str, names: list[str], over: threading.Event, seconds: fl
     while not over.is_set() and time.monotonic() < until:
         question, name = QUESTIONS[at % len(QUESTIONS)], names[at % len(names)]
         begun = time.perf_counter()
-        with contextlib.suppress(GraphMemError):  # an ambiguous name is an answer, too
+        with contextlib.suppress(GraphMemError):  # an error about an ambiguous name is also an answer
             if question == "symbols":
                 service.symbols(name, limit=10)
             elif question == "impact":
@@ -125,7 +133,7 @@ def ask_until(address: str, names: list[str], over: threading.Event, seconds: fl
 
 
 def timing(values: list[float]) -> dict[str, float]:
-    """Count and percentiles of some milliseconds."""
+    """Return count, percentiles and maximum of some milliseconds."""
     shares = (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))
     return {
         "count": len(values),
@@ -135,9 +143,9 @@ def timing(values: list[float]) -> dict[str, float]:
 
 
 def main(arguments: list[str]) -> int:
-    """Run, print, write the result."""
+    """Run, print and write the result."""
     parser = report.parser(__doc__)
-    parser.add_argument("root", type=Path, help="the repository that is indexed while questions are asked")
+    parser.add_argument("root", type=Path, help="the repository that is indexed during the questions")
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--operations", type=int, default=1000, help="of each process")
     parser.add_argument("--seed", type=int, default=1)
@@ -157,7 +165,7 @@ def main(arguments: list[str]) -> int:
         try:
             service = RemoteGraphMem(address)
             names = [one.name for one in service.symbols("get", limit=40)[0]] or ["get"]
-            ask_until(address, names, threading.Event(), 3.0)  # everything has been asked once
+            ask_until(address, names, threading.Event(), 3.0)  # warm-up
             idle = ask_until(address, names, threading.Event(), 15.0)
             over = threading.Event()
             busy: dict[str, list[float]] = {}

@@ -1,17 +1,17 @@
-"""Are calls between services found? Links over HTTP, gRPC and topics against links that were judged by hand.
+"""Precision and recall of links between services (HTTP, gRPC, topics) against hand-judged links.
 
     python -m benchmarks contracts --checkouts DIR [--differences]
 
-DIR has checkouts of the systems in `contract_truth`, each named like its file and at the commit in its first line. A truth file names
-every link from a call site to the handler it reaches, outside tests. Its rules:
+DIR has checkouts of the systems in `contract_truth`, each named like its file and at the commit in its first line. A truth file has
+every link from a call site to the handler that it reaches, outside tests. Its rules:
 
-* A call site counts if the code, or a page that is served, sends a request to another part of the system: a route, a procedure, a topic.
-* The line is that of the call, and of the handler's definition or, for a function written in place, of its registration.
-* A link is true if a request from the site is answered by the handler as the system is deployed by its own files: gateways and proxies pass
-  requests on, and a class that is never registered answers none.
-* Sites whose target is outside the system, and getters that are named like procedures, are no links.
+* A call site counts if the code, or a served page, sends a request to another part of the system: a route, a procedure, a topic.
+* The line is that of the call, and of the handler's definition. A function written in place has the line of its registration.
+* A link is true if the handler answers a request from the site when the system is deployed by its own files. Gateways and proxies pass
+  requests on; a class that is never registered answers none.
+* Sites whose target is outside the system, and getters with names of procedures, are not links.
 
-Precision is the share of found links that are in the file; recall the share of the file's links that are found. A system made of several
+Precision is the share of found links that are in the file. Recall is the share of the file's links that are found. A system of several
 programs in one repository is indexed as one project.
 """
 
@@ -53,7 +53,7 @@ def main() -> int:
 
 
 def found_in(checkout: Path) -> set[str]:
-    """Return the links of a checkout outside tests, in the form of the truth files."""
+    """Return the links of a checkout outside tests, as the truth files do."""
     with tempfile.TemporaryDirectory() as scratch:
         with GraphMem.open(Path(scratch), checkout, settings=Settings(embedder="none", git_history=False)) as memory:
             memory.index(checkout)

@@ -1,11 +1,12 @@
-"""How far can weights raise the MRR of CoSQA's development split? They are fitted to one half of the questions and tried on the other.
+"""Upper bound of fusion weights for the MRR of CoSQA's development split.
 
-    python benchmarks/cosqa_ceiling.py WORK --mirrors DIR
+    python -m benchmarks cosqa_ceiling WORK --mirrors DIR
 
-WORK and DIR are those of `questions.py`. The candidates of a question are those of search, with the score of each way to search divided by
-the best of the question. Coordinate ascent fits one weight for each way to the mean reciprocal rank of one half. It reports this rank for
-the half and for the other one, beside the cosine alone and the weights in use. The fitted half is an upper bound of such weights: a better
-figure needs another model or another way to search.
+WORK and DIR are those of `questions`. The candidates of a question are those of search. The score of each retrieval way is divided by its
+best score for the question. Coordinate ascent fits one weight for each way to the mean reciprocal rank of one half of the questions.
+
+The table has the MRR of the fitted half and of the other half, beside the cosine alone and the weights in use. The fitted half is an upper
+bound of such weights: a better figure needs another model or another retrieval way.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ STEPS: Final = (0.2, 0.1, 0.05)
 
 
 def signals(scores: Iterable[float], paths: Sequence[str], files: dict[str, int]) -> Any:
-    """Return the best score of each file divided by the highest one; 0 for files without a score."""
+    """Return the best score of each file, divided by the highest of all.
+
+    A file without a score has 0.
+    """
     row = np.zeros(len(files))
     for path, score in zip(paths, scores, strict=True):
         row[files[path]] = max(row[files[path]], score)
@@ -34,14 +38,20 @@ def signals(scores: Iterable[float], paths: Sequence[str], files: dict[str, int]
 
 
 def mean_reciprocal_rank(total: Any, right: Any) -> float:
-    """Return the MRR in points; `total` has shape (questions, files), ties count as before the right file."""
+    """Return the MRR in points; `total` has shape (questions, files).
+
+    Files with the same score count as before the right file.
+    """
     own = total[np.arange(len(right)), right]
     rank = (total >= own[:, None]).sum(1)
     return float(np.where((rank <= DEPTH) & (own > 0), 1 / rank, 0).mean()) * 100
 
 
 def fitted(parts: Any, right: Any, start: Sequence[float]) -> list[float]:
-    """Return weights that no single step improves; `parts` has shape (ways, questions, files)."""
+    """Return weights that no single step improves.
+
+    `parts` has shape (ways, questions, files).
+    """
 
     def value(weights: Sequence[float]) -> float:
         return mean_reciprocal_rank(np.tensordot(weights, parts, 1), right)

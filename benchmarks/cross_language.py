@@ -1,13 +1,13 @@
-"""Do calls from one language into another have their edges?
+"""Recall and precision of edges between two languages of one tree.
 
     python -m benchmarks cross_language --trees DIR [--only PAIR …] [--draw PAIR] [--keep]
 
-`cross_language_truth/PAIR.jsonl` has calls that lead into the other language of a pair, found by regular expressions in a public tree
-and read by a person, and judgements of edges. DIR/TREE is a clone at the revision in `cross_language_truth/README.md`.
+`cross_language_truth/PAIR.jsonl` has call sites whose target is in the other language of a pair, found by regular expressions in a public
+tree and read by a person, and judgements of edges. DIR/TREE is a clone at the revision in `cross_language_truth/README.md`.
 
-Recall is the share of these sites with an edge that `graphmem impact` shows, from the code around the line to the target. Precision is
-the share of true edges among `DRAWN` calls and references between the two languages, those with the lowest digests. An edge that nobody
-judged counts as wrong; --draw prints those of a pair. --keep writes nothing.
+Recall is the share of these sites that have an edge from the code around the line to the target, at the confidence that `graphmem impact`
+shows. Precision is the share of true edges among `DRAWN` calls and references between the two languages, those with the lowest digests. An
+edge without a judgement counts as wrong; --draw prints those of a pair. --keep writes nothing.
 """
 
 from __future__ import annotations
@@ -118,7 +118,10 @@ def main() -> int:
 
 
 def _has(edges: Sequence[Edge], site: dict[str, Any]) -> bool:
-    """Whether an edge leads from the code around a site to its target, or to a member of a target that is a class."""
+    """Whether an edge leads from the code around a site to its target.
+
+    A member of a target class counts, too.
+    """
     return any(
         edge.path == site["path"]
         and edge.target == site["target"]
@@ -129,7 +132,7 @@ def _has(edges: Sequence[Edge], site: dict[str, Any]) -> bool:
 
 
 def _edges(tree: Path, scratch: Path) -> Iterator[Edge]:
-    """Index a tree and yield its edges between files, at the confidence that impact shows."""
+    """Index a tree and yield its edges between files, as impact shows them."""
     db = scratch / "db"
     subprocess.run([*GRAPHMEM, "index", str(tree), "--db", str(db), "--embedder", "none", "--quiet"], check=True)
     command = [*GRAPHMEM, "export", "--db", str(db), "--format", "jsonl"]

@@ -1,17 +1,24 @@
-"""Bytes flipped, cut off and zeroed in every file of an index, and a question after each.
+"""Answers of an index with one damaged file: bits flipped, bytes cut off, bytes zeroed.
 
-`python -m benchmarks damage path/to/repository` copies the repository, makes an index of it with commits, memories, sessions, trails,
-outside evidence, a synced MEMORY.md, a token and a backup, and closes it. Each case takes a fresh copy of the index directory, damages one
-file, and asks one question by the command line, in a process of its own, which then says every memory. Files are drawn evenly, so that a
-file of 300 bytes is hit as often as the database. The answers are compared with those of the undamaged index.
+    python -m benchmarks damage REPOSITORY [--count 1000] [--seed 1] [--jobs 2] [--seconds N] [--resume FILE]
 
-A case is *refused* when the command ends with exit code 1 or 2 and a sentence: the code graph of a damaged database is lost until the next
-index run. What counts as a fault: exit code 3 or a death by signal; another answer; a memory that is missing or different afterwards;
-`verify` that says of damaged files what it says of whole ones; a command that does not end. A case that ran into the time limit is repeated
-once with the same damage, because a machine that is short of memory stalls for minutes. The second time counts as a fault.
+REPOSITORY is a git repository. The benchmark copies it and makes an index with commits, memories, sessions, trails, recorded test runs, a
+synced MEMORY.md, a token and a backup, and closes it. Each case copies the index directory, damages one file and runs one
+command in a new process. That process also exports every memory. Each file is damaged equally often, so a file of 300 bytes is hit as
+often as the database. Answers and memories are compared with those of the undamaged index.
 
-`--resume FILE` writes each case to FILE when it is judged, and passes over those of the same seed that are there. A run that was ended
-goes on where it was, on an index made again from the same repository; the result says how many cases each revision judged.
+A case is *refused* if the command ends with exit code 1 or 2. This is expected: a damaged database loses the code graph until the next
+index run. These results are faults:
+
+* crash: exit code 3, a traceback, or death by a signal;
+* wrong: another answer;
+* memory: a memory that is missing or different afterwards;
+* unseen: `verify` reports nothing about the damaged file;
+* hung: the command reaches the time limit twice. A case is repeated once after a time limit, because a machine that is short of memory
+  can stall for minutes.
+
+--resume appends each judged case to FILE and skips the cases of the same seed that FILE already has. The index is made again from the same
+repository. The result has the number of cases that each revision judged. The exit code is 1 if there is a fault.
 """
 
 from __future__ import annotations
@@ -43,27 +50,27 @@ TESTS = Path(__file__).parent.parent / "tests"
 KINDS: Final = ("flip", "cut", "zero")
 QUESTIONS: Final = ("search", "verify", "symbol", "impact", "recall", "modules", "commits", "coaccess", "sessions", "tests")
 PATIENCE_S: Final = 120  # for one command
-LATE: Final = -1_000  # in the place of an exit code: the time was up
+LATE: Final = -1_000  # instead of an exit code: the time limit was reached
 FAULTS: Final = ("crash", "wrong", "memory", "unseen", "hung")
 PASSING: Final = frozenset(
     {"ms", "seconds", "at", "took", "timings", "elapsed_ms", "staleness", "used_at", "last_used_at", "data_dir", "rank"}
 )
-OF_A_STATE: Final = frozenset({"chunks", "note"})  # say how far a word index is that is being built; answers of words wait for it
+OF_A_STATE: Final = frozenset({"chunks", "note"})  # progress of the word index; searches by words wait until it is built
 PASSED_OVER: Final = re.compile(
     r"(\.gitignore|server\.log|.*\.quarantine|.*\.md|.*-shm|tokens\.json\.lock)\Z"
-)  # for people, or without a word in it
+)  # files for people, or without content
 MAY_BE_LOST: Final = re.compile(
     r"graph\.db|(history|ledger|evidence)\.sqlite|trails/"
-)  # what cannot be made again from the rest, or not at once
-LINKS: Final = frozenset({"about", "anchor"})  # of a memory to code, which are gone as long as the code is
+)  # not rebuilt from the other files, or not immediately
+LINKS: Final = frozenset({"about", "anchor"})  # from a memory to code; they are missing while the code is
 
 
 MISSING: Final = "(missing)"
-AGEING: Final = 1e-3  # of a score, while the attack goes on
+AGEING: Final = 1e-3  # change of a score during a run
 
 
 class Case(NamedTuple):
-    """One damage and the question after it."""
+    """One damaged file and the question that follows."""
 
     number: int
     file: str
@@ -73,35 +80,35 @@ class Case(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What came of a command."""
+    """Exit code and output of one command."""
 
     code: int  # exit code; minus the signal that ended it; LATE
     out: str
     err: str
-    memories: str  # every memory, as JSON; "" when it opened no index
+    memories: str  # every memory, as JSON; "" if it did not open an index
 
 
 class Outcome(NamedTuple):
-    """What came of a case."""
+    """Result of one case."""
 
     case: Case
     what: str  # how the bytes were damaged
     result: str  # equal | refused | said | found | told | one of FAULTS
     said: str
-    repeated: bool = False  # the first time ran into the time limit
+    repeated: bool = False  # the first attempt reached the time limit
 
 
 def environment() -> dict[str, str]:
-    """Of every command: no model, nothing of the user's."""
+    """Return the environment of every command: no model, no user settings."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHMEM_")}
     return {**kept, "GRAPHMEM_EMBEDDER": "none", "GRAPHMEM_WORKERS": "1", "COLUMNS": "200"}
 
 
-# ---- the index that is damaged
+# ---- index
 
 
 def make_index(repo: Path, work: Path, memories: int) -> tuple[Path, Path]:
-    """A copy of the repository and an index of it with everything an index can hold: (copy, index directory)."""
+    """Return (copy, index directory) of a repository, with all kinds of data."""
     root, index = work / "repo", work / "index"
     shutil.copytree(repo, root, symlinks=True, ignore=shutil.ignore_patterns(".graphmem", ".venv", "node_modules"))
     run(["index", str(root), "--db", str(index), "--quiet"])
@@ -114,7 +121,7 @@ def make_index(repo: Path, work: Path, memories: int) -> tuple[Path, Path]:
 
 
 def fill(root: Path, index: Path, memories: int) -> None:
-    """Memories, sessions, a synced file and choices of a person."""
+    """Write memories, sessions, a synced file and a person's settings."""
     from graphmem import GraphMem
     from graphmem.search.phases import PHASES, PhaseBook
     from graphmem.settings import Settings
@@ -144,14 +151,14 @@ def fill(root: Path, index: Path, memories: int) -> None:
 
 
 def report_time() -> Any:
-    """Now, as a person's choice is dated."""
+    """Return the current time, as the date of a person's choice."""
     from datetime import UTC, datetime
 
     return datetime.now(UTC)
 
 
 def record_tests(root: Path, index: Path) -> None:
-    """Outside evidence: what two small tests run, by graphmem's own recorder."""
+    """Add evidence from outside: two small tests, recorded by graphmem."""
     folder = root / "recorded"
     folder.mkdir()
     (folder / "recorded.py").write_text("def add(left, right):\n    return left + right\n", encoding="utf-8")
@@ -165,11 +172,14 @@ def record_tests(root: Path, index: Path) -> None:
     run(["index", str(root), "--db", str(index), "--quiet", "--runtime", str(trace)])
 
 
-# ---- asking
+# ---- commands
 
 
 def in_child(job: Callable[[], Any]) -> Any:
-    """What a function returns, as JSON has it, from a process of its own: this one never opens an engine, so that it can be forked."""
+    """Run a function in a forked process and return its result through JSON.
+
+    The parent never opens an engine, so it can fork later.
+    """
     with tempfile.TemporaryFile() as told:
         pid = os.fork()
         if pid == 0:
@@ -178,7 +188,7 @@ def in_child(job: Callable[[], Any]) -> Any:
                 told.write(json.dumps(job()).encode())
                 told.flush()
                 code = 0
-            except BaseException:  # noqa: BLE001 - the parent has no other way to hear of it
+            except BaseException:  # noqa: BLE001 - the parent sees it only in this output
                 traceback.print_exc()
             finally:
                 os._exit(code)
@@ -189,7 +199,7 @@ def in_child(job: Callable[[], Any]) -> Any:
 
 
 def run(args: Sequence[str], *, may_fail: bool = False, cwd: Path | None = None) -> Said:
-    """One command in a forked process."""
+    """Run one command in a forked process."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as kept:
         status = _run(args, out, err, kept, cwd)
         texts = []
@@ -223,7 +233,7 @@ def _run(args: Sequence[str], out: IO[bytes], err: IO[bytes], kept: IO[bytes], c
 
 
 def tell_memories(kept: IO[bytes]) -> None:
-    """Have whatever command comes write every memory down when it is done, before it closes the index."""
+    """Patch the command line: export every memory before an index is closed."""
     from graphmem.cli.context import CommandContext
 
     open_service = CommandContext.service
@@ -242,7 +252,7 @@ def tell_memories(kept: IO[bytes]) -> None:
 
 
 def command(args: list[str]) -> int:
-    """`graphmem ARGS` as its entry point runs it; its exit code."""
+    """Run `graphmem ARGS` like its entry point and return the exit code."""
     from graphmem.cli.main import run as main
 
     sys.argv = ["graphmem", *args]
@@ -254,7 +264,7 @@ def command(args: list[str]) -> int:
 
 
 def wait(pid: int) -> int:
-    """How a process ended; it is killed when it takes too long."""
+    """Return the exit code of a process, or kill it after the time limit."""
     due = time.monotonic() + PATIENCE_S
     pause = 0.002
     while True:
@@ -270,7 +280,7 @@ def wait(pid: int) -> int:
 
 
 def questions(root: Path, index: Path) -> dict[str, list[list[str]]]:
-    """Several of each kind, about what is in the index."""
+    """Return several commands of each kind about the content of the index."""
     from graphmem import GraphMem
     from graphmem.settings import Settings
 
@@ -302,7 +312,7 @@ def questions(root: Path, index: Path) -> dict[str, list[list[str]]]:
 
 
 def plain(text: str) -> Any:
-    """An answer without what differs from one asking to the next."""
+    """Return an answer without the parts that differ between two calls."""
     try:
         return strip(json.loads(text))
     except ValueError:
@@ -310,22 +320,22 @@ def plain(text: str) -> Any:
 
 
 def strip(value: Any) -> Any:
-    """The same without times."""
+    """Return a value without times and without the order of equal scores."""
     if isinstance(value, dict):
         passing = PASSING | OF_A_STATE if "indexed_at" in value else PASSING
         return {key: strip(one) for key, one in value.items() if key not in passing}
     if not isinstance(value, list):
         return value
     if all(isinstance(one, dict) and "score" in one and "id" in one for one in value):
-        value = sorted(value, key=lambda one: str(one["id"]))  # two that come next to each other change places when they age
+        value = sorted(value, key=lambda one: str(one["id"]))  # neighbours in the list can change places when memories age
     return [strip(one) for one in value]
 
 
-# ---- damaging
+# ---- damage
 
 
 def damaged(path: Path, kind: str, seed: int) -> str:
-    """Damage a file as the seed says, so that it differs; how."""
+    """Damage a file as the seed says; return a description of the damage."""
     rng = random.Random(seed)
     data = bytearray(path.read_bytes())
     before = bytes(data)
@@ -355,12 +365,12 @@ def damaged(path: Path, kind: str, seed: int) -> str:
 
 
 class Attack:
-    """An index, what it answers when it is whole, and cases against it.
+    """Cases against one index, and the answers of that index undamaged.
 
     Args:
         root: the tree that was indexed.
         index: its directory, closed.
-        work: where copies are made.
+        work: the directory of the copies.
         most: questions of each kind.
     """
 
@@ -375,11 +385,14 @@ class Attack:
         )
 
     def ask(self, index: Path, args: Sequence[str]) -> Said:
-        """One command about an index."""
+        """Run one command on an index."""
         return run([*args, "--db", str(index)], may_fail=True, cwd=self.work)
 
     def memories(self, said: Said, index: Path) -> Any:
-        """Every memory there is, whatever its status; asked for once more where the command opened no index."""
+        """Return every memory of any status, as sorted JSON.
+
+        If the command did not open the index, `memory list` is run on it.
+        """
         if not said.memories:
             said = self.ask(index, ["memory", "list", "--json"])
         if not said.memories:
@@ -388,7 +401,10 @@ class Attack:
         return sorted(json.dumps(one, sort_keys=True) for one in kept)
 
     def learn(self) -> None:
-        """What is answered without damage, asked twice: an answer that differs by itself cannot be judged."""
+        """Run every question twice on the undamaged index and keep the answers.
+
+        An answer that differs without damage ends the benchmark, because it cannot be judged.
+        """
         copy = self.copied("whole")
         for kind, several in self.asked.items():
             for args in several:
@@ -404,14 +420,14 @@ class Attack:
         shutil.rmtree(copy)
 
     def copied(self, name: str) -> Path:
-        """A fresh copy of the index."""
+        """Return a fresh copy of the index."""
         copy = self.work / name
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(self.index, copy)
         return copy
 
     def cases(self, count: int, seed: int) -> list[Case]:
-        """Files, ways and questions drawn evenly, in an order of their own."""
+        """Return cases with files, kinds of damage and questions drawn evenly."""
         rng = random.Random(seed)
         made = []
         for number in range(count):
@@ -421,7 +437,7 @@ class Attack:
         return made
 
     def outcome(self, case: Case) -> Outcome:
-        """What came of a case, which has a second chance when the time was up."""
+        """Return the outcome of a case, repeated once after a time limit."""
         first = self.attempt(case)
         if first.result != "late":
             return first
@@ -429,7 +445,7 @@ class Attack:
         return second._replace(repeated=True, result="hung" if second.result == "late" else second.result)
 
     def attempt(self, case: Case) -> Outcome:
-        """Damage, ask, look at the memories."""
+        """Damage a file, run the command, and compare the memories."""
         copy = self.copied(f"case-{case.number}")
         try:
             what = damaged(copy / case.file, case.kind, case.seed)
@@ -447,7 +463,10 @@ class Attack:
             shutil.rmtree(copy, ignore_errors=True)
 
     def is_so_without_damage(self, case: Case, args: Sequence[str], answer: Said) -> bool:
-        """Whether the whole index now gives this answer: memories age, and two that are nearly level change places at the end of a list."""
+        """Whether the undamaged index now gives this answer, too.
+
+        Memories age, so two nearly equal ones can change places in a list.
+        """
         copy = self.copied(f"control-{case.number}")
         try:
             return not difference(plain(self.ask(copy, args).out), plain(answer.out))
@@ -455,7 +474,7 @@ class Attack:
             shutil.rmtree(copy, ignore_errors=True)
 
     def judged(self, case: Case, args: Sequence[str], code: int, out: str, err: str) -> tuple[str, str]:
-        """(result, words) of one answer."""
+        """Return (result, message) of one answer."""
         words = " ".join((err + out).split())[:400]
         if code == LATE:
             return "late", f"ended after {PATIENCE_S} s: {words}"
@@ -476,7 +495,10 @@ class Attack:
 
 
 def difference(old: Any, new: Any, at: str = "") -> str:
-    """The first place where two answers differ; "" for none. Numbers may differ a little: memories age between two questions."""
+    """Return the first place where two answers differ; "" for none.
+
+    Numbers may differ by less than `AGEING`, because memories age between two questions.
+    """
     if isinstance(old, dict) and isinstance(new, dict):
         places: list[Any] = [*old, *(new.keys() - old.keys())]
         return next(filter(None, (difference(old.get(one, MISSING), new.get(one, MISSING), f"{at}.{one}") for one in places)), "")
@@ -488,7 +510,10 @@ def difference(old: Any, new: Any, at: str = "") -> str:
 
 
 def judged_before(kept: Path, cases: Sequence[Case], seed: int) -> dict[int, tuple[Outcome, str]]:
-    """Outcomes by case number, with the revision that judged them, from a file of an earlier run with the same seed."""
+    """Return (outcome, revision) by case number from an earlier run's file.
+
+    Only cases of the same seed count.
+    """
     same = {(case.number, case.kind, case.question, case.seed) for case in cases}
     found = {}
     for line in kept.read_text(encoding="utf-8").splitlines() if kept.exists() else ():
@@ -511,7 +536,7 @@ def attack(
     memories: int = 40,
     resume: Path | None = None,
 ) -> dict[str, Any]:
-    """Make an index of the repository, damage it `count` times, and count what came of it."""
+    """Index a repository, damage it `count` times, and count the results."""
     import graphmem
 
     for module in pkgutil.walk_packages(graphmem.__path__, "graphmem."):  # imported once, before the forks
@@ -574,15 +599,15 @@ def attack(
 
 
 def main() -> None:
-    """Run it and write the figures."""
+    """Run the benchmark, print the table and write the result."""
     parser = report.parser(__doc__)
-    parser.add_argument("repository", type=Path, help="a git repository; it is copied")
+    parser.add_argument("repository", type=Path, help="a git repository, which is copied")
     parser.add_argument("--count", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=36_000, help="begin no case after so many")
+    parser.add_argument("--seconds", type=float, default=36_000, help="start no case after this many seconds")
     parser.add_argument("--questions", type=int, default=5, help="of each kind")
-    parser.add_argument("--resume", type=Path, metavar="FILE", help="keep each judged case here, and pass over those that are here")
+    parser.add_argument("--resume", type=Path, metavar="FILE", help="append judged cases here, and skip those it has")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="graphmem-damage-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
         found = attack(

@@ -1,18 +1,19 @@
-"""Is dead code dead? Precision of `dead-code`, from candidates that a person has looked up in the whole tree, by confidence.
+"""Precision of `dead-code` by confidence, on candidates that a person judged in the whole tree.
 
-    python -m benchmarks dead_code --tree networkx=PATH --tree django=PATH            how those judged are placed by the rules of today
+    python -m benchmarks dead_code --tree networkx=PATH --tree django=PATH
     python -m benchmarks dead_code --judged benchmarks/dead_code_services.json --tree redash=PATH …
-    python -m benchmarks dead_code --draw SEED --tree networkx=PATH …                 draw candidates for a person to judge
+    python -m benchmarks dead_code --draw SEED --tree networkx=PATH …
 
-Drawing takes everything that is listed by default and, of what is less certain, a few of each band at random; what was judged before is
-not drawn again. The verdicts are in `dead_code_judged.json`, each with its reason:
+The first two forms show the confidence that the current rules give to judged candidates. --draw prints new candidates for a person to
+judge: all symbols that are listed by default, and a few at random of each band of lower confidence. Judged candidates are not drawn again.
+The verdicts, with reasons, are in `dead_code_judged.json`:
 
-    dead    nothing in the tree uses it: no code, template, configuration or test, and nobody outside is told of it
+    dead    nothing in the tree uses it (code, templates, configuration, tests), and it is not documented for others
     api     nothing in the tree uses it, and it is meant for others: documented, in an `__all__`, or a public part of a documented class
-    used    something uses it, most often in a way that only happens when the program runs
+    used    something uses it, most often in a way that only shows when the program runs
 
-Precision is the share of `dead`; the share of `dead` and `api` is how often "nothing here uses it" is true. A tree is indexed as it is
-given; revisions and versions are in the judged file, so give the same ones.
+Precision is the share of `dead`. The share of `dead` and `api` is how often "nothing here uses it" is true. A tree is indexed as given; the
+judged file has the revisions and versions, so use the same ones.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 JUDGED = Path(__file__).parent / "dead_code_judged.json"
-BANDS = ((0.6, 1.01, 1_000), (0.3, 0.6, 12), (0.0, 0.3, 8))  # from, below, how many of each tree are drawn
+BANDS = ((0.6, 1.01, 1_000), (0.3, 0.6, 12), (0.0, 0.3, 8))  # from, below, candidates drawn from each tree
 
 
 def main() -> None:
-    """Draw, or say how the rules of today place what was judged."""
+    """Draw candidates, or print how the current rules rank judged ones."""
     options = parser(__doc__)
-    options.add_argument("--tree", action="append", default=[], metavar="NAME=PATH", help="the trees the candidates are of")
+    options.add_argument("--tree", action="append", default=[], metavar="NAME=PATH", help="the trees of the candidates")
     options.add_argument("--draw", type=int, metavar="SEED", help="print new candidates as JSON, to be judged")
     options.add_argument("--judged", type=Path, default=JUDGED, help="the verdicts; dead_code_services.json has those on services")
     options.add_argument("--index", type=Path, help="keep the indexes in this folder")
@@ -67,7 +68,7 @@ def main() -> None:
 
 
 def candidates(tree: Path, index: Path) -> list[dict[str, Any]]:
-    """Everything that may be dead, however uncertain, by reference and line."""
+    """Return every symbol that may be dead, by reference and line."""
     with GraphMem.open(index, repo=tree, settings=Settings(embedder="none")) as memory:
         memory.index(tree)
         rows = [
@@ -85,7 +86,7 @@ def candidates(tree: Path, index: Path) -> list[dict[str, Any]]:
 
 
 def draw(name: str, rows: list[dict[str, Any]], seed: int, known: set[tuple[str, str, int]]) -> list[dict[str, Any]]:
-    """Candidates of a tree for a person to judge."""
+    """Return candidates of a tree for a person to judge."""
     chosen = []
     for low, high, most in BANDS:
         band = [row for row in rows if low <= row["confidence"] < high and (name, row["ref"], row["line"]) not in known]
@@ -94,7 +95,7 @@ def draw(name: str, rows: list[dict[str, Any]], seed: int, known: set[tuple[str,
 
 
 def bands(placed: list[dict[str, Any]], by: str, label: str) -> list[tuple[Any, ...]]:
-    """A row for each band of confidence."""
+    """Return a row for each band of confidence."""
     found = []
     for low, high, _ in BANDS:
         counts = Counter(one["verdict"] for one in placed if low <= one[by] < high)

@@ -1,20 +1,19 @@
-"""Are the calls of TypeScript and JavaScript true? Edges against the TypeScript compiler's own answers.
+"""Recall and precision of call edges in TypeScript and JavaScript against the TypeScript compiler.
 
-    python benchmarks/ecmascript_truth.py TREE … [--modules NODE_MODULES] [--docs docs/resolution.md]
+    python -m benchmarks ecmascript_truth TREE … [--modules NODE_MODULES] [--docs docs/resolution.md] [--show N]
 
-For every call, constructor call, component and accessor of each TREE the compiler's checker is asked for the
-declaration (`ecmascript_truth.cjs`), and the answers are compared with the edges graphmem makes of the same
-files. NODE_MODULES needs `typescript` (`npm install typescript`), and is better with the types of what the tree
-uses (`@types/node`, `@types/react`, …); without it the package is installed by npm into a scratch folder, and where
-there is neither node nor npm the benchmark says so and does nothing. The trees stay as they are: the compiler sees a copy
-with links to the workspace's packages and to the modules.
+`ecmascript_truth.cjs` asks the checker of the compiler for the declaration of every call, constructor call, component and accessor of each
+TREE. The answers are compared with the edges of graphmem in the same files. NODE_MODULES needs `typescript` (`npm install typescript`), and
+should have the types that the tree uses (`@types/node`, `@types/react`, …). Without it, npm installs the compiler into a scratch folder.
+Without node or npm, the benchmark prints a message and does nothing. The trees are not changed: the compiler reads a copy with links to the
+packages of the workspace and to the modules.
 
-recall: of the sites whose declarations lie in the tree, the share that has an edge to one of them, by kind of site.
-precision, by rule: of the edges on lines where the compiler knows the callee of every site of that name, the share that it
-names too; edges by `override` are judged by the name alone, as the compiler names the declared method only.
+Recall, by kind of site: the share of sites with a declaration in the tree that have an edge to a declaration. Precision, by rule: the share
+of edges that the compiler confirms, on lines where it knows the callee of every site of that name. Edges by `override` are judged by the
+name alone, because the compiler names only the declared method.
 
-With --docs the precision of all trees together, with the 95 % interval of Wilson (1927), is written between the markers of
-that page; without a TREE it is that of the results that are kept.
+--docs writes the precision over all trees, with the 95 % interval of Wilson (1927), between the markers of that page. Without a TREE it
+uses the stored results.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ Line = tuple[str, int]
 
 
 class Edge(NamedTuple):
-    """A call graphmem sees."""
+    """A call edge of graphmem."""
 
     line: int
     name: str
@@ -63,7 +62,7 @@ def main() -> int:
     options.add_argument("trees", nargs="*", type=Path)
     options.add_argument("--modules", type=Path, help="a node_modules folder with typescript; default: npm installs one")
     options.add_argument("--show", type=int, default=0, metavar="N", help="print N missed and N false edges of each tree")
-    options.add_argument("--docs", type=Path, help="page whose table is to be renewed")
+    options.add_argument("--docs", type=Path, help="page whose table is rewritten")
     arguments = options.parse_args()
     if not arguments.trees:
         if arguments.docs is None:
@@ -71,7 +70,7 @@ def main() -> int:
         renew(arguments.docs, json.loads(KEPT.read_text(encoding="utf-8"))["trees"])
         return 0
     if shutil.which("node") is None or (arguments.modules is None and shutil.which("npm") is None):
-        print("skipped: the compiler needs node, and npm to install it; neither result nor file is written")
+        print("skipped: the compiler needs node, and npm to install it; nothing is written")
         return 0
     results: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as scratch:
@@ -98,7 +97,7 @@ def main() -> int:
 
 
 def renew(page: Path, trees: dict[str, Any]) -> None:
-    """Write the precision by rule, of all trees together, between the markers of a page."""
+    """Write the precision by rule over all trees between markers of a page."""
     pooled: dict[str, Counter[str]] = defaultdict(Counter)
     for tree in trees.values():
         for rule, found in tree["precision"].items():
@@ -115,7 +114,7 @@ def renew(page: Path, trees: dict[str, Any]) -> None:
 
 
 def compare(tree: Path, modules: Path, scratch: Path, show: int) -> dict[str, Any]:
-    """Both answers for one tree, and how they agree."""
+    """Return recall and precision of one tree."""
     files = [file for file in discover(tree).files if file.language in LANGUAGES or is_layout_file(file.path.rpartition("/")[2])]
     begin = time.process_time()
     edges = _edges(files)
@@ -128,7 +127,7 @@ def compare(tree: Path, modules: Path, scratch: Path, show: int) -> dict[str, An
 
 
 def _edges(files: list[FoundFile]) -> dict[str, list[Edge]]:
-    """What graphmem says, by path."""
+    """Return the edges of graphmem, by path."""
     texts = {file.path: to_utf8(Path(file.absolute).read_bytes()).source for file in files}
     layout, _ = read_layout({path: text.decode() for path, text in texts.items() if is_layout_file(path.rpartition("/")[2])})
     resolver = Resolver("truth", layout)
@@ -147,7 +146,7 @@ def _edges(files: list[FoundFile]) -> dict[str, list[Edge]]:
 
 
 def _truth(files: list[FoundFile], modules: Path, scratch: Path) -> Any:
-    """What the compiler says, from a copy of the tree."""
+    """Return the answers of the compiler, from a copy of the tree."""
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         copy = Path(folder)
         for file in files:
@@ -181,10 +180,10 @@ def _link_package(copy: Path, linked: Path, path: str) -> None:
 
 
 class Judged(NamedTuple):
-    """One tree, compared."""
+    """Judged sites and edges of one tree."""
 
     sites: list[tuple[str, str, str, int, bool]]  # kind, name, path, line, whether an edge leads to a declaration
-    edges: list[tuple[str, Edge, bool | None]]  # path, edge, whether it is true; None where the compiler does not tell
+    edges: list[tuple[str, Edge, bool | None]]  # path, edge, whether it is true; None if the compiler cannot tell
 
 
 def _judged(edges: dict[str, list[Edge]], sites: list[list[Any]]) -> Judged:
@@ -207,11 +206,11 @@ def _judged(edges: dict[str, list[Edge]], sites: list[list[Any]]) -> Judged:
 
 
 def _verdict(edge: Edge, sites: list[list[Any]]) -> bool | None:
-    """Whether the compiler agrees with an edge; None where it cannot tell."""
+    """Whether the compiler confirms an edge; None if it cannot tell."""
     if any(list(edge.target) in site[4] for site in sites):
         return True
     same = [site for site in sites if site[3] == edge.name]
-    if any(site[6] for site in same):  # what is declared has no body of its own; what runs is not for the compiler to say
+    if any(site[6] for site in same):  # the declaration has no body, so the compiler does not know what runs
         return None
     if edge.rule == "override":
         return True if any(site[5] == "inside" for site in same) else None
@@ -242,7 +241,7 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def _print(name: str, judged: Judged, count: int) -> None:
-    """Some of what disagrees, evenly spread over the tree."""
+    """Print some errors, evenly spread over the tree."""
     missed = [f"{path}:{line} {kind} {what}" for kind, what, path, line, hit in judged.sites if not hit]
     wrong = [(path, edge) for path, edge, is_true in judged.edges if is_true is False]
     false = [f"{path}:{edge.line} {edge.rule} {edge.name} -> {edge.target[0]}:{edge.target[1]}" for path, edge in wrong]
@@ -253,7 +252,7 @@ def _print(name: str, judged: Judged, count: int) -> None:
 
 
 def _installed(scratch: Path) -> Path:
-    """The compiler, installed by npm into a scratch folder."""
+    """Install the compiler by npm into a scratch folder."""
     print("installing typescript by npm", file=sys.stderr)
     command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(scratch), "typescript@5"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

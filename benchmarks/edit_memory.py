@@ -1,11 +1,11 @@
-"""Does the memory of a server come back after edits: resident size after 10, 100, 200, … 1,000 of them.
+"""Resident memory of a server after 10, 100, 200, … 1,000 edits, and after a rest.
 
-    python -m benchmarks edit_memory TREE [--edits 1000] [--bound 1.3]
+    python -m benchmarks edit_memory TREE [--edits 1000] [--idle 60] [--bound 1.3]
 
-Copies the tree, indexes it and serves it on a loopback port. Each edit appends a function to one of the tree's Python files, or takes
-it out again; then the server is asked to index, and after it for the symbol, the impact of the file, and a search. Resident memory is read
-from /proc after the questions. At the end the server is left alone, and read once more. Exit code 1 when the largest value from 100
-edits on is above the bound times what it was after ten.
+The tree is copied, indexed and served on loopback. Each edit appends a function to a Python file of the tree, or removes it again. Then the
+server indexes and answers questions about the symbol, the impact of the file, and a search. Resident memory is read from /proc after the
+questions, and once more after --idle seconds. The exit code is 1 if the largest value from 100 edits on is above the bound times the
+value after ten.
 """
 
 from __future__ import annotations
@@ -24,17 +24,20 @@ from indexing import served
 
 from graphmem.client.remote import RemoteGraphMem
 
-FIRST: Final = 10  # edits after which the value is read that the others are held against
+FIRST: Final = 10  # edits before the reference value is read
 STEP: Final = 100
 
 
 def marks(edits: int) -> list[int]:
-    """After which edits memory is read."""
+    """Return the numbers of edits after which memory is read."""
     return [0, FIRST, *range(STEP, edits + 1, STEP)]
 
 
 def edit_and_ask(remote: RemoteGraphMem, tree: Path, file: Path, number: int) -> dict[str, float]:
-    """An edit, an index and the questions after it; seconds of the index, and until the first answer that has the edit."""
+    """Edit a file, index and ask questions.
+
+    Returns the seconds of the index run, and until the first answer that contains the edit.
+    """
     is_in = number % 2 == 1
     name = f"edited_{number if is_in else number - 1}"
     text = file.read_text(encoding="utf-8")
@@ -52,7 +55,7 @@ def edit_and_ask(remote: RemoteGraphMem, tree: Path, file: Path, number: int) ->
 
 
 def run(tree: Path, scratch: Path, edits: int, idle_s: float) -> dict[str, Any]:
-    """Memory after each mark, and how long edits took."""
+    """Return memory after each mark, and times of edits."""
     copy, data = scratch / tree.name, scratch / "index"
     shutil.copytree(tree, copy, ignore=shutil.ignore_patterns(".git", "__pycache__", ".graphmem"))
     files = sorted(path for path in copy.rglob("*.py") if path.stat().st_size > 1_000)
@@ -94,11 +97,11 @@ def run(tree: Path, scratch: Path, edits: int, idle_s: float) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Run, print, write the result."""
+    """Run, print and write the result."""
     options = report.parser(__doc__)
     options.add_argument("tree", type=Path)
     options.add_argument("--edits", type=int, default=1000)
-    options.add_argument("--idle", type=float, default=60.0, help="seconds to leave it alone at the end")
+    options.add_argument("--idle", type=float, default=60.0, help="seconds without a question at the end")
     options.add_argument("--bound", type=float, default=1.3)
     given = options.parse_args()
     if given.edits < STEP:

@@ -2,9 +2,10 @@
 
     python -m benchmarks editions TREE [TREE …] [--samples 20]
 
-Each tree is copied, put under Git if it is not, and indexed twice: into a file, and into a real PostgreSQL that is started for it. Both
-indexes are served in this process, and every committed GraphQL query is put to both, about symbols spread over the tree. Answers about the
-process, its files or its engine are left out. Exit code 1 when an answer differs in more than moments, new ids and durations.
+Each tree is copied, committed to Git if it is not a repository, and indexed twice: into a file, and into a PostgreSQL that the benchmark
+starts. Both indexes are served in this process. Every committed GraphQL query is sent to both, about symbols spread over the tree. Answers
+about the process, its files or its engine are left out. The exit code is 1 if an answer differs in more than timestamps, new ids and
+durations.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ WHO = ("-c", "user.name=benchmark", "-c", "user.email=benchmark@localhost")
 def main() -> int:
     parser = report.parser(__doc__)
     parser.add_argument("trees", nargs="+", type=Path)
-    parser.add_argument("--samples", type=int, default=20, help="symbols that are asked about")
+    parser.add_argument("--samples", type=int, default=20, help="symbols that the queries are about")
     given = parser.parse_args()
     from editions import compare, editions
 
@@ -56,7 +57,7 @@ def main() -> int:
 
 
 def commit(tree: Path) -> None:
-    """Put a copied tree under Git, with two commits."""
+    """Commit a copied tree to Git, with two commits."""
     if (tree / ".git").exists():
         return
     for words in (["init", "-q"], ["add", "-A"], [*WHO, "commit", "-qm", "one"], [*WHO, "commit", "-qm", "two", "--allow-empty"]):

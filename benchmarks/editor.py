@@ -1,12 +1,13 @@
-"""How long does an editor wait for hovers and lenses, and what does `graphmem lsp` cost?
+"""Latency of hovers, definitions, references and lenses in an editor, and the cost of `graphmem lsp`.
 
-    python benchmarks/editor.py REPOSITORY --db DIR [--hovers 300] [--files 30] [--seed 1] [--starts 3]
+    python -m benchmarks editor REPOSITORY --db DIR [--hovers 300] [--files 30] [--seed 1] [--starts 3]
 
-Starts `graphmem lsp` over standard streams for an existing index, as an editor does, and asks one at a time. The first hovers are asked
-by processes of their own: cold, while no server runs, and warm, with a server that a former one started. The others are at random names
-of random files, with a warm server, half of them in documents with unsaved lines above. Beside them: definitions, references, code lenses
-of a file of 2,000 lines, and its outline over GraphQL. Memory is that of the process of `graphmem lsp` after all requests; processor time
-is that of both processes.
+The benchmark starts `graphmem lsp` over standard streams on an existing index, as an editor does, and sends one request at a time. First
+answers come from new processes: "cold" without a running server, "warm" with a server that an earlier process started. Other hovers are at
+random names of random files with a warm server; half of the documents have unsaved lines above. Definitions, references, code
+lenses of a file of 2,000 lines, and its outline over GraphQL follow.
+
+Memory is that of the process `graphmem lsp` after all requests. Processor time is that of both processes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import report
 from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
-QUIET_S = 0.05  # processor time of the server in a second, when it has nothing to do
+QUIET_S = 0.05  # processor time of an idle server in a second
 FIRST = ("s", "lsp_cpu_s", "server_cpu_s", "lsp_mb")
 UNSAVED = "# not saved\n# not saved\n"
 
@@ -89,7 +90,7 @@ async def measured(options: Any) -> dict[str, Any]:
         return found
 
     was = -1.0
-    while used(owner["pid"]) - was > QUIET_S:  # until the server has read in the background what it needs
+    while used(owner["pid"]) - was > QUIET_S:  # until the server has loaded its data in the background
         was = used(owner["pid"])
         await asyncio.sleep(1)
     before = [used(pid) for pid in (client._server.pid, owner["pid"])]
@@ -142,7 +143,7 @@ async def measured(options: Any) -> dict[str, Any]:
 async def started(options: Any, root: Path, documents: list[Path]) -> tuple[LanguageClient, tuple[float, ...]]:
     """Start `graphmem lsp`, open documents and ask a first hover.
 
-    The second result has the seconds until its answer, the processor seconds of both processes meanwhile, and the megabytes of the first.
+    The second result has the seconds until its answer, the processor seconds of both processes until then, and the megabytes of the first.
     Every second document has unsaved lines.
     """
     client = LanguageClient("benchmark", "1")
@@ -177,14 +178,14 @@ async def ended(client: LanguageClient) -> None:
 
 
 def running(db: Path) -> int:
-    """The process of an index's server; 0 if none runs."""
+    """Return the process id of an index's server; 0 if none runs."""
     file = db / "owner.json"
     pid = int(json.loads(file.read_text())["pid"]) if file.is_file() else 0
     return pid if pid and Path(f"/proc/{pid}").is_dir() else 0
 
 
 def stop(db: Path) -> None:
-    """End an index's server, and wait for it."""
+    """End the server of an index, and wait for it."""
     if pid := running(db):
         os.kill(pid, signal.SIGTERM)
         while Path(f"/proc/{pid}").is_dir():
@@ -192,7 +193,7 @@ def stop(db: Path) -> None:
 
 
 def used(pid: int) -> float:
-    """Seconds of processor time of a process; none without one."""
+    """Return the processor seconds of a process; 0 without one."""
     if not pid:
         return 0.0
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -200,7 +201,7 @@ def used(pid: int) -> float:
 
 
 def pss(pid: int) -> float:
-    """Megabytes of memory of a process, with its share of shared pages."""
+    """Return the megabytes of a process, with its share of shared pages."""
     text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     return next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")) / 1024
 

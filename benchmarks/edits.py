@@ -1,14 +1,15 @@
-"""What does an edit cost a running server, from the file's change to the fresh answer?
+"""Cost of an edit in a running server, from the write of the file to the first fresh answer.
 
     python -m benchmarks edits TREE [--rounds 9] [--target PATH::QUALNAME …] [--no-git]
 
-Copies the tree, puts it under git, indexes it and serves it. Then the body of one function is changed again and again, in turn in a
-file that nobody imports, in one that is imported as often as the median of those that are, and in the two that are imported
-most (or in the functions named): a line is put in front of its first statement, and taken out the next time. The CPU is
-the server's and its workers', from the write until a question asked through GraphQL has the new answer; questions are asked
-every tenth of a second and are part of it. One series follows the files as an editor's user has it, one is told to index by
-request. Beside them, in the same rounds: a file written with the bytes it had, which changes nothing, the same
-questions asked for as long; and a function added to the end of the file imported most.
+The tree is copied, committed to Git, indexed and served. Then the body of one function changes repeatedly: a line is added before its first
+statement, and removed in the next round. The functions are in a file without importers, in one with the median number of importers,
+and in the two files with the most (or those of --target). One series follows the files, as in an editor. The other requests each
+index run.
+
+CPU is that of the server and its workers from the write until a question over GraphQL has the new answer. Questions are asked ten times a
+second and are part of it. Controls in the same rounds: a file written with equal bytes and the same questions for as long, and a function
+added at the end of the file with the most importers.
 """
 
 from __future__ import annotations
@@ -46,19 +47,22 @@ class Target(NamedTuple):
 
 
 def index(tree: Path, data: Path) -> None:
-    """A full index by the command line."""
+    """Make a full index by the command line."""
     subprocess.run([*GRAPHMEM, "index", str(tree), "--db", str(data), "--json"], check=True, stdout=subprocess.DEVNULL)
 
 
 def importers(data: Path) -> Counter[str]:
-    """How many files import each file of the index."""
+    """Return the number of files that import each file of the index."""
     said = subprocess.run([*GRAPHMEM, "export", "--db", str(data), "--format", "jsonl"], check=True, capture_output=True).stdout
     edges = (json.loads(line) for line in said.splitlines() if b'"IMPORTS"' in line)
     return Counter(edge["dst"]["path"] for edge in edges if edge.get("kind") == "IMPORTS" and "path" in edge["dst"])
 
 
 def longest_function(source: str) -> str:
-    """Qualified name of the function, or method of a class at the top, with the most lines; "" when there is none."""
+    """Return the function or method with the most lines; "" without one.
+
+    Methods are those of classes at the top level.
+    """
     found = [("", -1)]
     for node in ast.parse(source).body:
         inner = [(f"{node.name}.", child) for child in node.body] if isinstance(node, ast.ClassDef) else [("", node)]
@@ -69,7 +73,11 @@ def longest_function(source: str) -> str:
 
 
 def chosen(tree: Path, data: Path) -> list[Target]:
-    """A file nobody imports, one of median popularity, the two most popular ones; those that hold a function of five lines."""
+    """Return targets in files of four degrees of popularity.
+
+    They are a file without importers, one of median popularity, and the two with the most importers. A file needs a function and 4,000
+    bytes.
+    """
     counts = importers(data)
     able: list[tuple[int, str, str]] = []
     for file in sorted(tree.rglob("*.py")):
@@ -93,14 +101,17 @@ def chosen(tree: Path, data: Path) -> list[Target]:
 
 
 def named(tree: Path, given: list[str], data: Path) -> list[Target]:
-    """The functions a person named."""
+    """Return the functions of --target."""
     counts = importers(data)
     parts = [one.partition("::") for one in given]
     return [Target(qualname, path, qualname, counts[path]) for path, _, qualname in parts if (tree / path).is_file()]
 
 
 def first_statement(source: str, qualname: str) -> int:
-    """0-based line of a function's first statement after its docstring."""
+    """Return the 0-based line of a function's first statement.
+
+    A docstring does not count.
+    """
     scope: list[ast.stmt] = ast.parse(source).body
     node: ast.stmt | None = None
     for name in qualname.split("."):
@@ -111,7 +122,7 @@ def first_statement(source: str, qualname: str) -> int:
 
 
 def edited(source: str, qualname: str, number: int) -> str:
-    """The file with one more statement in a function's body, a call of a builtin."""
+    """Return the file with one more statement in a function: a builtin call."""
     lines = source.splitlines(keepends=True)
     at = first_statement(source, qualname)
     indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
@@ -119,12 +130,12 @@ def edited(source: str, qualname: str, number: int) -> str:
 
 
 class Server:
-    """A running server: what it is asked, and its CPU.
+    """A running server with its processor time.
 
     Args:
         pid: its process.
-        address: where it answers.
-        follows: it watches the files; else it is told to index after each write.
+        address: its address.
+        follows: it watches the files; else each write is followed by an index request.
     """
 
     def __init__(self, pid: int, address: str, *, follows: bool) -> None:
@@ -133,7 +144,10 @@ class Server:
         self.follows = follows
 
     def cost(self, file: Path, text: str, is_fresh: Callable[[], bool], least_s: float = 0.0) -> dict[str, float]:
-        """CPU and wall seconds from the write until the answer is fresh and `least_s` are over, and CPU until the server rests."""
+        """Write a file; return CPU and wall seconds until a fresh answer.
+
+        The wait lasts at least `least_s`. `rest` is the CPU until the server is idle.
+        """
         before, begun = cpu_of(self.pid), time.perf_counter()
         file.write_text(text, encoding="utf-8")
         if not self.follows:
@@ -147,20 +161,23 @@ class Server:
         return {"cpu": cpu, "wall": wall, "rest": cpu_of(self.pid) - before}
 
     def end_line(self, target: Target) -> int:
-        """Last line of a function, as the index has it."""
+        """Return the last line of a function in the index."""
         return self.remote.symbol(f"{target.path}:{target.qualname}").symbol.end_line
 
     def ends_at(self, target: Target, line: int) -> bool:
-        """Whether a function ends there."""
+        """Whether a function ends at a line."""
         return self.end_line(target) == line
 
     def knows(self, name: str) -> bool:
-        """Whether there is a symbol of that name."""
+        """Whether the index has a symbol of that name."""
         return bool(self.remote.symbols(name)[1])
 
 
 def series(server: Server, tree: Path, targets: list[Target], rounds: int) -> dict[str, dict[str, float]]:
-    """Medians by row. The first round warms what later ones keep; it is reported apart."""
+    """Return the medians by row.
+
+    The first round fills caches and is reported separately.
+    """
     found: dict[str, list[dict[str, float]]] = {}
     sources = {target: (tree / target.path).read_text(encoding="utf-8") for target in targets}
     lines = {target: server.end_line(target) for target in targets}

@@ -1,13 +1,14 @@
-"""What does a first vector cost, what a query, and how near are the vectors of the int8 graph to those of the model it was made from?
+"""Embedders: cost of the first vector and of a query, and quality of the int8 graph.
 
     python -m benchmarks embedder [--models DIR] [--starts 5] [--functions 700] [--only REGEX]
 
-Start: a new process for each, from its first instruction to the first vector; processor seconds, elapsed seconds and peak memory, the best
-of --starts by processor time; beside them an interpreter that only imports numpy. The graph is prepared before, because that happens once a
-machine, and its cost stands in a line of its own when it was not there.
-Quality: documented functions of an installed package (networkx, by a hash of their name). A question is the first sentence of the
-documentation, an answer the function's text without it, ranked by cosine among all of them. Differences to the reference are paired, with a
-95 % bootstrap interval.
+Start: a new process runs until its first vector. The table has processor seconds, elapsed seconds and peak memory of the cheapest of
+--starts by processor time, beside an interpreter that only imports numpy. The int8 graph is prepared before, once for each machine; if that
+happens here, its time is printed.
+
+Quality: questions are first sentences of the documentation of networkx functions, chosen by a hash of their names. The answer is the text
+of the function without the documentation. All functions are ranked by cosine. The table has MRR and recall@10, the difference from the
+reference model with a paired 95 % bootstrap interval, and the cosine between vectors of the int8 graph and of the reference.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from graphmem.embedding.quantised import QuantisedEmbedder, graph_file
 from graphmem.embedding.sentence import SentenceEmbedder
 from graphmem.settings import models_dir
 
-BATCH = 8  # texts a call, as the service has it
+BATCH = 8  # texts in one call, as in the service
 QUESTION = "where is the session persisted between two requests"
 REFERENCE = "reference (sentence-transformers)"
 NAMES = {
@@ -65,7 +66,7 @@ print(json.dumps({"cpu_s": spent.user + spent.system, "peak_mb": int(status["VmH
 
 
 def start(kind: str, folder: Path, times: int) -> dict[str, float]:
-    """The cheapest of some starts."""
+    """Return the cheapest of several starts."""
     found = []
     for _ in range(times):
         begun = time.monotonic()
@@ -75,7 +76,7 @@ def start(kind: str, folder: Path, times: int) -> dict[str, float]:
 
 
 def documented(count: int) -> list[tuple[str, str]]:
-    """(first sentence of its documentation, its text without that) of functions."""
+    """Return (first sentence of documentation, text without it) of functions."""
     root = Path(networkx.__file__).parent
     found: dict[str, tuple[str, str]] = {}
     for path in sorted(root.rglob("*.py")):
@@ -96,7 +97,10 @@ def documented(count: int) -> list[tuple[str, str]]:
 
 
 def vectors(embedder: Embedder, texts: Sequence[str]) -> tuple[Any, float]:
-    """float32 (len(texts), dim) and processor seconds; batches of like length."""
+    """Return float32 (len(texts), dim) and processor seconds.
+
+    Batches have texts of similar length.
+    """
     order = sorted(range(len(texts)), key=lambda place: (len(texts[place]), place))
     made = np.zeros((len(texts), embedder.dim), np.float32)
     begun = time.process_time()
@@ -107,8 +111,8 @@ def vectors(embedder: Embedder, texts: Sequence[str]) -> tuple[Any, float]:
 
 
 def quality(embedder: Embedder, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Reciprocal rank of each question's own function, and how long it took."""
-    embedder.encode([QUESTION])  # loads it
+    """Return the reciprocal rank of each question's function, and the times."""
+    embedder.encode([QUESTION])  # loads the model
     texts, spent = vectors(embedder, [text for _, text in pairs])
     begun = time.process_time()
     asked = np.concatenate([embedder.encode([question]) for question, _ in pairs])
@@ -119,7 +123,7 @@ def quality(embedder: Embedder, pairs: Sequence[tuple[str, str]]) -> dict[str, A
 
 
 def interval(differences: Any, seed: int = 1) -> tuple[float, float, float]:
-    """Mean and its 95 % interval."""
+    """Return a mean and its 95 % bootstrap interval."""
     chance = np.random.default_rng(seed)
     means = chance.choice(differences, (2000, len(differences))).mean(axis=1)
     return float(differences.mean()), float(np.quantile(means, 0.025)), float(np.quantile(means, 0.975))

@@ -1,11 +1,11 @@
-"""The explorer: first useful paint, page weight, what a frame takes while one pans 2,000, 20,000 and 50,000 nodes.
+"""Explorer page: first useful paint, page weight, and frame times while panning up to 50,000 nodes.
 
-    python -m benchmarks explorer --repo PATH       a repository large enough for the largest number of symbols
+    python -m benchmarks explorer --repo PATH [--nodes 2000 20000 50000] [--paints 3] [--weight-alone]
 
-A person's browser draws on a graphics card; headless Chromium draws in software, so frames here are the worst case. The first
-useful paint is the map on the screen, measured in the page from the start of its navigation, on a page that was never loaded
-before. The graph of the pan is made of the symbols and edges the server gives, drawn by the explorer's own stage. Beside each
-figure stands a loop that draws everything in every frame on the same canvas, which is what the stage is to be better than.
+PATH is a repository with enough symbols. Frames are a worst case: headless Chromium draws in software, a person's browser on a graphics
+card. The first useful paint is the map on the screen, measured in the page from the start of the navigation, in a browser that never loaded
+the page. The pan moves a map of symbols and edges from the server, drawn by the explorer's own stage. The control is a loop that draws
+everything in every frame on the same canvas.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ PAINT = "performance.getEntriesByName('map-painted')[0]?.startTime ?? 0"
 
 @contextmanager
 def served(repo: Path, index: Path) -> Iterator[str]:
-    """A server over a repository; its address."""
+    """Run a server of a repository; yield its address."""
     with GraphMem.open(index, repo=repo, settings=Settings(embedder="none")) as memory:
         if not memory.state().generation:
             memory.index(repo)
@@ -117,13 +117,16 @@ def served(repo: Path, index: Path) -> Iterator[str]:
 
 
 def weight() -> dict[str, int]:
-    """Bytes of all pages' files, as they are and compressed."""
+    """Return the bytes of all page files, plain and compressed."""
     entries = [entry.read_bytes() for entry in (files("graphmem.explorer") / "static").iterdir() if entry.is_file()]
     return {"files": len(entries), "bytes": sum(map(len, entries)), "gzip": sum(len(gzip.compress(one)) for one in entries)}
 
 
 def paints(address: str, folder: Path, times: int) -> list[float]:
-    """Milliseconds from the start of the navigation to the map on the screen, each in a browser that never saw the page."""
+    """Return the milliseconds from navigation to the map on the screen.
+
+    Each is measured in a browser that never saw the page.
+    """
     found = []
     for number in range(times):
         with chromium(folder / f"paint{number}") as tab:
@@ -134,7 +137,7 @@ def paints(address: str, folder: Path, times: int) -> list[float]:
 
 
 def pan(address: str, folder: Path, nodes: int, plain: bool) -> dict[str, Any]:
-    """Frames of a pan over so many nodes."""
+    """Return the frames of a pan over `nodes` nodes."""
     with chromium(folder / f"pan{nodes}") as tab:
         tab.open(f"{address}/explore/teach")
         tab.until("document.querySelector('textarea')")

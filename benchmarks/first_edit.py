@@ -1,12 +1,14 @@
-"""What do the first edit after a server's start and later edits cost, from the file's change to the fresh answer?
+"""Cost of the first edit after a server's start and of later edits, by checkout of graphmem.
 
     python -m benchmarks first_edit TREE --files PATH … [--code CHECKOUT …] [--index DIR …] [--edits N]
 
-For each file, one server for each checkout of graphmem (default this one) runs on a copy of an index of TREE. Only one server runs at a
-time; the others are stopped by a signal. After its start a server rests for two seconds. Then a function is added to the file, and the file
-is restored. That is the first edit. The servers then take turns with later edits, so that all of them meet the same load. Seconds and
-processor seconds last from the write until a question asked through GraphQL finds the new function. Questions are asked fifty times a
-second and are part of it. An index of a checkout (`--index`, in the same order) must be made by its code; it is made when none is given.
+For each file, one server of each checkout (default: this one) runs on a copy of an index of TREE. A signal stops the servers that are not
+being measured. After its start a server must be idle for two seconds. The first edit adds a function to the file and restores it.
+Then the servers take turns with later edits, so the machine's load is the same for all.
+
+Seconds and processor seconds are counted from the write until a question over GraphQL finds the new function. Questions are asked fifty
+times a second and are part of it. An index of --index (same order as --code) must be made by the code of its checkout; without the option
+the benchmark makes the indexes.
 """
 
 from __future__ import annotations
@@ -37,13 +39,13 @@ PATIENCE_S = 300.0
 
 
 def command(code: Path, *words: str) -> tuple[list[str], dict[str, str]]:
-    """How a checkout's command line is started, and its environment."""
+    """Return the command line of a checkout, and its environment."""
     environ = os.environ | {"GRAPHMEM_EMBEDDER": "none", "GRAPHMEM_BACKUP_HOURS": "0", "PYTHONPATH": str(code)}
     return [sys.executable, "-P", "-m", "graphmem", *words], environ
 
 
 def rest(pid: int) -> None:
-    """Wait until the process has wanted no processor time for two seconds."""
+    """Wait until the process has used no processor time for two seconds."""
     quiet, last = 0, cpu_of(pid)
     while quiet < QUIET_LOOKS:
         time.sleep(2 / QUIET_LOOKS)
@@ -52,7 +54,10 @@ def rest(pid: int) -> None:
 
 
 def is_waiting(pid: int) -> bool:
-    """Whether a thread of the process runs, or waits for a processor or the disk; on a loaded machine that can take seconds."""
+    """Whether a thread of the process runs or waits for processor or disk.
+
+    On a loaded machine such a wait can take seconds.
+    """
     for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
         with suppress(OSError):  # the thread has ended
             if stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] in "RD":
@@ -61,7 +66,7 @@ def is_waiting(pid: int) -> bool:
 
 
 class Server:
-    """A server of one checkout; it is stopped while another one is measured."""
+    """A server of one checkout; it is stopped while another is measured."""
 
     def __init__(self, code: Path, tree: Path, db: Path) -> None:
         line, environ = command(code, "serve", str(tree), "--db", str(db), "--port", "0", "--quiet")
@@ -78,7 +83,10 @@ class Server:
         self.remote = RemoteGraphMem(json.loads((db / "owner.json").read_text(encoding="utf-8"))["address"])
 
     def edit(self, file: Path, name: str) -> tuple[float, float]:
-        """Processor seconds and seconds until a new function of that name is found; then the file is restored."""
+        """Add a function and restore the file.
+
+        Returns the processor seconds and seconds until the function is found.
+        """
         before, cpu, begun = file.read_bytes(), cpu_of(self.process.pid), time.perf_counter()
         try:
             append(file, name)
@@ -95,7 +103,7 @@ class Server:
         self.process.send_signal(number)
 
     def end(self) -> None:
-        """Let the server go on, and end it."""
+        """Continue the server, and end it."""
         self.send(signal.SIGCONT)
         self.send(signal.SIGTERM)
         self.process.wait(60)
@@ -111,7 +119,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def edited(codes: list[Path], tree: Path, indexes: list[Path], file: Path, edits: int) -> list[dict[str, Any]]:
-    """What the edits of one file cost the servers of the checkouts, in their order."""
+    """Return the cost of edits of one file, by checkout in order."""
     servers: list[Server] = []
     found: list[list[tuple[float, float]]] = []
     try:

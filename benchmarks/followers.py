@@ -1,12 +1,11 @@
-"""How soon and at what cost servers that follow a graph in PostgreSQL show a change.
+"""Delay and processor time until servers that follow a graph in PostgreSQL show a change.
 
     python -m benchmarks followers [--files 300] [--changes 40] [--followers 3]
 
-A PostgreSQL is started, and a made-up project is indexed into it. Each follower is a process that opens the graph with `follow`. Then
-one file after the other is changed and indexed. A change is visible when the graph of a follower has its generation. The delay counts from
-the end of the writer's index run, whose own graph has the change by then; a follower may be earlier. The processor time of a follower for
-each change is compared with that of the writer for the same change. At last every follower's graph must equal one that was read again.
-Exit code 1 when one differs.
+The benchmark starts PostgreSQL and indexes a generated project into it. Each follower is a process that opens the graph with `follow`. Then
+one file after the other is changed and indexed. A change is visible when the graph of a follower has its generation. The delay is counted
+from the end of the writer's index run; a follower may be earlier. The processor time of a follower for a change is compared with that of
+the writer. At the end the graph of every follower must equal one that is read again. The exit code is 1 if one differs.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ if TYPE_CHECKING:
     from multiprocessing.queues import Queue
     from multiprocessing.synchronize import Event
 
-FUNCTIONS = 25  # of a file
+FUNCTIONS = 25  # in each file
 SETTINGS = Settings(embedder="none", workers=1, git_history=False, seeds=False)
 PATIENCE_S = 120
 
 
 def text_of(number: int, files: int, version: int) -> str:
-    """Return the text of a file; its functions call functions of five others."""
+    """Return the source of a file; its functions call those of five others."""
     others = [(number * 7 + step * step * 31) % files for step in range(1, 6)]
     lines = [f"from app.m{one} import f{one % FUNCTIONS} as g{at}" for at, one in enumerate(others) if one != number]
     known = [at for at, one in enumerate(others) if one != number]
@@ -49,7 +48,7 @@ def text_of(number: int, files: int, version: int) -> str:
 
 
 def follow(data_dir: str, root: str, url: str, seen: Queue[Any], ready: Event, ending: Event) -> None:
-    """Follow the graph; report generation, time and processor time of each change."""
+    """Follow the graph; report generation, time and CPU of each change."""
     with GraphMem.open(db=Path(data_dir), repo=Path(root), settings=replace(SETTINGS, store=url, follow=True)) as follower:
         graphs = follower.parts.projections
         last = graphs.graph().generation
@@ -66,13 +65,13 @@ def follow(data_dir: str, root: str, url: str, seen: Queue[Any], ready: Event, e
 
 
 def measured(folder: Path, url: str, files: int, changes: int, followers: int) -> dict[str, Any]:
-    """Index the project, start the followers, make the changes; return the figures."""
+    """Index the project, start followers, make changes; return the figures."""
     root = folder / "app"
     (root / "app").mkdir(parents=True)
     for number in range(files):
         (root / "app" / f"m{number}.py").write_text(text_of(number, files, 0), encoding="utf-8")
     git = ["git", "-c", "user.name=Ann", "-c", "user.email=ann@example.com"]
-    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "Begin"]):  # its first commit is the key of the project
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "Begin"]):  # the first commit is the key of the project
         subprocess.run([*git, *words], cwd=root, check=True)
     spawn = multiprocessing.get_context("spawn")
     ending, seen = spawn.Event(), [spawn.Queue() for _ in range(followers)]
@@ -103,7 +102,7 @@ def measured(folder: Path, url: str, files: int, changes: int, followers: int) -
                 found, at, used = seen[n].get(timeout=PATIENCE_S)
                 while found < generation:
                     found, at, used = seen[n].get(timeout=PATIENCE_S)
-                if version > 1:  # the first one includes the follower's start
+                if version > 1:  # the first change includes the start of the follower
                     delays.append(at - done)
                     costs.append(used - known[n])
                     shares.append((used - known[n]) / spent)

@@ -1,12 +1,11 @@
-"""How long does an answer take, and how much of it is GraphQL and HTTP?
+"""Latency of answers over GraphQL and HTTP, compared with calls in process.
 
-    python benchmarks/graphql_latency.py REPOSITORY [--db DIR] [--targets 1000] [--seed 1]
+    python -m benchmarks graphql_latency REPOSITORY [--db DIR] [--targets 1000] [--seed 1]
 
-The same questions about the same random symbols, first to a server in a process of its own over one kept-open
-connection, with the ready-made operations every client uses (whole answers, read to the last byte and not
-parsed), then to the verbs in this process. One at a time: latency, not throughput. Beside them a health check,
-which is what HTTP costs, and `state`, which is what the smallest operation costs. An index in DIR is used as it
-is and made when there is none; without --db it is made in a temporary directory.
+The same questions about the same random symbols go to a server process over one open connection, and then to the operations in this
+process. The server gets the prepared operations that every client uses, and answers are read to the last byte and not parsed. Questions are
+asked one at a time: the figures are latency, not throughput. A health check shows the cost of HTTP, and `state` the cost of the smallest
+operation. The index in DIR is used if there is one, else it is made; without --db it is temporary.
 """
 
 from __future__ import annotations
@@ -49,16 +48,16 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """Number of the server's process."""
+        """Process id of the server."""
         return self._process.pid
 
     def get(self, path: str) -> bytes:
-        """The body at a path."""
+        """Return the body at a path."""
         self._connection.request("GET", path)
         return self._connection.getresponse().read()
 
     def ask(self, operation: str, **variables: Any) -> bytes:
-        """The body of a ready-made operation's answer."""
+        """Return the body of a prepared operation's answer."""
         body = json.dumps({"operationName": operation, "variables": variables})
         self._connection.request("POST", "/graphql", body, {"content-type": "application/json"})
         return self._connection.getresponse().read()
@@ -71,7 +70,7 @@ class Server:
 
 
 def measure(ask: Callable[[Any], Any], given: Iterable[Any]) -> tuple[list[float], list[Any]]:
-    """Milliseconds and answer of each question."""
+    """Return milliseconds and answer of each question."""
     times, answers = [], []
     given = list(given)
     for one in given[:WARM_UP]:
@@ -118,7 +117,7 @@ def main() -> None:
             every: list[Any] = []
             while page := memory.symbols("", KINDS, limit=10_000, offset=len(every))[0]:
                 every += page
-            state = memory.state()  # counts what the questions above have loaded
+            state = memory.state()  # after the graph was loaded by the questions above
         chosen = random.Random(options.seed).sample(every, min(options.targets, len(every)))
         ids, queries = [one.id for one in chosen], [words_of(one.name) for one in chosen]
 

@@ -1,9 +1,9 @@
-"""What reading a project's history costs: CPU beside `git log` alone, memory, and how fast it answers.
+"""Cost of reading a project's Git history: CPU beside `git log` alone, memory, and latency of answers.
 
-    python benchmarks/history.py [REPOSITORY] [--commits 30000]
+    python -m benchmarks history [REPOSITORY] [--commits 30000]
 
-Without a repository one of that many commits is made with `git fast-import`. Both sides are measured in the same run, in CPU seconds of the
-process and of the git it starts; the promise is at most twice the CPU of `git log` with the same arguments.
+Without a repository, `git fast-import` makes one of that many commits. Both sides run in the same process; CPU seconds are those of the
+process and of the git that it starts. The goal is at most twice the CPU of `git log` with the same arguments.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from graphmem.history.co_edits import History
 
 
 def made(folder: Path, commits: int) -> Path:
-    """A repository of so many commits over 2,000 files, with renames among them."""
+    """Make a repository of `commits` commits over 2,000 files."""
     random_ = random.Random(7)
     paths = [f"pkg{i % 40}/module_{i}.py" for i in range(2_000)]
     subprocess.run(["git", "init", "-q", "-b", "main", str(folder)], check=True)
@@ -48,7 +48,7 @@ def made(folder: Path, commits: int) -> Path:
 
 
 def used() -> tuple[float, float]:
-    """CPU seconds of this process, and of those it waited for."""
+    """Return the CPU seconds of this process, and of ended children."""
     mine, theirs = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return mine.ru_utime + mine.ru_stime, theirs.ru_utime + theirs.ru_stime
 

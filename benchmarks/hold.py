@@ -1,7 +1,13 @@
-"""A server with few descriptors held by 1,000 connections that never finish, opened again as often as it ends them.
+"""A server with few file descriptors under 1,000 held connections: answers for other clients.
 
-`python -m benchmarks hold` prints, for each way to hold it, how others were answered before, meanwhile and after, and how many
-descriptors the server had open. One server process on loopback takes it all, one way after the other.
+    python -m benchmarks hold [--count 1000] [--nofile 256] [--seconds 12]
+
+One server process on loopback may open --nofile descriptors. For each kind in `KINDS`, --count connections send the start of a request, or
+nothing, and never finish. A connection that the server closes is opened again. Another client asks questions before, during and after. A
+command writes a memory and another one indexes while the server is held.
+
+The table has answered questions, median and slowest answer, open descriptors, connections that the server closed, and the seconds until
+the descriptors are released.
 """
 
 from __future__ import annotations
@@ -28,17 +34,17 @@ from typing import Any
 import report
 
 MODULES = 40
-ANSWER_S = 15.0  # patience of the client that is to be answered; longer counts as no answer
-PAUSE_S = 0.1  # between two of its questions
-OPENED_AT_ONCE = 64  # connections that are opened between two looks at which were ended
-LAST_RESORT_S = 60.0  # for a command, or for the server to end
+ANSWER_S = 15.0  # time limit of the asking client; later counts as no answer
+PAUSE_S = 0.1  # between two questions of that client
+OPENED_AT_ONCE = 64  # connections opened between two checks for closed ones
+LAST_RESORT_S = 60.0  # time limit for a command, and for the server to end
 QUESTION = json.dumps({"operationName": "Project"}).encode()
 POST = b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 UPGRADE = (
     b"GET /graphql HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n"
 )
-# What a connection of each kind sends before it falls silent; none of them reads.
+# The bytes that a connection of each kind sends before it stops; none of them reads.
 KINDS: dict[str, bytes] = {
     "nothing sent": b"",
     "half headers": b"GET /graphql HTTP/1.1\r\nHost: localhost\r\nX-Long: ",
@@ -53,7 +59,7 @@ KINDS: dict[str, bytes] = {
 
 
 class Holder:
-    """Opens connections of some kinds, and opens again what the server ends, until told to stop."""
+    """Opens connections of some kinds, and reopens those the server closes."""
 
     def __init__(self, port: int, kinds: list[str], count: int) -> None:
         self._port, self._kinds, self._count = port, kinds, count
@@ -99,7 +105,7 @@ class Holder:
 
 
 def asked(port: int) -> float | None:
-    """Seconds for an answer to one question over a new connection; None when there was none."""
+    """Return the seconds for one answer over a new connection, or None."""
     begun = time.perf_counter()
     connection = HTTPConnection("127.0.0.1", port, timeout=ANSWER_S)
     with contextlib.closing(connection):
@@ -112,12 +118,12 @@ def asked(port: int) -> float | None:
 
 
 def descriptors(pid: int) -> int:
-    """How many files and connections a process has open."""
+    """Return the number of open descriptors of a process."""
     return len(os.listdir(f"/proc/{pid}/fd"))  # noqa: PTH208 -- names alone
 
 
 def followed(port: int, pid: int, until: Callable[[], bool]) -> dict[str, Any]:
-    """Figures of one client that asks again and again."""
+    """Return the figures of one client that asks repeatedly."""
     times: list[float] = []
     asks = most = 0
     begun = time.perf_counter()
@@ -141,7 +147,7 @@ def followed(port: int, pid: int, until: Callable[[], bool]) -> dict[str, Any]:
 
 
 def command(project: Path, *arguments: str) -> int | None:
-    """The exit code of a `graphmem` command in the project; None when it did not end in time."""
+    """Return the exit code of a `graphmem` command; None after a time limit."""
     started = subprocess.Popen(
         [sys.executable, "-P", "-m", "graphmem", *arguments], cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -154,7 +160,7 @@ def command(project: Path, *arguments: str) -> int | None:
 
 
 def held(project: Path, port: int, pid: int, kinds: list[str], count: int, seconds: float) -> dict[str, Any]:
-    """Figures before, while and after a server is held."""
+    """Return the figures before, while and after a server is held."""
     enough = iter(range(10))
     before = followed(port, pid, lambda: next(enough, None) is None)
     before_descriptors = descriptors(pid)
@@ -186,7 +192,7 @@ def held(project: Path, port: int, pid: int, kinds: list[str], count: int, secon
 
 @contextlib.contextmanager
 def serving(project: Path, nofile: int) -> Iterator[subprocess.Popen[str]]:
-    """A server process that may open so many files."""
+    """Run a server process with a limit of open files."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (nofile, nofile))
@@ -210,7 +216,7 @@ def serving(project: Path, nofile: int) -> Iterator[subprocess.Popen[str]]:
 
 
 def make_project(root: Path) -> None:
-    """A package whose modules call each other."""
+    """Write a package whose modules call each other."""
     root.mkdir(parents=True)
     for number in range(MODULES):
         calls = f"from m{(number + 1) % MODULES} import f{(number + 1) % MODULES}_0\n\n\n"
@@ -220,11 +226,11 @@ def make_project(root: Path) -> None:
 
 
 def main() -> None:
-    """Hold a server in every way, and publish how it was for others."""
+    """Hold a server in every way, print the table and write the result."""
     parser = report.parser(__doc__)
     parser.add_argument("--count", type=int, default=1_000, help="connections at a time, at most 4,000")
     parser.add_argument("--nofile", type=int, default=256, help="descriptors the server may have")
-    parser.add_argument("--seconds", type=float, default=12.0, help="how long each way to hold it goes on, at most 120")
+    parser.add_argument("--seconds", type=float, default=12.0, help="seconds of each kind, at most 120")
     arguments = parser.parse_args()
     count, seconds = min(arguments.count, 4_000), min(arguments.seconds, 120.0)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,11 +1,11 @@
-"""Home on its first visit: seconds from the navigation until nothing on it is loading, right after an index.
+"""Home page at its first visit after an index: seconds from navigation until nothing is loading.
 
-    python -m benchmarks home REPO [--code BEFORE AFTER] [--times 3]
+    python -m benchmarks home REPO [--code CHECKOUT …] [--times 3]
 
-Each revision of the code (`--code`: its checkout; default this one) indexes REPO by the command line, once. Each visit then takes a copy
-of that index, a new `graphmem serve`, and a browser with an empty profile, which opens Home as soon as the server listens. So nothing
-that a server or an earlier visit has derived can help. Visits of the revisions alternate. Beside the seconds stand the processor seconds
-of the server from the navigation on, which other work on the machine does not stretch as much.
+Each checkout of --code (default: this one) indexes REPO once by the command line. Each visit uses a new copy of that index, a new
+`graphmem serve`, and a browser with an empty profile, which opens Home as soon as the server listens. So no cache of an earlier visit can
+help. Visits of the checkouts alternate. The table also has the processor seconds of the server from the navigation on, which other programs
+on the machine change less.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ MAP: Final = "performance.getEntriesByName('map-painted')[0].startTime"
 
 
 def command(code: Path, *words: str) -> tuple[list[str], dict[str, str]]:
-    """How a revision's command line is started, and its environment."""
+    """Return the command line of a checkout, and its environment."""
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environ |= {"GRAPHMEM_EMBEDDER": "none", "PYTHONPATH": str(code)}
     return [sys.executable, "-P", "-m", "graphmem", *words], environ
 
 
 def index(code: Path, repo: Path, db: Path) -> dict[str, float]:
-    """Index once; wall and processor seconds, of children too."""
+    """Index once; return wall and processor seconds, with children."""
     line, environ = command(code, "index", str(repo), "--db", str(db), "--quiet")
     begun = time.monotonic()
     process = subprocess.Popen(line, env=environ, stdin=subprocess.DEVNULL)
@@ -50,13 +50,16 @@ def index(code: Path, repo: Path, db: Path) -> dict[str, float]:
 
 
 def cpu(pid: int) -> float:
-    """Processor seconds of a process so far."""
+    """Return the processor seconds of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def visit(code: Path, repo: Path, db: Path, folder: Path) -> dict[str, float]:
-    """Serve a copy of the index and open Home: milliseconds of its paints, and when it was complete."""
+    """Serve a copy of the index and open Home.
+
+    Returns the milliseconds of its paints and until it was complete.
+    """
     from graphmem.server import owner
 
     shutil.copytree(db, folder / "index")

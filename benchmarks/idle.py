@@ -1,8 +1,10 @@
-"""What an owner keeps in memory when nobody asks for anything: `python -m benchmarks idle --memories 50000 --symbols 100000`.
+"""Memory of an idle server after it has released its caches, and the first answers after that.
 
-Makes a project of that size, starts its server as a client does, asks it once of everything, leaves it alone until it has put away
-all that it puts away when nobody asks (see `graphmem.server.keeper`), and reads how much of its memory is in RAM on the way; then how
-long the first question of each kind takes that finds it so.
+    python -m benchmarks idle [--memories 50000] [--symbols 100000] [--at DIR] [--idle SECONDS]
+
+The benchmark makes a project of that size, starts its server as a client does, and asks one question of each kind. Then it waits until the
+background tasks of an idle server have run (see `graphmem.server.keeper`). The first table has the memory of the server in RAM at several
+times. The second has the milliseconds of the first question of each kind after the wait. --at keeps repository and index for later runs.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import report
 
 from graphmem.server.keeper import TASKS
 
-FUNCTIONS: Final = 50  # in one file
+FUNCTIONS: Final = 50  # in each file
 WORDS: Final = re.findall(  # of docstrings and notes
     r"\w+",
     """router session cache token retry schema worker queue header cookie stream lock parser index commit branch merge edge node graph
@@ -32,7 +34,7 @@ WORDS: Final = re.findall(  # of docstrings and notes
 
 
 def make_repository(root: Path, symbols: int, chance: random.Random) -> None:
-    """Files of functions that call each other, within and across files."""
+    """Write files of functions that call each other, also across files."""
     files = max(1, symbols // (FUNCTIONS + 1))
     for number in range(files):
         folder = root / f"part{number % 40}"
@@ -46,7 +48,7 @@ def make_repository(root: Path, symbols: int, chance: random.Random) -> None:
 
 
 def rss_mb(pid: int) -> dict[str, float]:
-    """Memory in RAM, in all and of its own."""
+    """Return resident, private and peak memory of a process, in megabytes."""
     fields = {}
     for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
         name, _, value = line.partition(":")
@@ -56,7 +58,7 @@ def rss_mb(pid: int) -> dict[str, float]:
 
 
 def make_index(root: Path, db: Path, symbols: int, memories: int, chance: random.Random) -> None:
-    """The repository, and its index with memories."""
+    """Make the repository, and its index with memories."""
     from graphmem import GraphMem
     from graphmem.settings import Settings
 
@@ -69,13 +71,13 @@ def make_index(root: Path, db: Path, symbols: int, memories: int, chance: random
 
 
 def main(arguments: list[str]) -> int:
-    """Run, print, write the result."""
+    """Run, print and write the result."""
     parser = report.parser(__doc__)
     parser.add_argument("--memories", type=int, default=50_000)
     parser.add_argument("--symbols", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--at", type=Path, help="keep repository and index in this folder, and use what an earlier run left there")
-    parser.add_argument("--idle", type=float, default=max(task.quiet_s for task in TASKS) + 30, help="seconds to leave it alone")
+    parser.add_argument("--at", type=Path, help="keep repository and index in this folder, and reuse those of an earlier run")
+    parser.add_argument("--idle", type=float, default=max(task.quiet_s for task in TASKS) + 30, help="seconds without a question")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="graphmem-idle-") as folder:
         place: Path = given.at or Path(folder)
@@ -104,7 +106,10 @@ def main(arguments: list[str]) -> int:
 
 
 def served(root: Path, db: Path, idle_s: float) -> tuple[dict[str, dict[str, float]], dict[str, Any]]:
-    """Start the server, ask it of everything, leave it alone for so long: its memory at each step, and what it says of itself."""
+    """Start the server, ask questions, and leave it idle.
+
+    Returns its memory at each step, and its own report.
+    """
     from graphmem.client.remote import RemoteGraphMem
     from graphmem.server import owner, starting
 

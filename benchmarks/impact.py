@@ -1,10 +1,10 @@
-"""How fast is impact in process, beside the engine's own query and a networkx walk over the same edges?
+"""Latency of impact in process, beside the engine's query and a networkx walk over the same edges.
 
-    python benchmarks/impact.py INDEX [--targets 1000] [--seed 1]
+    python -m benchmarks impact INDEX [--targets 1000] [--seed 1]
 
-INDEX is the directory of an index. The same random functions, methods and classes are asked for at depth 3 and 5. The verb
-gives whole reports (paths, groups, risk); the engine and networkx only give the set with depths, for fewer targets, because they
-are slow. Then the symbol with the most dependents is asked for with no confidence floor and everything listed.
+INDEX is the directory of an index. All ways get the same random functions, methods and classes at depth 3 and 5. The operation returns
+whole reports (paths, groups, risk). The engine and networkx return only the set with depths, for fewer targets, because they are slow. At
+the end the symbol with the most dependents is asked for without a confidence floor and with everything listed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from graphmem.settings import Settings
 
 
 def timed(action: Callable[[str], Any], targets: Iterable[str]) -> list[float]:
-    """Milliseconds of each call."""
+    """Return the milliseconds of each call."""
     times = []
     for target in targets:
         begun = time.perf_counter()
@@ -93,7 +93,10 @@ def main() -> int:
 
 
 def _hub(memory: GraphMem, ids: list[str]) -> tuple[str, int]:
-    """A symbol with at least 5,000 dependents at depth 5, or the one with the most callers."""
+    """Return a symbol with many dependents, and their number.
+
+    It has at least 5,000 dependents at depth 5, or the most among the symbols with the most callers.
+    """
     view = memory.parts.graph.view()
     by_callers = sorted(ids, key=lambda one: int(view.in_ptr[view.index_of[one]] - view.in_ptr[view.index_of[one] + 1]))
     best = (by_callers[0], 0)

@@ -1,14 +1,14 @@
-"""How much does an index cost?
+"""Cost of index runs: full, unchanged and after one edit, by command and in a running server.
 
-    python benchmarks/indexing.py REPOSITORY [REPOSITORY …] [--runs 3] [--only "*.py"]
+    python -m benchmarks indexing REPOSITORY [REPOSITORY …] [--runs 3] [--only "*.py"]
 
-For each repository: a full index by the command line (process start included), the same again with nothing changed, and
-one changed file; the last two also in a running server, where the CPU is the server's: asked for by a request, and by
-following the files. Beside it, in the same run: parse and extract alone in one process, which is the floor of any tool
-that reads the sources. CPU seconds are user + system of the process and its workers; memory is the largest resident size
-of the process and of its largest worker; `together` is the largest sum over all processes, in which shared pages count once.
---only leaves out all other files: documentation and templates are
-searched, too, and tools that read one language do not read them.
+For each repository the command line makes a full index, a run without changes, and a run after one edit; process starts are included. A
+running server does the last two on request and by following the files; there the CPU is that of the server. The row "parse and extract
+alone" is one process that only reads the sources, the floor of any such tool.
+
+CPU seconds are user and system time of the process and its workers. "Peak MB" is the resident size of the largest process; `together`
+is the largest sum over all processes, in which shared pages count once. --only leaves out all other files: graphmem also indexes
+documentation and templates, and tools for one language do not.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ import report
 from graphmem.client.remote import RemoteGraphMem
 
 GRAPHMEM = [sys.executable, "-m", "graphmem"]
-SAMPLE_S = 0.3  # between two looks at the memory of all processes
+SAMPLE_S = 0.3  # between two samples of the memory of all processes
 FLOOR = """
 import sys, time
 from pathlib import Path
@@ -50,7 +50,7 @@ for file in discover(Path(sys.argv[1])).files:
 
 
 def together_mb(pid: int) -> float:
-    """Proportional set size of a process and its descendants."""
+    """Return the proportional set size of a process and its descendants."""
     total, pending = 0, [pid]
     while pending:
         one = Path(f"/proc/{pending.pop()}")
@@ -62,7 +62,7 @@ def together_mb(pid: int) -> float:
 
 
 def run(command: list[str]) -> dict[str, Any]:
-    """Run to the end; wall, CPU of it and its children, peak memory, standard output."""
+    """Run a command; return times, peak memory and standard output."""
     begun = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
     sums, ended = [0.0], threading.Event()
@@ -94,7 +94,10 @@ def median(runs: list[dict[str, Any]], key: str) -> float:
 
 
 def cpu_of(pid: int) -> float:
-    """User + system seconds of a living process, by its own clock, and of its ended children, from /proc in hundredths."""
+    """Return the processor seconds of a process and its ended children.
+
+    Its own are exact; those of children are from /proc, in hundredths.
+    """
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     own = time.clock_gettime((~pid << 3) | 2)  # the kernel's number for the clock of another process (clock_getcpuclockid)
     return own + sum(int(fields[at]) for at in (13, 14)) / os.sysconf("SC_CLK_TCK")
@@ -102,7 +105,7 @@ def cpu_of(pid: int) -> float:
 
 @contextlib.contextmanager
 def served(tree: Path, data: Path, *options: str) -> Iterator[int]:
-    """A running server, by its process number; inside it has come to rest."""
+    """Run a server and yield its process id as soon as it is idle."""
     owner = data / "owner.json"
     owner.unlink(missing_ok=True)
     server = subprocess.Popen(
@@ -131,7 +134,7 @@ def append(edited: Path, name: str) -> None:
 
 
 def through_server(tree: Path, data: Path, edited: Path, runs: int) -> dict[str, Any]:
-    """CPU of a running server for an index request with nothing changed, and with one file changed."""
+    """Return the CPU of a server for index requests, unchanged and edited."""
     figures: dict[str, list[float]] = {"unchanged": [], "edit": []}
     with served(tree, data, "--no-watch") as pid:
         for kind in figures:
@@ -142,15 +145,15 @@ def through_server(tree: Path, data: Path, edited: Path, runs: int) -> dict[str,
                 subprocess.run([*GRAPHMEM, "index", str(tree), "--db", str(data), "--json"], check=True, stdout=subprocess.DEVNULL)
                 settle(pid)
                 figures[kind].append(cpu_of(pid) - before)
-    # The first request of each kind warms what later ones keep; it is reported apart.
+    # The first request of each kind fills caches and is reported separately.
     return {kind: {"first": values[0], "median": statistics.median(values[1:])} for kind, values in figures.items()}
 
 
 def watched(tree: Path, data: Path, edited: Path, runs: int) -> dict[str, Any]:
-    """A server that follows the files, started on an unchanged index: its start, edits of one file, and doing nothing.
+    """Return the cost of start, edits and idling of a following server.
 
-    `cpu` is the server's from the edit until it rests; `wall` the time from the edit until a question gets the new answer,
-    the wait for quiet included.
+    `cpu` is the server's from the edit until it rests. `wall` is the time from the edit until a question gets the new answer, including
+    the wait for quiet.
     """
     with served(tree, data) as pid:
         start = cpu_of(pid)
@@ -186,7 +189,7 @@ def settle(pid: int) -> None:
 
 
 def copied(source: Path, tree: Path, only: str) -> None:
-    """The sources without history, caches, and files of other names."""
+    """Copy the sources without history, caches, and files of other names."""
 
     def left_out(folder: str, names: list[str]) -> list[str]:
         others = [name for name in names if not fnmatch(name, only) and not (Path(folder) / name).is_dir()]

@@ -1,8 +1,13 @@
-"""What is injected under load: 8 agents at once against a real server, each waiting for its answer between steps.
+"""Latency of injected context for 8 agents at once on a real server, and its processor time alone.
 
-Every agent is a client with a session of its own that reads files, searches, and asks between steps, after tools and at its first message.
-Reported is what the client waits (HTTP and all) and what the server counts; late is an answer with a text after its deadline by the
-server's clock, empty one that was not ready. Beside it: the same server asked for nothing (`state`), the floor of any answer here.
+    python -m benchmarks injection [--agents 8] [--steps 60] [--memories 2000] [--pause 0.25] [--embedder hashed]
+
+The project is the installed source of starlette. Each agent is a client with its own session. It reads files and asks for
+context at its start, after its first message, after tools and between steps; it waits for each answer.
+
+"Waited" is the time of the client, including HTTP. "Server" is the time that the server counts. "Late with text" is an answer with content
+after its deadline by the clock of the server. "Given up" is an empty answer because the content was not ready in time. The point "state" is
+the smallest question to the same server. A second table has the processor time of the same answers, one after the other in one process.
 """
 
 from __future__ import annotations
@@ -42,7 +47,7 @@ class Agent(threading.Thread):
         self.seen: list[tuple[str, float, float, bool, bool]] = []  # point, waited ms, server ms, answered, empty because late
 
     def ask(self, operation: str, **variables):
-        """The one field of an operation's answer, and the milliseconds it took."""
+        """Return the only field of an answer, and the milliseconds it took."""
         body = json.dumps({"operationName": operation, "variables": variables})
         begun = time.perf_counter()
         self.connection.request("POST", "/graphql", body, {"Content-Type": "application/json"})
@@ -53,12 +58,12 @@ class Agent(threading.Thread):
         return next(iter(answer["data"].values())), waited
 
     def context(self, point: str, **variables) -> None:
-        """Ask at a point, and keep how long it took."""
+        """Ask for context at one point, and record the times."""
         found, waited = self.ask("Context", point=point.upper(), session=self.session, **variables)
         self.seen.append((point, waited, 1000 * found["seconds"], bool(found["text"]), found["late"]))
 
     def run(self) -> None:
-        """One session."""
+        """Run one session."""
         self.context("start")
         self.context("prompt", text="how do requests reach an endpoint", files=self.random.sample(self.files, 2))
         for step in range(self.steps):
@@ -86,7 +91,7 @@ def memories(files: list[str], count: int):
 
 
 def wait_for(server: subprocess.Popen[bytes], project: Path) -> None:
-    """Return when the server says where it is."""
+    """Wait until the server has written its address."""
     deadline = time.monotonic() + 120
     while not (project / ".graphmem" / "owner.json").exists():
         if server.poll() is not None or time.monotonic() > deadline:
@@ -113,7 +118,7 @@ def main() -> None:
             memory.index(project)
             memory.remember_many(memories(files, args.memories))
             memory.set_trust_level("standard")
-            memory.search("warm", kinds=["memory"])  # waits until the memories have their vectors
+            memory.search("warm", kinds=["memory"])  # blocks until the memories have vectors
         environ = {**os.environ, "GRAPHMEM_EMBEDDER": args.embedder}
         command = [sys.executable, "-P", "-m", "graphmem", "serve", str(project), "--port", "0", "--quiet"]
         server = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL)
@@ -135,7 +140,10 @@ def main() -> None:
 
 
 def alone(project: Path, files: list[str], rounds: int) -> dict[str, dict[str, float]]:
-    """Processor milliseconds of each answer, asked one after the other in one process: what no other program on the machine changes."""
+    """Return the processor milliseconds of answers, one after the other.
+
+    Other programs on the machine do not change them.
+    """
     from graphmem import GraphMem
     from graphmem.injection.experiment import FULL, group_of
     from graphmem.settings import Settings

@@ -1,12 +1,18 @@
-"""Processes killed with -9 while they write, index, checkpoint, rest, compact, save their projection, migrate and back up.
+"""Durability after kill -9 during writes, indexing, checkpoints, compaction, migration and backups.
 
-`python -m benchmarks kills --count 1000` prints, for each kind of work, kills, what was acknowledged before them, what of it was missing
-at the next open (nothing may be), and what the opening had to mend. One process imports everything and forks the ones it kills.
+    python -m benchmarks kills [--count 1000] [--seconds 3600] [--kinds write,index,…] [--seed 1] [--jobs 1]
 
-A round of `migrate` works on a copy of its own: a process writes to it and is killed; a process of a graphmem with more migrations opens
-it and is killed on the way or while it writes; a third opens it to the end, finds what both were told is kept, writes, and is killed; a
-fourth looks for that, too. The rounds of `projection` begin by holding every memory they show against the journal. All of these share one
-index, so that damage of one round would be met by the next.
+One process imports everything and forks the processes that it kills. Each process opens the index, checks that everything acknowledged
+before is there, and works until it is killed. All rounds share one index, so damage by one round is found by the next. --jobs shares the
+kills among processes with an index each.
+
+Kinds of work: write, index, checkpoint, rest (close the idle database), compact, projection, migrate, backup. A round of `projection` first
+compares every memory with the journal. A round of `migrate` uses a copy of the index. One process writes to it and is killed. The next has
+a graphmem with more migrations; it is killed during the migration or while it writes. The third completes the migration, checks the
+acknowledged writes, writes, and is killed. A fourth checks again.
+
+The table has kills, acknowledged writes and missing writes by kind. Below it are the repairs that opening the index made. The exit code is
+1 if a write is missing or a check fails.
 """
 
 from __future__ import annotations
@@ -28,34 +34,34 @@ from typing import Any
 import report
 
 KINDS = ("write", "index", "checkpoint", "rest", "compact", "projection", "migrate", "backup")
-FILES = 12  # of the small repository
+FILES = 12  # in the small repository
 FIRST = 600  # memories before the first kill: a projection of fewer than 500 is not saved
-MIGRATIONS = 4  # that the newer graphmem has more
-MIGRATION_S = 2.5  # about as long as opening with them takes, with the backup before them
-CHANGE_S = 0.3  # about as long as the migrations themselves take
-MAX_WAIT_S = 60.0  # for a word of the process that is to be killed; longer means that it hangs
+MIGRATIONS = 4  # additional ones in the newer graphmem
+MIGRATION_S = 2.5  # about the time to open with them, including the backup
+CHANGE_S = 0.3  # about the time of the migrations alone
+MAX_WAIT_S = 60.0  # limit for the next message of a process; longer means that it hangs
 
 
 class Tell:
-    """A pipe to the parent, one line a message, written in one piece."""
+    """A pipe to the parent with one line for each message."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
     def __call__(self, *words: object) -> None:
-        """Say a word, and what goes with it."""
+        """Send a word and its data."""
         os.write(self._descriptor, (json.dumps(words) + "\n").encode())
 
 
 def make_repository(root: Path) -> None:
-    """A package whose modules call each other."""
+    """Write a package whose modules call each other."""
     root.mkdir(parents=True)
     for number in range(FILES):
         write_module(root, number, 0)
 
 
 def write_module(root: Path, number: int, version: int) -> None:
-    """One module, different in each version."""
+    """Write one module, different in each version."""
     calls = f"from m{(number + 1) % FILES} import f{(number + 1) % FILES}\n\n\n"
     body = f"def f{number}(value):\n    return f{(number + 1) % FILES}(value) + {version}\n\n\n"
     more = "".join(f"def extra{number}_{i}(value):\n    return f{number}(value) * {i}\n\n\n" for i in range(version % 5))
@@ -63,14 +69,17 @@ def write_module(root: Path, number: int, version: int) -> None:
 
 
 def settings() -> Any:
-    """What every process opens the index with."""
+    """Return the settings of every process."""
     from graphmem.settings import Settings
 
     return Settings(embedder="none", workers=1, max_db_gb=1)
 
 
 def check_open(memory: Any, known: dict[str, Any], tell: Tell, *, in_full: bool = False) -> None:
-    """What the process before acknowledged is there, and the graph is whole; in full: each memory is as the journal says."""
+    """Report missing memories and faults of the graph after opening.
+
+    `in_full` also compares each memory with the journal.
+    """
     from graphmem.maintenance import checks
 
     rows = {row.id: row for row in memory.parts.book.index().all_rows()}
@@ -121,7 +130,7 @@ def work(kind: str, number: int, folder: Path, repo: Path, known: dict[str, Any]
 
 
 def pretend_newer_schema(count: int) -> None:
-    """As if this graphmem had more files in queries/schema, so that opening migrates."""
+    """Patch in more schema migrations, so that opening migrates."""
     from graphmem.store import dump, migrate
 
     known = migrate.load_migrations()
@@ -133,7 +142,7 @@ def pretend_newer_schema(count: int) -> None:
 
 
 def migrating(folder: Path, known: dict[str, Any], names: Sequence[str], tell: Tell) -> None:
-    """Open a copy of the index with a graphmem that has more migrations, look for what is known, and write until killed."""
+    """Open a copy with more migrations, check it, and write until killed."""
     from graphmem import GraphMem
 
     pretend_newer_schema(MIGRATIONS)
@@ -147,7 +156,10 @@ def migrating(folder: Path, known: dict[str, Any], names: Sequence[str], tell: T
 
 
 def one_migration(index: Path, copy: Path, number: int, known: dict[str, Any], seed: int) -> dict[str, Any]:
-    """One round of migrating; see the module. What was acknowledged, what opens found, and where the kill hit."""
+    """Run one round of `migrate`; see the module.
+
+    Returns the acknowledged writes, the results of the checks, and when the kill came.
+    """
     chance = random.Random(seed)
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(index, copy)
@@ -167,7 +179,7 @@ def one_migration(index: Path, copy: Path, number: int, known: dict[str, Any], s
     took(*one_kill(lambda tell: work("write", number, copy, copy, state(), seed, tell), lambda told: len(told.get("kept", ())) > 1, 0.0))
     before = len(ids)
     names = [f"{number}-after{i}" for i in range(1000)]
-    # Where the kill hits: on the way to the open index, where a backup is written first; while tables are made; what is written then.
+    # The time of the kill: while the index opens, which writes a backup first; while tables are made; while memories are written.
     delay, wait = chance.choice(
         (
             (chance.random() * MIGRATION_S, lambda told: "begun" in told),
@@ -187,14 +199,17 @@ def one_migration(index: Path, copy: Path, number: int, known: dict[str, Any], s
 
 
 def one_kill(job: Callable[[Tell], None], wait: Callable[[dict[str, list[Any]]], bool], delay_s: float) -> tuple[dict[str, list[Any]], str]:
-    """Fork a process, kill it `delay_s` after `wait` says yes; what it told, and how it ended if not by the kill."""
+    """Fork a process and kill it `delay_s` after `wait` is true.
+
+    Returns its messages, and how it ended if it was not killed.
+    """
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(read)
         try:
             job(Tell(write))
-        except BaseException as error:  # noqa: BLE001 -- told to the parent, whatever it is
+        except BaseException as error:  # noqa: BLE001 -- any error is reported to the parent
             Tell(write)("failed", f"{type(error).__name__}: {error}")
         finally:
             os._exit(9)
@@ -212,7 +227,7 @@ def one_kill(job: Callable[[Tell], None], wait: Callable[[dict[str, list[Any]]],
             return True
         data += more
         if more:
-            begun = time.monotonic()  # it is silence that says that a process hangs, not slowness
+            begun = time.monotonic()  # only a silent process counts as hanging, not a slow one
         while b"\n" in data:
             line, data = data.split(b"\n", 1)
             word, *rest = json.loads(line)
@@ -247,7 +262,7 @@ def one_kill(job: Callable[[Tell], None], wait: Callable[[dict[str, list[Any]]],
 def run(
     count: int, seed: int, seconds: float, folder: Path, kinds: Sequence[str] = KINDS, say: Callable[[str], None] = print
 ) -> dict[str, Any]:
-    """Kill `count` processes, or as many as fit into `seconds`; see the module."""
+    """Kill `count` processes, or as many as fit into `seconds`."""
     import graphmem.maintenance.backup
     import graphmem.memory.repository
     import graphmem.projection.memories
@@ -296,9 +311,9 @@ def run(
             row["missing"] += len(found["missing"]) + len(found["halves"])
             faults += [f"round {number}, {kind}: {said}" for said in (*found["missing"], *found["halves"], *found["wrong"])]
             mended.update(_kind_of_note(note) for note in found["notes"])
-            aside = [note for note in found["notes"] if "quarantined" in note or "cut off" in note]
-            if aside:
-                say(f"round {number}, {kind}, generation {found['generation']}: {'; '.join(aside)}")
+            quarantined = [note for note in found["notes"] if "quarantined" in note or "cut off" in note]
+            if quarantined:
+                say(f"round {number}, {kind}, generation {found['generation']}: {'; '.join(quarantined)}")
         for fault in faults[told_of:]:
             say(f"fault: {fault}")
         told_of = len(faults)
@@ -325,7 +340,7 @@ def run(
 
 
 def merged(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What several runs at once have found, each with an index of its own."""
+    """Merge the results of several runs, each with its own index."""
     kinds: dict[str, Counter[str]] = {}
     mended: Counter[str] = Counter()
     for part in parts:
@@ -344,7 +359,7 @@ def merged(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def at_once(jobs: int, count: int, seconds: float, kinds: str, seed: int, folder: Path) -> dict[str, Any]:
-    """The kills shared by several processes like this one, with seeds one after another."""
+    """Share the kills among processes like this one, with successive seeds."""
     shares = [count // jobs + (job < count % jobs) for job in range(jobs)]
     outs = [folder / f"{job}.json" for job in range(jobs)]
     common = [sys.executable, __file__, "--seconds", str(seconds), "--kinds", kinds]
@@ -358,7 +373,7 @@ def at_once(jobs: int, count: int, seconds: float, kinds: str, seed: int, folder
 
 
 def first_index(index: Path, repo: Path, tell: Tell) -> None:
-    """Make the index all rounds begin with."""
+    """Make the index that all rounds use."""
     from graphmem import GraphMem
 
     with GraphMem.open(index, settings=settings()) as memory:
@@ -369,7 +384,7 @@ def first_index(index: Path, repo: Path, tell: Tell) -> None:
 
 
 def _kind_of_note(note: str) -> str:
-    """A note without its numbers and names."""
+    """Return a note without its numbers and names."""
     for words, kind in (
         ("incomplete", "unfinished write at the journal's end quarantined"),
         ("were replayed", "entries of the journal replayed into the graph"),
@@ -384,11 +399,11 @@ def _kind_of_note(note: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Run, print the table, write the result."""
+    """Run, print the table and write the result."""
     parser = report.parser(__doc__)
     parser.add_argument("--count", type=int, default=1000, help="kills")
-    parser.add_argument("--seconds", type=float, default=3600.0, help="end after so long, however many there were")
-    parser.add_argument("--kinds", default=",".join(KINDS), help="which kinds of work, separated by commas")
+    parser.add_argument("--seconds", type=float, default=3600.0, help="end after this time, even with fewer kills")
+    parser.add_argument("--kinds", default=",".join(KINDS), help="kinds of work, separated by commas")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1, help="processes that share the kills, each with an index of its own")
     given = parser.parse_args(arguments)

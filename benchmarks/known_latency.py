@@ -1,10 +1,10 @@
-"""What do the memories about the code of an answer cost?
+"""Cost of the memories about the code of an answer (field `known`), for impact and symbol.
 
-    python benchmarks/known_latency.py REPOSITORY [--db DIR] [--memories 2000] [--targets 500] [--seed 1]
+    python -m benchmarks known_latency REPOSITORY [--db DIR] [--memories 2000] [--targets 500] [--seed 1]
 
-Two servers in processes of their own serve copies of one index: one without memories, asked without the field `known`, and one with
-memories about random symbols, asked with it. Each question about a random symbol goes to both, in turns, over one kept-open
-connection each, so that a busy machine slows both. An index in DIR is used as it is and made when there is none.
+Two server processes serve copies of one index: one without memories and with queries without the field `known`, and one with memories about
+random symbols and queries with the field. Each question about a random symbol goes to both in turn, over one open connection each,
+so the load of the machine is the same for both. The index in DIR is used if there is one, else it is made.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ TYPES = ("gotcha", "decision", "pattern", "module_insight", "dead_end")
 
 
 class Asked(graphql_latency.Server):
-    """A server that is asked a query in full."""
+    """A server that gets queries in full."""
 
     def query(self, text: str, **variables: Any) -> tuple[float, bytes]:
-        """Milliseconds, and the body."""
+        """Return milliseconds and body of an answer."""
         body = json.dumps({"query": text, "variables": variables})
         begun = time.perf_counter()
         self._connection.request("POST", "/graphql", body, {"content-type": "application/json"})
@@ -45,7 +45,7 @@ class Asked(graphql_latency.Server):
 
 
 def documents(known: str) -> dict[str, str]:
-    """Query texts by name."""
+    """Return the queries by name."""
     found = {
         f"impact, depth {depth}": f"query($ref: String!) {{ impact(targets: [$ref], maxDepth: {depth}) {{ {FIELDS} {known} }} }}"
         for depth in DEPTHS

@@ -1,14 +1,17 @@
-"""How many of the calls does the text tell? Each language against a compiler, or against what ran.
+"""Recall and precision of calls found from the text alone, by language.
 
-    python benchmarks/languages.py --data DIR --trees DIR [--only NAME …] [--keep]
+    python -m benchmarks languages --data DIR … --trees DIR … [--only NAME …] [--keep]
 
-DIR of --data holds `score.py` and `truth/LANGUAGE-NAME.jsonl.gz`; --trees holds a clone of each at the revision of its truth, as
-`LANGUAGE-NAME`. Both take several directories; the scorer of the first is used. A language with several trees has the mean of their
-shares; with --only, trees that were measured before keep theirs. Every tree is indexed by the command line without evidence from
-outside, and its edges of the confidence that `graphmem impact` shows are scored. The shares go to `graphmem/analysis/recall.toml`,
-from where answers tell them; languages that were not measured stay as they are. Other trees are tried with --keep,
-which writes nothing. Python's come from the results of `benchmarks/callgraph.py` (`callgraph.json`, and
-`callgraph_unseen.json` of projects that `call_truth.py` traced), without --only or with `--only python`.
+--data has `score.py` and `truth/LANGUAGE-NAME.jsonl.gz`, calls resolved by a compiler or recorded by tests (benchmarks/language_truth).
+--trees has a clone of each tree at the revision of its truth, as `LANGUAGE-NAME`. Both take several directories; the scorer of the first is
+used.
+
+Every tree is indexed by the command line without outside evidence, and its edges at the confidence that `graphmem impact` shows are scored.
+A language has the mean of its trees. The shares are written to `graphmem/analysis/recall.toml`, which answers report. Languages that were
+not measured keep their figures; with --only, so do the other trees. --keep prints the shares and writes nothing.
+
+Python has the results of `callgraph` (`callgraph.json`, and `callgraph_unseen.json` of projects traced by `call_truth`). They are taken
+without --only, or with `--only python`.
 """
 
 from __future__ import annotations
@@ -94,7 +97,7 @@ def main() -> int:
 
 
 def _python() -> dict[str, Any]:
-    """The results of `callgraph` on its projects and on those of `UNSEEN`.
+    """Return the results of `callgraph`, with those of unseen projects.
 
     The row has the mean of the six development projects, as benchmarks.md has; `trees` has every project.
     """
@@ -110,20 +113,20 @@ def _python() -> dict[str, Any]:
 
 
 def _told(language: str, row: dict[str, Any]) -> dict[str, Any]:
-    """What answers tell of a language: its unseen trees if there are any."""
+    """Return the row that answers report: unseen trees if there are any."""
     unseen = {tree: shares for tree, shares in row.get("trees", {}).items() if tree in UNSEEN.get(language, ())}
     return (_mean(unseen) if unseen else row) | {"unseen": bool(unseen)}
 
 
 def _before(language: str) -> dict[str, dict[str, float]]:
-    """Shares of the trees of a language that were measured before."""
+    """Return the earlier shares of the trees of a language."""
     results = report.RESULTS / "languages.json"
     row = json.loads(results.read_text("utf-8"))["languages"].get(language, {}) if results.exists() else {}
     return row.get("trees") or ({row["tree"]: {share: row[share] for share in ("recall", "precision")}} if row else {})
 
 
 def _mean(trees: dict[str, dict[str, float]]) -> dict[str, Any]:
-    """Mean shares of one language, with those of each tree if there are several."""
+    """Return mean shares of one language, and those of several trees."""
     row: dict[str, Any] = {"tree": ", ".join(trees)}
     for share in ("recall", "precision"):
         row[share] = round(sum(shares[share] for shares in trees.values()) / len(trees), 4)
@@ -131,7 +134,7 @@ def _mean(trees: dict[str, dict[str, float]]) -> dict[str, Any]:
 
 
 def scored(scorer: Path, truth: Path, tree: Path, db: Path) -> dict[str, float]:
-    """Recall and precision of the edges of one indexed tree."""
+    """Return recall and precision of the edges of one indexed tree."""
     edges = db.with_suffix(".jsonl")
     with edges.open("wb") as file:
         subprocess.run([*GRAPHMEM, "export", "--db", str(db), "--format", "jsonl"], check=True, stdout=file, stderr=subprocess.DEVNULL)

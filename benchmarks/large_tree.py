@@ -1,12 +1,13 @@
-"""Does the first index of a large tree pass with default settings, in how much time and memory?
+"""First index of large trees with default settings: success, time, memory and disk.
 
     python -m benchmarks large_tree [--wheels DIR] [--sets first small large]
 
-Makes a tree of some 900 Python files (django), one of some 7,000 (django, kubernetes, sympy, transformers), and one of some 25,000 (these
-with ansible, pandas, scipy and scikit-learn), from wheels that pip downloads, each in a folder of its own. Each is indexed by the command
-line, with default settings but for the embedder, which is off. Each question then has a process of its own: a search, the impact of a
-method, and the start of a server until it rests. A failed run is a result: its last line is kept. Exit code 1 when one failed.
-`together_mb` is the largest sum of proportional set sizes of all processes.
+The trees are made from wheels that pip downloads, one folder each: about 900 Python files (django), 7,000 (with kubernetes, sympy,
+transformers), and 25,000 (with ansible, pandas, scipy and scikit-learn). Each is indexed by the command line with default settings, except
+that the embedder is off. Then a search, the impact of a method, and a server start run in a new process each, the last until it is idle.
+
+`together_mb` is the largest sum of proportional set sizes of all processes. A failed run is a result, and its last line is kept. The exit
+code is 1 if a command failed.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ TARGET: Final = "django/django/db/models/query.py:QuerySet.filter"
 
 
 def download(packages: tuple[str, ...], folder: Path) -> None:
-    """Wheels of these packages, those that are there already left alone."""
+    """Download the wheels that are missing."""
     folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(folder)]
     subprocess.run([*command, *packages], check=True)
 
 
 def make_tree(packages: tuple[str, ...], wheels: Path, tree: Path) -> int:
-    """Unpack them, each into a folder of its own; Python files in all."""
+    """Unpack the wheels, one folder each; return the number of Python files."""
     for package in packages:
         name, _, version = package.partition("==")
         (wheel,) = wheels.glob(f"{name.replace('-', '_')}-{version}-*.whl")
@@ -50,7 +51,7 @@ def make_tree(packages: tuple[str, ...], wheels: Path, tree: Path) -> int:
 
 
 def timed(command: list[str]) -> dict[str, Any]:
-    """Run to the end, whatever it is; wall, CPU of it and its children, memory of one process and of all, what it said."""
+    """Run a command; return exit code, times, memory and output."""
     sums, ended = [0.0], threading.Event()
     begun = time.perf_counter()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -84,7 +85,7 @@ def timed(command: list[str]) -> dict[str, Any]:
 
 
 def index(name: str, wheels: Path, scratch: Path) -> dict[str, Any]:
-    """Make one tree, index it, ask it."""
+    """Make one tree, index it and ask questions."""
     tree, data = scratch / name, scratch / f"{name}-index"
     files = make_tree(SETS[name], wheels, tree)
     run = timed([*GRAPHMEM, "index", str(tree), "--db", str(data), "--json"])
@@ -107,9 +108,9 @@ def index(name: str, wheels: Path, scratch: Path) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Run, print, write the result."""
+    """Run, print and write the result."""
     options = report.parser(__doc__)
-    options.add_argument("--wheels", type=Path, help="folder that holds the wheels, or takes them; default a temporary one")
+    options.add_argument("--wheels", type=Path, help="folder of the wheels, also for downloads; default a temporary one")
     options.add_argument("--sets", nargs="+", choices=sorted(SETS), default=sorted(SETS, reverse=True))
     given = options.parse_args()
     results: dict[str, Any] = {}

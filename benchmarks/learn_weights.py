@@ -1,15 +1,14 @@
-"""Which weights of the lists find what was changed? Learnt on some histories, tried on another.
+"""Fusion weights learnt from commit histories, tested on repositories that were left out.
 
-    python benchmarks/learn_weights.py WORK --changes DATA --mirrors DIR [--only NAME,NAME] [--without LIST,LIST] ...
+    python -m benchmarks learn_weights WORK --changes DATA --mirrors DIR [--only NAME,NAME] [--without LIST,LIST] ...
 
-The questions are those of `search_quality.py` (`changes.py` mines them). Every question is asked once with what search does now, and each
-of its first 100 hits is written down as what every list said of it, scaled as it is summed. A straight line through these values is then
-learnt on all repositories but one and ranks the hits of that one, in turn, so that no repository has a part in its own figures; what is
-said is the difference to the order of search itself. In the end the line is learnt on all of them, and its slopes are shown beside the
-weights in use, scaled so that those of `words` and `sentence` make 0.5 together.
+The questions are those of `search_quality`; `changes` mines them. Each question is asked once with the current search. Each of its first
+100 hits is stored with its scaled score in every list. A linear model over these scores is learnt on all repositories but one and ranks the
+hits of that one, in turn. So no repository takes part in its own figures, which are differences from the order of search itself. At the end
+the model is learnt on all repositories. Its weights are shown beside those in use, scaled so that `words` and `sentence` sum to 0.5.
 
-What is minimised: the negative logarithm of the share (softmax) of what was changed, functions among hits and files among files, where a
-file counts as much as its best hits. Ridge penalty on standardised values. Source: Cao et al. 2007 (ListNet).
+The loss is the negative log likelihood (softmax) of the changed functions among hits and of the changed files among files; a file's
+score is dominated by its best hits. There is a ridge penalty on standardised values. Source: Cao et al. 2007 (ListNet).
 """
 
 from __future__ import annotations
@@ -45,14 +44,14 @@ LISTS: Final = (
     "outside",
 )
 MOST: Final = 100  # hits of a question
-SHARP: Final = 3.0  # how much the best hit of a file outweighs the others
+SHARP: Final = 3.0  # weight of a file's best hit against its others
 PENALTY: Final = 3e-3
 SHOWN: Final = ("file R@5", "function R@10", "function MRR")
 COLUMNS: Final = (0, 3, 4)
 
 
 class Asked(NamedTuple):
-    """A question with the values of its hits."""
+    """A question with the list scores of its hits."""
 
     case: Case
     hits: list[tuple[str, str]]  # (path, name of the function or "")
@@ -60,7 +59,10 @@ class Asked(NamedTuple):
 
 
 def ask(case: Case, shot: Any, embedder: Any, state: Any, tuning: Tuning) -> Asked:
-    """Hits and what the lists say of them; factors are left out of it, they are columns instead."""
+    """Return the hits of a question and their scores in every list.
+
+    Factors of search are left out of the scores; they are columns instead.
+    """
     plain = tuning._replace(inner=1.0, around=1.0, tests=1.0)
     hits = search(shot, embedder, Request(case.query, k=MOST, kinds=CODE, explain=True, deadline_s=60), state, plain).hits
     view = shot.graph
@@ -80,7 +82,7 @@ def ask(case: Case, shot: Any, embedder: Any, state: Any, tuning: Tuning) -> Ask
 
 
 def options_of(doc: str | None) -> argparse.ArgumentParser:
-    """Where questions, indexes and models lie."""
+    """Return the options for questions, indexes and models."""
     options = report.parser(doc)
     options.add_argument("work", type=Path)
     options.add_argument("--changes", type=Path, required=True)
@@ -91,16 +93,16 @@ def options_of(doc: str | None) -> argparse.ArgumentParser:
 
 
 def cases_of(arguments: argparse.Namespace) -> list[Case]:
-    """Questions of the repositories that were named."""
+    """Return the questions of the chosen repositories."""
     cases = changes(arguments.changes, arguments.mirrors, arguments.work)
     return [case for case in cases if not arguments.only or case.group in arguments.only.split(",")]
 
 
 def ask_all(arguments: argparse.Namespace, cases: Sequence[Case], tuning: Tuning) -> list[Asked]:
-    """Every question with a hit, tree after tree.
+    """Return every question with a hit, tree after tree.
 
     Raises:
-        SystemExit: there is no model.
+        SystemExit: a model was not found.
     """
     chosen = choose(folder=arguments.models)
     if chosen.embedder is None:
@@ -117,7 +119,7 @@ def ask_all(arguments: argparse.Namespace, cases: Sequence[Case], tuning: Tuning
 
 
 def learnt(asked: Sequence[Asked], columns: Sequence[int]) -> np.ndarray[Any, Any]:
-    """Slopes of the line, every repository counting the same."""
+    """Return the weights of the model; all repositories weigh the same."""
     values = np.concatenate([one.values[:, columns] for one in asked])
     spread = values.std(axis=0) + 1e-6
     values = (values - values.mean(axis=0)) / spread
@@ -140,7 +142,7 @@ def learnt(asked: Sequence[Asked], columns: Sequence[int]) -> np.ndarray[Any, An
 
     def loss(slopes: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
         scores = values @ slopes
-        # The best of each question is 0: nothing overflows, neither for its hits nor for its files.
+        # The best score of each question is set to 0, so that no exponential overflows.
         scores -= np.maximum.reduceat(scores, starts)[of_hit]
         total, gradient = _share(scores, of_hit, truth, len(asked))
         weights = np.exp(SHARP * scores) + 1e-300
@@ -156,7 +158,10 @@ def learnt(asked: Sequence[Asked], columns: Sequence[int]) -> np.ndarray[Any, An
 def _share(
     scores: np.ndarray[Any, Any], of: np.ndarray[Any, Any], truth: np.ndarray[Any, Any], count: int
 ) -> tuple[float, np.ndarray[Any, Any]]:
-    """Negative log-likelihood of the truth under a softmax within each question, and its gradient; the best of each is near 0."""
+    """Return negative log likelihood and gradient of a softmax by question.
+
+    The best score of each question is near 0.
+    """
     weights = np.exp(scores)
     sums = np.bincount(of, weights, count)
     logs = scores - np.log(sums)[of]
@@ -164,13 +169,13 @@ def _share(
 
 
 def ranked(one: Asked, scores: np.ndarray[Any, Any]) -> tuple[float, ...]:
-    """Metrics of a question's hits in another order."""
+    """Return the metrics of a question's hits in another order."""
     return score(one.case, [one.hits[at] for at in np.lexsort((np.arange(len(scores)), -scores))])
 
 
 def main() -> int:
     options = options_of(__doc__)
-    options.add_argument("--without", action="append", default=[], help="lists the line does not know; may be given several times")
+    options.add_argument("--without", action="append", default=[], help="lists to leave out of the model (repeatable)")
     arguments = options.parse_args()
     tuning = Tuning()
     cases = cases_of(arguments)
@@ -204,7 +209,7 @@ def main() -> int:
 
 
 def as_search(one: Asked, tuning: Tuning) -> list[int]:
-    """The order of search itself: its weights over the same values, its factors for the same flags."""
+    """Return the order of search: its weights and factors on these values."""
     weights = tuning.weights["semantic"]._asdict()
     total = sum(one.values[:, at] * weights.get(name, 0.0) for at, name in enumerate(LISTS))
     for name, factor in (("inner", tuning.inner), ("class", tuning.around), ("outside", tuning.around)):

@@ -1,10 +1,15 @@
-"""What a generated month of sessions teaches: share of planted lessons learnt, share of junk; and the cost of learning.
+"""Learning from a generated month of sessions: share of planted lessons learnt, junk, and CPU cost.
 
-Sessions of several kinds and agents work on a made-up shop. Some things are planted as lessons, each with a label that says how a memory of
-it reads; all else is noise, some of it hostile: chatter that sounds like a correction, flaky commands, chance pairs of edits, failed
-sessions with wrong beliefs, pages from the web with instructions, injected memories said again, wrong beliefs in sessions that passed.
-Everything goes the product's own way: events in, records out, `learn_from`. The baseline of the same run remembers every finding.
-Generator and rules were written side by side: the figures say that the rules do what they mean to, not how a month of yours will look.
+    python -m benchmarks learning [--sessions 180] [--seeds 7 8 9 10 11] [--embedder hashed]
+
+Sessions of several kinds and agents work on an invented shop. Some facts are planted as lessons, each with a label that says which words a
+memory of it must contain. All else is noise, some of it hostile: chatter that sounds like a correction, flaky commands, chance pairs of
+edits, failed sessions with wrong beliefs, web pages with instructions, injected memories repeated by the agent, wrong beliefs in passed
+sessions.
+
+Events go in, records come out, and `learn_from` makes memories, as in the product. The table has the share of lessons that a memory states,
+the share of memories that state none ("junk"), and processor milliseconds for each session. The baseline remembers every finding. Generator
+and rules were written together, so the figures say that the rules do what they are meant to do. They do not predict a real month.
 """
 
 from __future__ import annotations
@@ -26,15 +31,15 @@ KINDS = ("build",) * 12 + ("terminal",) * 4 + ("insights",) * 2 + ("pr_review",)
 
 
 class Lesson(NamedTuple):
-    """Something true that was planted, and how a memory that says it is recognised."""
+    """A planted fact, and the form of a memory that states it."""
 
     name: str
-    words: tuple[str, ...]  # all of them stand in the memory, in any case
+    words: tuple[str, ...]  # the memory has all of them, in upper or lower case
     types: frozenset[str]
 
 
 class Session(NamedTuple):
-    """A session as an agent would tell it."""
+    """A session with its events."""
 
     id: str
     start: dict[str, Any]
@@ -96,7 +101,7 @@ KNOWN = "Money is always kept as Decimal with four places and never as float."
 
 
 def lessons() -> list[Lesson]:
-    """All that is planted."""
+    """Return all planted lessons."""
     planted = [
         Lesson(f"pair:{m}", (f"src/{m}/core.py", f"tests/test_{m}.py"), _types("causal_dependency prefetch_pattern")) for m in MODULES
     ]
@@ -109,7 +114,7 @@ def lessons() -> list[Lesson]:
     ]
     planted += [Lesson(f"entry:{m}", (f"src/{m}", "begin", f"src/{m}/core.py"), _types("prefetch_pattern")) for m in MODULES]
     planted += [Lesson(f"abandon:{m}", (f"src/{m}/legacy.py", "not needed"), _types("gotcha")) for m in ("orders", "stock")]
-    # The rates, their rules and their configuration are edited in one go: any two of them say so.
+    # The rates, their rules and their configuration are edited together, so any two of them are a lesson.
     of_tax = ("src/tax/core.py", "src/tax/rules.py", "config/tax.toml", "tests/test_tax.py")
     planted += [
         Lesson("together:tax", (a, b), _types("causal_dependency"))
@@ -131,7 +136,7 @@ def lessons() -> list[Lesson]:
 
 
 def month(count: int = 180, seed: int = 7) -> list[Session]:
-    """Sessions over thirty days, in order."""
+    """Return sessions over thirty days, in order."""
     rng = random.Random(seed)
     beliefs = _spread(rng, BELIEFS, count)
     wrong = _spread(rng, WRONG, count)
@@ -140,7 +145,7 @@ def month(count: int = 180, seed: int = 7) -> list[Session]:
 
 
 def _spread(rng: random.Random, things: Sequence[Any], count: int) -> dict[int, list[Any]]:
-    """Each thing to one of the sessions."""
+    """Assign each thing to a random session."""
     placed: dict[int, list[Any]] = {}
     for thing in things:
         placed.setdefault(rng.randrange(count), []).append(thing)
@@ -148,37 +153,37 @@ def _spread(rng: random.Random, things: Sequence[Any], count: int) -> dict[int, 
 
 
 class _Agent:
-    """Writes down what a session does."""
+    """Recorder of the events of one session."""
 
     def __init__(self, session: str, at: datetime) -> None:
         self.session, self.at, self.step = session, at, 0
         self.events: list[dict[str, Any]] = []
 
     def tell(self, kind: str, seconds: float = 8.0, **given: Any) -> None:
-        """One event."""
+        """Add one event."""
         self.at += timedelta(seconds=seconds)
         self.step += 1
         self.events.append({"session_id": self.session, "step": self.step, "at": self.at.isoformat(), "kind": kind, **given})
 
     def read(self, path: str, tokens: int = 600) -> None:
-        """A file."""
+        """Read a file."""
         self.tell("tool_result", tool="Read", args={"file_path": path}, ok=True, text=f"# {path}", tokens=tokens)
 
     def edit(self, path: str, old: str = "a = 1", new: str = "") -> None:
-        """A file."""
+        """Edit a file."""
         changed = new or f"a = {self.step}"
         self.tell("tool_result", tool="Edit", args={"file_path": path, "old_string": old, "new_string": changed}, ok=True, text="done")
 
     def run(self, command: str, text: str = "", ok: bool = True) -> None:
-        """A command."""
+        """Run a command."""
         self.tell("tool_result", tool="Bash", args={"command": command}, ok=ok, text=text)
 
     def grep(self, pattern: str, found: str = "") -> None:
-        """A search."""
+        """Search by a pattern."""
         self.tell("tool_result", tool="Grep", args={"pattern": pattern}, ok=True, text=found)
 
     def say(self, text: str) -> None:
-        """Words of the agent."""
+        """Add a statement of the agent."""
         self.tell("reasoning", text=text)
 
 
@@ -267,20 +272,20 @@ def _session(
 
 
 class Result(NamedTuple):
-    """What a month has taught."""
+    """Memories learnt in a month, and the cost."""
 
     memories: int
     learnt: set[str]  # names of lessons
-    restated: int  # true, and said before by another memory
+    restated: int  # memories that repeat a lesson of another memory
     junk: list[str]  # contents
-    found: int  # distinct findings of all sessions: what remembering everything would keep
+    found: int  # distinct findings of all sessions, which the baseline remembers
     found_junk: int
-    seconds: float  # of processor, for learning alone
+    seconds: float  # processor time of `learn_from` alone
     outcomes: Counter[str]
 
 
 def run(sessions: Sequence[Session], folder: Path, embedder: str = "hashed") -> Result:
-    """Let a new project live through the sessions."""
+    """Process the sessions in a new project."""
     from graphmem import GraphMem
     from graphmem.memory.clock import ManualClock
     from graphmem.observe.promotion import SOURCE
@@ -318,7 +323,7 @@ def run(sessions: Sequence[Session], folder: Path, embedder: str = "hashed") -> 
 
 
 def judged(rows: Sequence[tuple[str, str]], planted: Sequence[Lesson]) -> tuple[set[str], int, list[str]]:
-    """Lessons that (content, type) rows say, how many rows say one again, and the rows that say none."""
+    """Return the lessons in (content, type) rows, restatements, and junk."""
     learnt: set[str] = set()
     restated = 0
     junk = []

@@ -1,12 +1,17 @@
-"""How well could the files of a change be found by what search knows of its hits, if files were ranked by themselves?
+"""Upper bound of ranking the files of a change by what search knows about its hits.
 
-    python benchmarks/localisation_ceiling.py WORK --changes DATA --mirrors DIR [--tested NAME,NAME] [--only NAME,NAME]
+    python -m benchmarks localisation_ceiling WORK --changes DATA --mirrors DIR [--tested NAME,NAME] [--only NAME,NAME]
 
-The questions are those of `search_quality.py`. Search ranks definitions, and a file stands where its first one does. Here each file of a
-question's first 100 hits is described by what every list says of its hits (the best, the sum of the best three), by their sums, ranks
-and number; trees learn on all other repositories which files were changed, and rank the files of those tested. Other trees learn on the
-tested repositories as well, in five folds, none of which has a part in its own figures: what it would bring to know the repository.
-Beside both stands the share of changed files that are among the hits at all.
+The questions are those of `search_quality`. Search ranks definitions, and a file has the rank of its first definition. Here each file among
+the first 100 hits of a question gets features: scores of its hits in every list (the best, the sum of the best three), their sums, ranks
+and number. The table has the share of changed files among the first five:
+
+* order of search: the ranking in use;
+* trees of other repositories: boosted trees that learnt on all repositories that are not tested;
+* trees that know the repository: trees that also learnt on four fifths of the questions of the tested repository, in five folds;
+* among the hits: the share of changed files among all hits, an upper bound of any order.
+
+The benchmark needs scikit-learn.
 """
 
 from __future__ import annotations
@@ -20,15 +25,15 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from graphmem.search.pipeline import Tuning
 
-Described = tuple[Asked, list[str], np.ndarray[Any, Any]]  # a question, the files of its hits, what is known of each
+Described = tuple[Asked, list[str], np.ndarray[Any, Any]]  # a question, the files of its hits, their features
 
-FIRST = 5  # files that are looked at
+FIRST = 5  # files that count
 FOLDS = 5
 SLOPES = np.array([Tuning().weights["semantic"]._asdict().get(name, 0.0) for name in LISTS])  # for the sums over hits
 
 
 def files_of(one: Asked) -> tuple[list[str], np.ndarray[Any, Any]]:
-    """Files of the hits in the order of search, and what is known of each: (files, features)."""
+    """Return the files of the hits in order, and (files, features)."""
     paths = list(dict.fromkeys(path for path, _ in one.hits))
     of_hit = np.array([paths.index(path) for path, _ in one.hits])
     total = one.values @ SLOPES
@@ -45,13 +50,13 @@ def files_of(one: Asked) -> tuple[list[str], np.ndarray[Any, Any]]:
 
 
 def found(one: Asked, paths: list[str], scores: np.ndarray[Any, Any]) -> float:
-    """Share of the changed files among the first."""
+    """Return the share of changed files among the first `FIRST`."""
     order = np.argsort(-scores, kind="stable")[:FIRST]
     return len(one.case.files.intersection(paths[at] for at in order)) / len(one.case.files)
 
 
 def trees(asked: list[Described]) -> HistGradientBoostingClassifier:
-    """Learnt from these questions, every repository counting the same."""
+    """Return trees learnt on these questions; all repositories weigh the same."""
     truth = np.concatenate([[path in one.case.files for path in paths] for one, paths, _ in asked])
     groups = [one.case.group for one, _, _ in asked]
     worth = np.concatenate([np.full(len(paths), 1 / groups.count(one.case.group)) for one, paths, _ in asked])
@@ -60,7 +65,7 @@ def trees(asked: list[Described]) -> HistGradientBoostingClassifier:
 
 
 def in_folds(here: list[Described], others: list[Described]) -> float:
-    """Share found by trees that learn on the other repositories and on four fifths of this one's questions, each fifth in turn."""
+    """Return the share found by trees that know the repository, in five folds."""
     shares = []
     for fold in range(FOLDS):
         model = trees([*others, *(row for at, row in enumerate(here) if at % FOLDS != fold)])

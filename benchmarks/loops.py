@@ -1,17 +1,18 @@
-"""Do good memories rise and bad ones sink? 200 sessions of a scripted agent over a real index.
+"""Feedback on memories: confidence of true and false lessons over 200 sessions of a scripted agent.
 
     python -m benchmarks loops [--sessions 200] [--seed 1]
 
-A project of generated modules has one lesson each. In the first sessions agents state a lesson in their own words: a true one for half of
-the modules, a false one for the others. The sessions after them work on one module each. All events go through the code of the hooks,
-as Claude Code sends them, and all memories through the store; only the clock is set. The agent knows nothing of the plant. It reads a file,
-and what it does then depends on what the hook put in front of it:
+A project of generated modules has one lesson for each module. In the first sessions an agent states the lessons in its own words: true ones
+for half of the modules, false ones for the others. Each later session works on one module. All events go through the code of the hooks, as
+Claude Code sends them, and all memories through the store; only the clock is set. The agent does not know which lessons are true. It reads
+a file and then acts on the output of the hook:
 
-* of a true lesson it takes the advice in four of five sessions, its tests pass, and it cites the lesson in every second session;
-* of a false lesson it takes the advice in one of three sessions, its tests fail, it undoes the edit, and in every second such session it
-  says that the lesson is wrong.
+* It follows a true lesson in four of five sessions. Then its tests pass, and it cites the lesson in every second session.
+* It follows a false lesson in one of three sessions. Then its tests fail, it undoes the edit, and in every second such session it says
+  that the lesson is wrong.
 
-With `--deaf` the events that close the loops are left out: the same agent, but nothing it says or does reaches memory.
+The run "deaf" is a control: the same agent, without the events that carry feedback to memories. The tables have the confidence, use and
+status of the true ("good") and false ("bad") lessons over time, and how often each kind was shown in the last sessions.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ import report
 
 MODULES = 40
 PLANTING = 20  # sessions that state two lessons each
-LAST = 50  # sessions at the end over which it is counted what was shown
+LAST = 50  # sessions at the end in which shown lessons are counted
 HOURS = 8.0  # between two sessions
 
 
@@ -42,14 +43,14 @@ def lesson(number: int) -> str:
 
 
 class Agent:
-    """A scripted agent that speaks to the hooks of one open project."""
+    """A scripted agent that sends hook events to one open project."""
 
     def __init__(self, memory: Any, root: Path, rng: random.Random, *, deaf: bool) -> None:
         self.memory, self.root, self.rng, self.deaf = memory, root, rng, deaf
         self.session = self.standing = ""
 
     def send(self, event: str, tool: str = "", given: dict[str, Any] | None = None, **more: Any) -> str:
-        """Send an event of this session; return what the hook prints."""
+        """Send an event of this session; return the output of the hook."""
         payload = {"session_id": self.session, "hook_event_name": event, "cwd": str(self.root), **more}
         payload |= {"tool_name": tool, "tool_input": given or {}} if tool else {}
         said: str = self.memory.hook("claude-code", json.dumps(payload)).output
@@ -77,7 +78,7 @@ class Agent:
         self.send("PostToolUse" if ok else "PostToolUseFailure", "Bash", {"command": "pytest -q"}, **told)
 
     def say(self, text: str) -> None:
-        """Say something."""
+        """Send a message of the agent."""
         self.send("Stop", last_assistant_message=text)
 
     def end(self) -> None:
@@ -147,7 +148,7 @@ def run(sessions: int, seed: int, *, deaf: bool) -> dict[str, Any]:
                     seen.append((truth[number], agent.work(number, planted)))
                 agent.end()
                 memory.parts.learner.wait_for_learning()
-                memory.parts.book.just_loaded = place % 3 == 0  # the owner starts once a day, and prunes then
+                memory.parts.book.just_loaded = place % 3 == 0  # a server starts once a day, and prunes memories then
                 memory.parts.memories.prune_when_due()
                 if place == PLANTING - 1:
                     for one in memory.memories(limit=1_000).memories:

@@ -1,12 +1,13 @@
-"""How long until a memory is safe, until a search finds it, and how many go in at once?
+"""Writes of memories: time until acknowledged, until a search finds them, and throughput in bulk.
 
-    python benchmarks/memory_writes.py [--single 500] [--pause 0.05] [--bulk 10000] [--embedder none] [--seed 5]
+    python -m benchmarks memory_writes [--single 500] [--pause 0.05] [--bulk 10000] [--embedder none] [--seed 5]
 
-Single writes go through the whole path (redaction, duplicates, contradictions, links, journal with fsync), as an agent makes them: with
-a pause between, in which the graph follows; into an empty index and again beside the bulk. *Acknowledged* is until `remember` returns,
-*found* until the memory index answers a search for its rarest word with it, both from the call. The bulk is one `remember_many` of
-items with ids, files and vectors. Beside wall time stand this thread's own and what the disk takes for a line and an fsync alone,
-because the machine may be busy with other things.
+Single writes go through the whole path: redaction, duplicates, contradictions, links, and journal with fsync. They have a pause between, in
+which the graph follows, as with an agent. They go into an empty index, and again after the bulk. *Acknowledged* is the time until
+`remember` returns. *Found* is the time until a search of the memory index for a unique word returns the memory. Both start at the call.
+
+The bulk is one `remember_many` of items with ids, files and vectors. The table also has the processor time of the writing thread, and the
+time of an append and an fsync alone, because the machine may be loaded.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ WORDS = [a + b + c for a in SYLLABLES for b in SYLLABLES[:20] for c in SYLLABLES
 
 
 class Texts:
-    """Texts whose words are as unevenly common as those of a language (Zipf), each with a word of its own."""
+    """Texts with word frequencies of a language (Zipf) and a unique word each."""
 
     def __init__(self, seed: int) -> None:
         self._rng = random.Random(seed)
@@ -40,14 +41,14 @@ class Texts:
         self.made = 0
 
     def next(self) -> tuple[str, str]:
-        """(text of about 200 characters, a word nothing else has)."""
+        """Return (about 200 characters, a unique word)."""
         self.made += 1
         own = f"own{self.made}word"
         return " ".join([*self._rng.choices(WORDS, cum_weights=self._weights, k=self._rng.randint(15, 45)), own]), own
 
 
 def single(memory: GraphMem, texts: Texts, count: int, pause_s: float) -> dict[str, Any]:
-    """Milliseconds of writes one after the other."""
+    """Return the milliseconds of single writes."""
     acknowledged, found, cpu = [], [], []
     index = memory.parts.book.index()
     for _ in range(count):
@@ -69,7 +70,7 @@ def single(memory: GraphMem, texts: Texts, count: int, pause_s: float) -> dict[s
 
 
 def disk_alone(folder: Path, count: int) -> dict[str, float]:
-    """Milliseconds of appending a kilobyte and waiting for the disk, with nothing around it."""
+    """Return the milliseconds of appending a kilobyte and an fsync."""
     line = b"x" * 1023 + b"\n"
     taken = []
     with (folder / "alone").open("ab", buffering=0) as file:
@@ -82,7 +83,7 @@ def disk_alone(folder: Path, count: int) -> dict[str, float]:
 
 
 def bulk(memory: GraphMem, texts: Texts, count: int, seed: int) -> dict[str, Any]:
-    """Seconds of one write of many, with vectors given."""
+    """Return the seconds of one write of many memories with vectors."""
     vectors = np.random.default_rng(seed).normal(size=(count, DIM)).astype(np.float32)
     items = [
         {"id": f"note-{i}", "content": texts.next()[0], "type": "fact", "files": [f"src/part{i % 500}.py"], "vector": vectors[i]}
@@ -102,7 +103,7 @@ def bulk(memory: GraphMem, texts: Texts, count: int, seed: int) -> dict[str, Any
 
 
 def sizes(folder: Path, memories: int) -> dict[str, Any]:
-    """Bytes on disk for each memory."""
+    """Return the bytes on disk for each memory."""
     journal = sum(path.stat().st_size for path in (folder / "memories").iterdir())
     graph = sum(path.stat().st_size for path in folder.iterdir() if path.name.startswith("graph.db"))
     return {
@@ -119,7 +120,7 @@ def main() -> int:
     parser.add_argument("--single", type=int, default=500)
     parser.add_argument("--pause", type=float, default=0.05, help="seconds between single writes")
     parser.add_argument("--bulk", type=int, default=10_000)
-    parser.add_argument("--embedder", default="none", help="what makes vectors in the background of single writes")
+    parser.add_argument("--embedder", default="none", help="embedder in the background of single writes")
     parser.add_argument("--seed", type=int, default=5)
     arguments = parser.parse_args()
     texts = Texts(arguments.seed)
@@ -128,7 +129,7 @@ def main() -> int:
         settings = Settings(embedder=arguments.embedder)
         with GraphMem.open(folder, settings=settings) as memory:
             memory.memories(limit=1)
-            single(memory, texts, 20, 0)  # the first writes load code and plan queries
+            single(memory, texts, 20, 0)  # warm-up: code is loaded, queries are planned
             small = single(memory, texts, arguments.single, arguments.pause)
             many = bulk(memory, texts, arguments.bulk, arguments.seed)
             large = single(memory, texts, arguments.single, arguments.pause)

@@ -1,13 +1,13 @@
-"""Do modules stay what they were when code changes? Adjusted Rand index between before and after a change of 1 % of the files.
-
-A tree is copied, indexed and changed the way people change code: of the chosen files a third is deleted, a third renamed, and a third
-begins to import another file. Then it is indexed again, and the modules of the files that are in both are compared.
-
-warm: the index goes on from what it knew, as it does in use.
-cold: a new index of the changed tree, which knows nothing of the modules before.
-two processes: the same tree indexed twice in processes with different hash seeds; the maps have to be equal.
+"""Stability of the detected modules under a change of 1 % of the files: adjusted Rand index.
 
     python -m benchmarks modules [--tree NAME=PATH ...] [--seeds 3]
+
+A tree is copied, indexed and changed as people change code: a third of the chosen files is deleted, a third renamed, and a third begins to
+import another file. Then it is indexed again, and the modules of the files that both have are compared.
+
+warm: the old index is updated, as in use.
+cold: a new index of the changed tree, without knowledge of the earlier modules.
+equal: whether two processes with different hash seeds make the same map.
 
 Source:
     L. Hubert, P. Arabie, Comparing partitions, Journal of Classification 2 (1985) 193-218, for the adjusted Rand index.
@@ -34,7 +34,7 @@ import report
 from graphmem.project.graphmem import GraphMem
 
 SHARE = 0.01
-LEAST_FILES = 4  # changed, whatever the share
+LEAST_FILES = 4  # changed files, even if the share is smaller
 
 
 def main() -> None:
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def measure(source: Path, seeds: int) -> dict[str, Any]:
-    """What became of the modules of one tree."""
+    """Return the stability of the modules of one tree."""
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
         shutil.copytree(source, tree / source.name, ignore=shutil.ignore_patterns("__pycache__", ".git"))
@@ -99,7 +99,7 @@ def measure(source: Path, seeds: int) -> dict[str, Any]:
             index = Path(folder) / f"warm{seed}"
             shutil.copytree(start, index, ignore=shutil.ignore_patterns("*.lock", "owner.json"))
             shutil.rmtree(tree, ignore_errors=True)
-            shutil.copytree(changed, tree)  # the index knows its tree by its place
+            shutil.copytree(changed, tree)  # the index identifies its tree by the path
             with GraphMem.open(index) as service:
                 service.index(tree)
                 after = assignment(service)
@@ -121,18 +121,18 @@ def measure(source: Path, seeds: int) -> dict[str, Any]:
 
 
 def assignment(service: GraphMem) -> dict[str, str]:
-    """Path -> id of its module."""
+    """Return the module id of each path."""
     return {file.path: one.id for one in service.modules().modules for file in service.module(one.id).files}
 
 
 def share_kept(names: dict[str, str], service: GraphMem) -> float:
-    """Share of the modules before that are there under the same id and name."""
+    """Return the share of earlier modules that keep id and name."""
     now = {one.id: one.name for one in service.modules().modules}
     return round(sum(now.get(key) == name for key, name in names.items()) / len(names), 4)
 
 
 def change(tree: Path, rng: random.Random) -> dict[str, str]:
-    """Change 1 % of the Python files; old path -> new path of those that were renamed."""
+    """Change 1 % of the Python files; return the renamed paths, old to new."""
     files = sorted(path for path in tree.rglob("*.py") if path.name != "__init__.py")
     chosen = rng.sample(files, max(LEAST_FILES, round(SHARE * len(files))))
     moved = {}
@@ -152,7 +152,10 @@ def change(tree: Path, rng: random.Random) -> dict[str, str]:
 
 
 def adjusted_rand(one: dict[str, str], other: dict[str, str]) -> float:
-    """Agreement of two partitions on what both hold, 1 when equal, about 0 by chance."""
+    """Return the agreement of two partitions on shared items.
+
+    It is 1 for equal partitions and about 0 by chance.
+    """
     both = sorted(one.keys() & other.keys())
     pairs = sum(comb(count, 2) for count in Counter((one[path], other[path]) for path in both).values())
     a = sum(comb(count, 2) for count in Counter(one[path] for path in both).values())
@@ -163,7 +166,7 @@ def adjusted_rand(one: dict[str, str], other: dict[str, str]) -> float:
 
 
 def in_another_process(tree: Path, index: Path, seed: str) -> Any:
-    """The map as a new process with its own hash seed makes it."""
+    """Return the map that a new process with its own hash seed makes."""
     program = (
         "import json, sys\nfrom graphmem.answers import to_json\nfrom graphmem.project.graphmem import GraphMem\n"
         "with GraphMem.open(sys.argv[1]) as service:\n    service.index(sys.argv[2])\n    found = to_json(service.modules())\n"

@@ -1,15 +1,14 @@
-"""From which cosine on do two memories say the same, and from which do they speak of the same? Measured for each model.
+"""Cosine thresholds for duplicate memories and for memories about the same topic, by model.
 
     python -m benchmarks near_duplicates [--models DIR] [--write]
 
-The pairs below are labelled by hand: the same said in other words, another thing said of the same, and the opposite. For each
-embedder that is installed it takes as `duplicate` the lowest cosine above which at most one in fifty pairs of *another* label lies,
-and as `topic` the cosine that nineteen in twenty of the opposites reach. With `--write` both go to graphmem/memory/thresholds.json,
-which the write path reads.
+Labelled pairs of sentences are in this file: the same fact in other words, another fact about the same topic, and the opposite. For each
+installed embedder, `duplicate` is the lowest cosine above which at most one in fifty pairs of another fact lies. `topic` is the cosine that
+nineteen in twenty of the opposites reach. --write stores both in `graphmem/memory/thresholds.json`, which the write path reads.
 
-Joining, which takes one of two texts out of search, is measured beside it: its precision and recall on these pairs and on sentences that
-engineers say again with little changes (`SAID_AGAIN`) or that differ in one word or in the order of words (`ONE_WORD`). The latter two
-say nothing about the thresholds: no cosine tells them apart.
+The second table is about joining, which hides one of two memories from search. It has precision and recall on these pairs, on sentences
+repeated with small changes (`SAID_AGAIN`), and on sentences that differ in one word or in word order (`ONE_WORD`). The last two
+sets have no effect on the thresholds, because no cosine separates them.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ from graphmem.memory.text import contextual_text
 from graphmem.settings import models_dir
 
 THRESHOLDS = Path(graphmem.memory.__file__).parent / "thresholds.json"
-SPARED = 0.02  # share of the pairs that are no duplicates and may lie above the threshold
-REACHED = 0.95  # share of the opposites that lie above `topic`
+SPARED = 0.02  # allowed share of pairs above the threshold that are not duplicates
+REACHED = 0.95  # share of the opposites above `topic`
 
 SAME = [
     ("Run the migrations before the test suite, or fixtures fail.", "Fixtures break unless migrations have been applied before testing."),
@@ -198,15 +197,15 @@ ONE_WORD = [
 
 
 def cosines(embedder: Embedder, pairs: list[tuple[str, str]]) -> np.ndarray:
-    """Cosine of each pair, embedded as memories of one type are."""
+    """Return the cosine of each pair, embedded like memories of one type."""
     one, other = (embedder.encode([contextual_text(pair[side], "pattern", [], []) for pair in pairs]) for side in (0, 1))
     return np.sum(one * other, axis=1)
 
 
 def calibrate(embedder: Embedder) -> dict[str, Any]:
-    """Thresholds of a model, with what they do on the pairs."""
+    """Return the thresholds of a model, and their results on the pairs."""
     same, other, opposite, again, one_word = (cosines(embedder, pairs) for pairs in (SAME, OTHER, OPPOSITE, SAID_AGAIN, ONE_WORD))
-    # The opposite is recognised by its words first, so only another thing said of the same can be mistaken for a duplicate.
+    # Opposites are recognised by their words first, so only another fact about the same topic can be mistaken for a duplicate.
     duplicate = round(float(np.quantile(other, 1 - SPARED)) + 0.005, 3)
     topic = round(float(np.quantile(opposite, 1 - REACHED)) - 0.005, 3)
     limits = Thresholds(duplicate, min(topic, duplicate), len(SAME) + len(OTHER) + len(OPPOSITE))
@@ -215,7 +214,7 @@ def calibrate(embedder: Embedder) -> dict[str, Any]:
         return Similarity(overlap(words_of(pair[0]), words_of(pair[1])), float(cosine))
 
     def joined(pairs: list[tuple[str, str]], values: np.ndarray) -> int:
-        # What is opposed meets the rules for contradictions first.
+        # The rules for contradictions apply to opposed pairs first.
         return sum(
             says_the_same(*pair, near(pair, cosine), limits) and not opposed(*pair) for pair, cosine in zip(pairs, values, strict=True)
         )
@@ -263,7 +262,7 @@ def calibrate(embedder: Embedder) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Measure, print, and write when asked to."""
+    """Measure, print, and write the thresholds with --write."""
     parser = report.parser(__doc__)
     parser.add_argument("--models", type=Path, default=models_dir({}), help="where prepared models are kept")
     parser.add_argument("--write", action="store_true", help="write graphmem/memory/thresholds.json")
@@ -291,7 +290,7 @@ def main() -> int:
     report.publish("near_duplicates", {"words": OVERLAP, "models": found}, arguments.out)
     if arguments.write:
         models = {name: {key: row[key] for key in ("duplicate", "topic", "pairs")} for name, row in found.items()}
-        models["default"] = {"duplicate": 0.85, "topic": 0.7, "pairs": 0}  # of the specification, for a model nobody has measured
+        models["default"] = {"duplicate": 0.85, "topic": 0.7, "pairs": 0}  # from the specification, for a model without measurements
         text = json.dumps({"measured_by": "benchmarks/near_duplicates.py", "models": models}, indent=2)
         THRESHOLDS.write_text(text + "\n", encoding="utf-8")
         print(f"written to {THRESHOLDS}")

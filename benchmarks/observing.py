@@ -1,9 +1,10 @@
-"""What observing costs: processor time an event and at the end, and memory, on a recorded and on a generated session.
-
-The recorded one is the annotated sessions of tests/observe/sessions, one after the other as one session, over and over; the generated one
-is of an agent that works on a large repository: long outputs, many files, commands, errors, words. Both have 10,000 events.
+"""Cost of observing sessions: processor time for each event and at the end, and memory.
 
     python -m benchmarks observing
+
+Both sessions have 10,000 events. The recorded one repeats the annotated sessions of tests/observe/sessions as one session. The generated
+one is of an agent in a large repository: long outputs, many files, commands, errors, messages. The columns "wanted" and "allowed" have the
+goals and the limits of the product.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ SESSIONS: Final = Path(__file__).parent.parent / "tests" / "observe" / "sessions
 ROOT: Final = "/home/dev/shop"
 EVENTS: Final = 10_000
 START: Final = 1_767_261_600.0
-ROUNDS: Final = 3  # the whole session again; of each event the least counts, as what else the machine does only adds
-WARM: Final = 200  # events before the clock runs
+ROUNDS: Final = 3  # of the whole session; the least time of each event counts, because load only adds
+WARM: Final = 200  # events that are not measured
 
 
 def recorded(count: int = EVENTS) -> list[dict[str, Any]]:
-    """Events of real shapes, repeated with other steps and times until there are enough."""
+    """Return events of real sessions, repeated with other steps and times."""
     lines = [json.loads(line) for path in sorted(SESSIONS.glob("*.jsonl")) for line in path.read_text(encoding="utf-8").splitlines()[1:]]
     kept = [one for one in lines if one["kind"] not in ("session_start", "session_end")]
     return [{**kept[i % len(kept)], "session_id": "s", "step": i // 2, "at": START + i * 2.0} for i in range(count)]
 
 
 def generated(count: int = EVENTS, seed: int = 7) -> list[dict[str, Any]]:
-    """A long session on a large repository; the same for the same seed."""
+    """Return a long session in a large repository; equal for equal seeds."""
     rng = random.Random(seed)
     folders = [f"src/pkg{i:02}" for i in range(40)]
     files = [f"{rng.choice(folders)}/module_{i:04}.py" for i in range(2_500)]
@@ -86,7 +87,7 @@ def generated(count: int = EVENTS, seed: int = 7) -> list[dict[str, Any]]:
 
 
 def measure(events: list[dict[str, Any]]) -> dict[str, float]:
-    """Processor seconds of each event, of the end and of the whole batch through the observer, and memory at its most."""
+    """Return processor time by event, at the end and in batches, and memory."""
     at_last = _now()
     spent = [1e9] * len(events)
     finish = 1e9
@@ -136,7 +137,7 @@ def _now() -> Any:
 
 
 def main() -> None:
-    """Measure both and print them beside what is allowed."""
+    """Measure both sessions and print them beside the limits."""
     args = parser(__doc__).parse_args()
     kinds: dict[str, Callable[[], list[dict[str, Any]]]] = {"recorded": recorded, "generated": generated}
     result = {name: measure(make()) for name, make in kinds.items()}

@@ -1,10 +1,10 @@
-"""Rows that each person of an organisation sees, compared with the rules, and what nobody may do.
+"""Row visibility and forbidden writes for the people of an organisation, checked against the rules.
 
     python -m benchmarks organisation [--people 100] [--teams 5] [--projects 20] [--memories 20]
 
-A real PostgreSQL is started for it. Everybody has a login role and writes memories and comments with every visibility. Then each table
-is read as each person, and each forbidden act is tried. At last every protection is switched off in turn, and the comparison must fail.
-Exit code 1 when a row is too many or too few, an act works, or the comparison does not notice a missing protection.
+The benchmark starts PostgreSQL. Every person has a login role and writes memories and comments with every visibility. Then each table is
+read as each person, and each forbidden act is tried. At the end every protection is switched off in turn, and the comparison must fail. The
+exit code is 1 if a row is missing or too many, an act succeeds, or the comparison does not notice a missing protection.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from graphmem.sharing.local_postgres import LocalPostgres
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
-TIMED: Final = 200  # readings of one page
+TIMED: Final = 200  # reads of one page
 PUSHED: Final = 1_000  # operations in one transaction
 
 
@@ -32,7 +32,7 @@ def main() -> int:
     parser.add_argument("--people", type=int, default=100)
     parser.add_argument("--teams", type=int, default=5)
     parser.add_argument("--projects", type=int, default=20)
-    parser.add_argument("--memories", type=int, default=20, help="that each person tries to write")
+    parser.add_argument("--memories", type=int, default=20, help="memories that each person tries to write")
     given = parser.parse_args()
     from organisations import WALLS, Example
 
@@ -65,7 +65,7 @@ def main() -> int:
 
 
 def _page_times(example: Any) -> dict[str, float]:
-    """Return the median time of a page of operations, as owner and as a person."""
+    """Return the median time of a page of operations, as owner and person."""
     [project] = example.db.execute("SELECT project FROM graphmem.op GROUP BY 1 ORDER BY count(*) DESC LIMIT 1").fetchone()
     person = next(one for one in example.people if example.level(one, project))
     read = "SELECT seq, body FROM graphmem.op WHERE project = %s AND seq > 0 ORDER BY seq LIMIT 100"

@@ -1,18 +1,21 @@
-"""Does it help? A fixed agent works on real changes by grep alone, with graphmem, and with codegraph.
+"""Tokens and forgotten files of a scripted agent with grep, graphmem and codegraph, on real commits.
 
     python -m benchmarks outcome --mirrors DIR [--only NAME …] [--changes 50] [--minutes 8] [--codegraph BINARY] [--embedder none]
 
-Nothing here asks a language model: the agent follows the rules in `benchmarks/outcome_agent.py`. Its task is the message of a commit that
-changed 2 to 8 source files. It works in the tree before that commit until it has read every changed place. Policies:
+DIR has `<owner>+<name>/repo` bare git directories. No language model is used: the agent follows the rules in
+`benchmarks/outcome_agent.py`. Its task is the message of a commit that changed 2 to 8 source files. It works in the tree before that commit
+until it has read every changed place. There are four policies:
 
-* grep: it greps and reads;
-* offered: every fourth grep is a call of graphmem's tool `search` instead;
-* pushed: grep, and what graphmem's hooks of Claude Code put in front of it (session start, prompt, before and after edits, stop);
-* codegraph: grep, and `codegraph explore` with the task at the start and with the names of the first edit.
+* grep: the agent greps and reads;
+* offered: every fourth grep is replaced by a call of graphmem's tool `search`;
+* pushed: grep, with the output of graphmem's hooks for Claude Code (session start, prompt, before and after edits, stop);
+* codegraph: grep, with `codegraph explore` for the task at the start and for the name of the first edit.
 
-Commits are taken from the first-parent line, oldest first, spread over the latest that fit, so that neither index nor history of graphmem
-has seen the future. Tokens that were not enough count as the most (60,000). Intervals are 95 % by bootstrap over changes. For several
-repositories the ratio is the mean of the logarithms of tokens against grep, back as a ratio.
+Commits are from the first-parent line. Of the latest ones that fit, two in three are taken and run oldest first, so neither index nor
+history of graphmem has seen the future. A task that the agent does not complete counts as the limit of 60,000 tokens.
+
+Intervals are 95 % by bootstrap over changes. The ratio to grep is the geometric mean over changes. "Forgotten" is the number of files of
+the change that the agent had not opened when it said "done".
 """
 
 from __future__ import annotations
@@ -63,7 +66,7 @@ REPOSITORIES: Final = (
     "gin-gonic+gin",
 )
 OFFERED_EVERY: Final = 4
-MOST_PLACES: Final = 40  # of a change
+MOST_PLACES: Final = 40  # in one change
 _NUMBERED: Final = re.compile(r"^(\d+)\t")
 _HEADER: Final = re.compile(r"^\*\*`([^`]+)`\*\*")
 _OTHERS: Final = re.compile(
@@ -77,14 +80,14 @@ def main() -> int:
     options.add_argument("--mirrors", type=Path, required=True, help="has <owner>+<name>/repo bare git directories")
     options.add_argument("--only", nargs="*", default=list(REPOSITORIES))
     options.add_argument("--changes", type=int, default=50)
-    options.add_argument("--minutes", type=float, default=8, help="for one repository; the changes done by then count")
+    options.add_argument("--minutes", type=float, default=8, help="limit for one repository; changes done by then count")
     options.add_argument("--codegraph", type=Path, help="the binary of npm's @colbymchenry/codegraph")
     options.add_argument("--embedder", default="none")
-    options.add_argument("--take", type=Path, nargs="*", default=[], help="results of earlier runs whose changes count as well")
-    options.add_argument("--patience", type=float, default=0.0, help="seconds that hooks may answer later, on a loaded machine")
-    options.add_argument("--scratch", type=Path, help="keeps clones and indexes there")
+    options.add_argument("--take", type=Path, nargs="*", default=[], help="results of earlier runs to include")
+    options.add_argument("--patience", type=float, default=0.0, help="seconds added to the deadlines of hooks, on a loaded machine")
+    options.add_argument("--scratch", type=Path, help="folder that keeps clones and indexes")
     given = options.parse_args()
-    os.environ["HOME"] = tempfile.mkdtemp(prefix="graphmem-outcome-home-")  # without the user's own memories
+    os.environ["HOME"] = tempfile.mkdtemp(prefix="graphmem-outcome-home-")  # without the memories of the user
     atexit.register(shutil.rmtree, os.environ["HOME"], ignore_errors=True)
     rows: list[dict[str, Any]] = []
     sizes: dict[str, int] = {}
@@ -122,14 +125,14 @@ def publish(rows: Sequence[dict[str, Any]], sizes: dict[str, int], version: str,
 
 
 def one_repository(name: str, mirror: Path, folder: Path, given: Any) -> tuple[list[dict[str, Any]], int]:
-    """Rows of all policies for the changes of one repository, and its number of files."""
+    """Return the rows of all policies for one repository, and its file count."""
     tree = folder / "tree"
     if not tree.exists():
         folder.mkdir(parents=True, exist_ok=True)
         subprocess.run(["git", "clone", "-q", "--shared", "--no-checkout", str(mirror), str(tree)], check=True)
         with (tree / ".git" / "info" / "exclude").open("a", encoding="utf-8") as out:
             out.write(".codegraph/\n.graphmem/\n")
-    shutil.rmtree(folder / "index", ignore_errors=True)  # an earlier run's history has the future
+    shutil.rmtree(folder / "index", ignore_errors=True)  # the history of an earlier run contains later commits
     shutil.rmtree(tree / ".codegraph", ignore_errors=True)
     tasks = list(fitting(tree, given.changes))
     until = time.monotonic() + given.minutes * 60
@@ -189,7 +192,10 @@ def one_repository(name: str, mirror: Path, folder: Path, given: Any) -> tuple[l
 
 
 def fitting(tree: Path, count: int) -> Iterator[tuple[mined.Commit, str, list[Target]]]:
-    """The latest changes that fit, oldest first: of one and a half times as many two in three are taken."""
+    """Yield the latest changes that fit, oldest first.
+
+    One and a half times as many are collected, and two in three are taken.
+    """
     form = "--format=%x1e%H%x1f%P%x1f%cI%x1f%an%x1f%B%x1f"
     said = run(tree, "log", "origin/HEAD", "--first-parent", "--no-merges", "-M", "--name-status", "-n", "6000", form)
     found = []
@@ -218,9 +224,10 @@ def is_source(path: str) -> bool:
 
 
 def places(tree: Path, commit: mined.Commit, sources: Sequence[str]) -> Iterator[Target]:
-    """One place for each definition with changed lines, or one for the file (line 0) if all of its changes are outside definitions.
+    """Yield one place for each definition with changed lines.
 
-    A new definition belongs to the file, because the tree before the change does not have it.
+    A file whose changes are all outside definitions has one place (line 0). A new definition belongs to the file, because the tree before
+    the change does not have it.
     """
     said = run(tree, "diff", "-U0", commit.parent, commit.sha, "--", *sources)
     for part in re.split(r"^diff --git ", said, flags=re.M)[1:]:
@@ -243,7 +250,10 @@ def places(tree: Path, commit: mined.Commit, sources: Sequence[str]) -> Iterator
 
 
 def enclosing(lines: Sequence[str], line: int, changed: Sequence[str], *, is_new: bool) -> int:
-    """Line of the definition around a change; 0 for none, or if the change begins with a new one."""
+    """Return the line of the definition around a change.
+
+    It is 0 if there is none, or if the change begins with a new definition.
+    """
     first = next((one for one in changed if one.strip()), "")
     if DEFINED.match(first):
         return 0 if is_new else line
@@ -259,13 +269,13 @@ def enclosing(lines: Sequence[str], line: int, changed: Sequence[str], *, is_new
 
 
 def run(tree: Path, *arguments: str) -> str:
-    """What git says."""
+    """Return the output of a git command."""
     done = subprocess.run(["git", "-c", "core.quotepath=off", *arguments], cwd=tree, capture_output=True, check=True)
     return done.stdout.decode("utf-8", "replace")
 
 
 def checkout(tree: Path, revision: str) -> None:
-    """Make the tree equal to a revision."""
+    """Check out a revision."""
     run(tree, "checkout", "-q", "--force", "--detach", revision)
 
 
@@ -273,7 +283,10 @@ def checkout(tree: Path, revision: str) -> None:
 
 
 def offered(memory: GraphMem, query: str) -> Hear:
-    """Every fourth grep is a search, of the task first and of the pattern later."""
+    """Policy that answers every fourth grep with a search.
+
+    The first search has the task, later ones the pattern.
+    """
     count = 0
 
     def hear(moment: str, path: str, target: Target | None, pattern: str) -> Told:
@@ -290,7 +303,10 @@ def offered(memory: GraphMem, query: str) -> Hear:
 
 
 def pushed(memory: GraphMem, tree: Path, sha: str, query: str, patience: float = 0.0) -> Hear:
-    """What the hooks of Claude Code say. Their deadlines are `patience` seconds later than in use."""
+    """Policy with the output of the hooks of Claude Code.
+
+    The deadlines of the hooks are `patience` seconds later than in use.
+    """
     project = memory.project().name
     session = next(one for one in (f"{sha[:12]}-{n}" for n in range(1000)) if group_of(one, project) == FULL)
 
@@ -328,7 +344,7 @@ def pushed(memory: GraphMem, tree: Path, sha: str, query: str, patience: float =
 
 
 def codegraph(binary: Path, tree: Path, *arguments: str) -> str:
-    """What codegraph says."""
+    """Return the output of a codegraph command."""
     environ = {**os.environ, "CODEGRAPH_TELEMETRY": "0", "NO_COLOR": "1"}
     command = [binary.resolve(), *arguments]
     quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -337,7 +353,7 @@ def codegraph(binary: Path, tree: Path, *arguments: str) -> str:
 
 
 def explored(binary: Path, tree: Path, query: str) -> Hear:
-    """`explore` with the task, and with the name of the first edit."""
+    """Policy that runs `explore` with the task and the name of the first edit."""
     again = True
 
     def told(words: str) -> Told:
@@ -367,7 +383,7 @@ def explored(binary: Path, tree: Path, query: str) -> Hear:
 
 
 def summary(rows: Sequence[dict[str, Any]], sizes: dict[str, int]) -> dict[str, Any]:
-    """Figures of each repository, and of the repositories of each size."""
+    """Return the figures by repository, and by size of repository."""
     by_repository: dict[str, list[dict[str, Any]]] = defaultdict(list)
     by_size: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -381,7 +397,7 @@ def summary(rows: Sequence[dict[str, Any]], sizes: dict[str, int]) -> dict[str, 
 
 
 def figures(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Figures of each policy."""
+    """Return the figures of each policy."""
     policies: dict[str, dict[tuple[str, str], dict[str, Any]]] = defaultdict(dict)
     for row in rows:
         policies[row["policy"]][row["repository"], row["sha"]] = row
@@ -406,7 +422,7 @@ def figures(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def interval(values: Sequence[float], of: Callable[[Sequence[float]], float], digits: int = 0) -> list[float]:
-    """A statistic, and the ends of its 95 % interval by bootstrap."""
+    """Return a statistic and its 95 % bootstrap interval."""
     chance = random.Random(1)
     again = sorted(of(chance.choices(values, k=len(values))) for _ in range(1000))
     return [round(one, digits) for one in (of(values), again[25], again[974])]

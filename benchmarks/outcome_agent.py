@@ -1,18 +1,18 @@
-"""The agent of `benchmarks/outcome.py`: it greps and reads by fixed rules, without a language model.
+"""Scripted agent of `outcome`: it greps and reads by fixed rules, without a language model.
 
-It knows the words of a task and recognises a place to change as soon as it has read it. Everything else is the same for all policies:
+The agent knows the words of a task and recognises a place to change as soon as it has read it. All other rules are the same for all
+policies:
 
-* it greps the names in code style of the task, then its other words, at most three before it reads anything;
-* a file gets points for each pattern found in it, fewer for a frequent pattern; half of them if it is a test and the task names no test;
-* it reads the file with the most points: all of it up to WHOLE lines, else WINDOW lines around the lines it was told of;
-* when it has found a place it edits it, greps the name of the edited definition, and reads on in that file;
-* identifiers it read that contain two words of the task, or one rare word, are grepped later;
-* it says "done" after PATIENCE reads in a row that found nothing new, if it has edited something; then it goes on until all is found.
+* It first greps the names of the task that look like code, then its other words, at most three before it reads anything.
+* A file gets points for each pattern found in it, fewer for a frequent pattern. Tests get half, unless the task mentions tests.
+* It reads the file with the most points: all of it up to WHOLE lines, else WINDOW lines around the lines that greps and policies named.
+* When it has found a place it edits it, greps the name of the edited definition, and reads on in that file.
+* It later greps identifiers that it has read if they contain two words of the task.
+* It says "done" after PATIENCE reads in a row without a find, if it has edited something. Then it continues until everything is found.
 
-What a policy tells the agent costs tokens like everything else. A file named in it gets points as from a grep that finds as many files
-as its rank says, so that the agent weighs it and does not obey. Only what is named when it stops is opened at once, because a hook asks
-for that.
-When nothing is left it reads the other files of the folders in which it edited.
+The output of a policy costs tokens like any other text. A file named in it gets points like a file of a grep; its rank stands for
+the number of files of that grep. So the agent weighs the file and does not obey the policy. Only files named when it stops are opened
+at once, because the stop hook asks for that. When nothing is left, the agent reads the other files of the folders in which it edited.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from typing import Final, NamedTuple
 
 from graphmem.injection.tokens import count_tokens
 
-WHOLE: Final = 200  # lines of a file that is read at once
+WHOLE: Final = 200  # lines; a file up to this length is read in one call
 WINDOW: Final = 120
 FIRST_GREPS: Final = 3
-GREP_EVERY: Final = 3  # reads without a find, after which the agent greps again
-SHOWN: Final = 40  # lines of a grep's output; of more hits only the files are listed
+GREP_EVERY: Final = 3  # reads without a find before the next grep
+SHOWN: Final = 40  # lines of a grep's output; with more hits only files are listed
 PATIENCE: Final = 4
 MOST_TURNS: Final = 80
 MOST_TOKENS: Final = 60_000
-CALL: Final = 60  # tokens of one call of a tool beside its result
+CALL: Final = 60  # tokens of one tool call, without its result
 SOURCES: Final = frozenset(
     "py|pyi|js|jsx|ts|tsx|mjs|cjs|vue|go|rb|java|kt|php|rs|c|h|cc|cpp|hpp|cs|html|css|scss".split("|")  # noqa: SIM905
 )
@@ -67,19 +67,19 @@ class Target(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What a policy tells the agent."""
+    """Output of a policy."""
 
     text: str = ""
-    shown: Mapping[str, frozenset[int]] = {}  # lines of source in the text
-    calls: int = 0  # of tools that it took; pushed texts take none
+    shown: Mapping[str, frozenset[int]] = {}  # source lines in the output, by file
+    calls: int = 0  # tool calls; pushed output needs none
 
 
-Hear = Callable[[str, str, Target | None, str], Told]  # (moment, path, target, pattern): what the policy says at a moment
+Hear = Callable[[str, str, Target | None, str], Told]  # (moment, path, target, pattern) -> output of the policy
 
 
 @dataclass
 class Run:
-    """One agent at one task."""
+    """One agent working on one task."""
 
     root: Path
     task: str
@@ -136,7 +136,7 @@ class Run:
         return self
 
     def take(self, told: Told, *, urgent: bool = False) -> None:
-        """Read a text: pay for it, note the files it names, see the source it shows."""
+        """Read the output of a policy: count tokens, note files, see source."""
         if not told.text:
             return
         self.turns += told.calls
@@ -158,11 +158,11 @@ class Run:
             self._notice(path, 1 / log(2 + rank))
 
     def left(self) -> set[str]:
-        """Files of the change that were not opened."""
+        """Return the files of the change that were not opened."""
         return {one.path for one in self.targets if not self.read.get(one.path)}
 
     def _stop(self) -> bool:
-        """Say "done"; False if the policy names files to open first."""
+        """Say "done"; return False if the policy names files to open first."""
         if not self.was_reminded:
             self.was_reminded = True
             self.take(self.hear("stop", "", None, ""), urgent=True)
@@ -207,12 +207,12 @@ class Run:
         self.take(self.hear("grepped", "", None, pattern))
 
     def _best(self) -> str | None:
-        """The file with the most points that has something left to read."""
+        """Return the file with the most points that has unread lines."""
         open_files = [(points, path) for path, points in self.points.items() if points > 0]
         return min(open_files, key=lambda one: (-one[0], one[1]))[1] if open_files else None
 
     def _look_around(self) -> bool:
-        """Notice unread files of the folders in which it edited; False if there are none."""
+        """Note unread files of the edited folders; False if there are none."""
         folders = {one.path.rpartition("/")[0] for one in self.edited}
         near = [
             one for one in self.tracked if one.rpartition("/")[0] in folders and one.rpartition(".")[2] in SOURCES and one not in self.read
@@ -222,7 +222,7 @@ class Run:
         return bool(near)
 
     def _open(self, path: str) -> bool:
-        """Read the next part of a file; False if nothing is left of it."""
+        """Read the next part of a file; return False if nothing is left of it."""
         lines = _lines(self.root, path)
         seen = self.read.setdefault(path, set())
         wanted = sorted(line for line in self.hits.get(path, ()) if line not in seen and line <= len(lines))
@@ -249,7 +249,7 @@ class Run:
         return True
 
     def _see(self, path: str, part: Iterable[int]) -> bool:
-        """Take lines in; edit the places found. False if there were none."""
+        """Take in lines and edit the places found; False if there are none."""
         self.read.setdefault(path, set()).update(part)
         new = [one for one in self.targets if one.path == path and (one.line in self.read[path] or not one.line) and one not in self.edited]
         if not new:
@@ -288,7 +288,10 @@ class Run:
 
 
 def _patterns(task: str) -> list[str]:
-    """What to grep for: names as code has them, then words of the first line, then the others."""
+    """Return the patterns to grep, in order.
+
+    Names that look like code come first, then the words.
+    """
     names = [one.rpartition(".")[2] for one in _NAME.findall(task) if re.search(r"[a-z][A-Z]|_|\w\.\w", one)]
     words = [one for one in re.findall(r"[A-Za-z]{4,}", task) if one.lower() not in _STOP]
     return [*dict.fromkeys([one for one in names if len(one) > 3] + words)][:12]
@@ -305,7 +308,7 @@ def _lines(root: Path, path: str) -> list[str]:
 
 
 def _found(root: Path, pattern: str) -> dict[str, list[tuple[int, str]]]:
-    """Lines of tracked source files that contain a pattern as a word, by file."""
+    """Return lines of tracked source files with a word, by file."""
     command = ["git", "grep", "-nIFiw", "-e", pattern, "--", *(f"*.{one}" for one in sorted(SOURCES))]
     said = subprocess.run(command, cwd=root, capture_output=True, check=False).stdout.decode("utf-8", "replace")
     found: dict[str, list[tuple[int, str]]] = {}

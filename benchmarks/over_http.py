@@ -1,12 +1,13 @@
-"""What does an answer over HTTP cost the server, and what did it cost in another checkout?
+"""Processor time and latency of answers over HTTP, also in comparison with another checkout.
 
     python -m benchmarks over_http INDEX [--against CHECKOUT] [--asked 200] [--embedder none] [--kinds search,impact,symbol]
 
-INDEX is the directory of an index. Each checkout runs `graphmem serve` on a copy of INDEX of its own. Questions are asked one at a time,
-in blocks of 20 that alternate between the servers, after 20 that are not counted. CPU is the processor time of the server process for one
-answer. With --against, every answer must be equal, and the ratio of the means is shown.
+INDEX is the directory of an index. Each checkout runs `graphmem serve` on its own copy. Questions are asked one at a time, in blocks of 20
+that alternate between the servers, after 20 warm-up questions. Questions of `search` are the question set, words of names of random
+symbols, and first sentences of documentation. `impact` and `symbol` get random symbols.
 
-Search: the question set, words of names of random symbols, and first sentences of their documentation. Impact and symbol: random symbols.
+CPU is the processor time of the server process for one answer. With --against, the ratio of the means is printed, and answers must be
+equal. The exit code is 1 if one differs.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ with GraphMem.open(sys.argv[1]) as memory:
 
 
 class Measured(Server):
-    """A server of one checkout whose processor time can be read."""
+    """A server of one checkout with readable processor time."""
 
     def __init__(self, checkout: Path, db: Path, embedder: str) -> None:
-        # The processor time of a backup would count as that of an answer.
+        # A backup would add its processor time to that of an answer.
         environment = os.environ | {"PYTHONPATH": str(checkout), "GRAPHMEM_BACKUP_HOURS": "0"}
         subprocess.run([sys.executable, "-c", READY, str(db)], env=environment, cwd=checkout, check=True)
         command = ["serve", "--db", str(db), "--port", "0", "--no-index", "--no-watch", "--embedder", embedder]
@@ -57,7 +58,10 @@ class Measured(Server):
         self._clock = ~self._process.pid << 3 | 2  # the processor clock of that process, all its threads
 
     def rest(self) -> None:
-        """Wait until the work behind the start is done: no processor time within a second, at most two minutes."""
+        """Wait until the server has used no processor time for a second.
+
+        The wait ends after two minutes.
+        """
         for _ in range(120):
             before = time.clock_gettime_ns(self._clock)
             time.sleep(1)
@@ -65,7 +69,10 @@ class Measured(Server):
                 return
 
     def reconnect(self) -> None:
-        """Close the connection; the next request opens another one. The server ends connections that rest."""
+        """Close the connection; the next request opens another one.
+
+        The server closes idle connections.
+        """
         self._connection.close()
 
     def ask_timed(self, operation: str, variables: dict[str, Any]) -> tuple[float, float, bytes]:
@@ -103,7 +110,10 @@ def asked_of(db: Path, count: int) -> dict[str, list[tuple[str, dict[str, Any]]]
 
 
 def known_part(body: bytes) -> bytes:
-    """Return an answer without memories, whose scores depend on the clock; b"" if the server searched less to be in time."""
+    """Return an answer without memories, whose scores depend on the clock.
+
+    Returns b"" if the server searched less to meet its deadline.
+    """
     answer = json.loads(body)["data"].get("search")
     if answer is None:
         return body

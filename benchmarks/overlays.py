@@ -1,10 +1,10 @@
-"""Cost of opening a branch of a large project: processor time and memory, for a made-up graph.
+"""Cost of opening a branch of a large project: processor time and memory, for a generated graph.
 
     python -m benchmarks overlays [--files 2000] [--branches 3]
 
-A graph with 50 functions and 500 calls in each file (1,000,000 calls for 2,000 files) is written to an index. Then branches are stored
-that add a function to one of its files, and opened one after the other. For each, the seconds until its graph answers and until its words
-do, and the growth of the process's memory. Exit code 1 when the graph of a branch differs from one that is built from its rows.
+A graph with 50 functions and 500 calls in each file (1,000,000 calls for 2,000 files) is written to an index. Then branches that add a
+function to one file are stored, and opened one after the other. The table has the seconds until the graph and until the words of a branch
+answer, and the growth of the process. The exit code is 1 if the graph of a branch differs from one that is built from its rows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from graphmem.store.wire import plain
 
 PROJECT: Final = "large"
 FUNCTIONS: Final = 50  # in each file
-CALLS: Final = 10  # of each function
+CALLS: Final = 10  # in each function
 SETTINGS: Final = Settings(embedder="none", workers=1, seeds=False, git_history=False)
 
 
@@ -41,7 +41,7 @@ def function(path: str, number: int) -> str:
 
 
 def rows(path: str, number: int) -> tuple[SymbolRow, ChunkRow]:
-    """A function of a file, and its text."""
+    """Return a function of a file, and its text."""
     one, start, name = function(path, number), 5 + number * 10, f"f{number}"
     text = f"def {name}(prices):\n    return total_{path[4:-3]}(prices, {number})\n"
     place = (start, start + 8, 0, 9, start, 4, stable_id(one), "", "", 1, False)
@@ -51,7 +51,7 @@ def rows(path: str, number: int) -> tuple[SymbolRow, ChunkRow]:
 
 
 def graph(files: int) -> GraphDelta:
-    """The whole graph, as a change of an empty one."""
+    """Return the whole graph, as a change of an empty one."""
     chance, delta = random.Random(1), GraphDelta.empty()
     paths = [f"src/m{number}.py" for number in range(files)]
     for path in paths:

@@ -1,11 +1,13 @@
-"""Does `graphmem eval` make search better on commits that it has not seen?
+"""Gain by weights that `graphmem eval` proposes, on commits that it has not seen.
 
     python -m benchmarks own_history WORK --mirrors DIR [--only NAMES] [--vectors] [--seconds N]
 
-DIR holds `<owner>+<name>/repo` bare git directories; WORK keeps clones and indexes. Of each repository the newest usable commits are taken.
-The newest third is held back. The evaluation sees the rest and proposes weights, or nothing. Then the held commits are searched for by
-their messages with the built-in and with the proposed weights. The score is the mean of 1 / place of the first right file and of the
-share of right files among the first five, in points. A repository without a proposal keeps its weights and counts 0.
+DIR has `<owner>+<name>/repo` bare git directories; WORK keeps clones and indexes. The newest usable commits of each repository are taken,
+and the newest third of them is held back. The evaluation sees the rest and proposes weights, or nothing. The messages of the held commits
+are then searched with the built-in and with the proposed weights.
+
+The score is the mean of two values, in points: 1 / rank of the first right file, and the share of right files among the first five. A
+repository without a proposal keeps its weights and counts 0. The table has the gain and its 95 % bootstrap interval.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ COMMITS: Final = 300
 
 
 def measured(work: Path, mirrors: Path, folder: str, *, vectors: bool, seconds: float) -> dict[str, Any]:
-    """Propose weights on older commits of a repository, and try them on newer ones."""
+    """Propose weights on older commits of a repository; test them on newer."""
     root = work / folder
     if not root.exists():
         subprocess.run(["git", "clone", "-q", str(mirrors / folder / "repo"), str(root)], check=True)

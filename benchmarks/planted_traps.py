@@ -1,10 +1,11 @@
-"""Is a trap shown before the edit that would step into it, and only then?
+"""Traps shown before edits of the functions they are about, and false warnings before other edits.
 
     python -m benchmarks planted_traps REPOSITORY … [--traps 10] [--others 20] [--seed 1] [--patience 0]
 
-Each repository gets traps about random functions, taught by a person. The payload of Claude Code's `PreToolUse` for an edit of the first
-body line of each of them follows, and for functions of which no trap was planted, each in a session of its own. A push is false if it
-shows a trap of another function. A late answer counts as a trap that was not shown; on a loaded machine `--patience` moves the deadline.
+A person teaches each repository traps about random functions. Then Claude Code's `PreToolUse` payload is sent for an edit of the first body
+line of each of these functions, and of functions without a trap, each in its own session. A push is false if it shows a trap of another
+function. A late answer counts as a trap that was not shown; --patience moves the deadline on a loaded machine. The exit code is 1 if fewer
+than 95 % of the traps are shown, or more than 5 % of the edits have a false push.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ def main() -> int:
     options.add_argument("--traps", type=int, default=10, help="in each repository")
     options.add_argument("--others", type=int, default=20, help="edits in each repository without a trap")
     options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--patience", type=float, default=0.0, help="seconds that hooks may answer later, on a loaded machine")
+    options.add_argument("--patience", type=float, default=0.0, help="seconds added to the deadlines of hooks, on a loaded machine")
     given = options.parse_args()
     rows = {}
     with tempfile.TemporaryDirectory() as scratch:
-        os.environ["HOME"] = scratch  # without the user's own memories
+        os.environ["HOME"] = scratch  # without the memories of the user
         for root in given.repositories:
             name = root.resolve().name if root.name != "tree" else root.resolve().parent.name
             rows[name] = one_repository(root.resolve(), Path(scratch) / name, given)
@@ -54,7 +55,7 @@ def main() -> int:
 
 
 def one_repository(root: Path, db: Path, given: Any) -> dict[str, int]:
-    """Counts of edits and of what was shown before them."""
+    """Return counts of edits, traps shown and false pushes."""
     with GraphMem.open(db, root, settings=Settings(embedder="none"), keep_warm=False) as memory:
         memory.index(root)
         functions = [one for one in memory.symbols("", ["function", "method"], limit=10_000)[0] if has_body(root, one)]
@@ -67,7 +68,7 @@ def one_repository(root: Path, db: Path, given: Any) -> dict[str, int]:
                 symbols=[f"{one.path}:{one.qualname}"],
                 source="user_taught",
             )
-        memory.impact(f"{trapped[0].path}:{trapped[0].start_line}")  # the graph is open
+        memory.impact(f"{trapped[0].path}:{trapped[0].start_line}")  # opens the graph
         sessions = (f"trap-{n}" for n in range(10_000))
         named = (one for one in sessions if group_of(one, memory.project().name) == FULL)
         for one in others[:3]:
@@ -87,7 +88,7 @@ def one_repository(root: Path, db: Path, given: Any) -> dict[str, int]:
 
 
 def has_body(root: Path, one: Any) -> bool:
-    """Whether an edit of the first body line can be told apart from other places of its file."""
+    """Whether the first body line identifies one place of the file."""
     if one.is_test or one.end_line <= one.start_line:
         return False
     text = (root / one.path).read_text(encoding="utf-8", errors="replace")
@@ -96,7 +97,7 @@ def has_body(root: Path, one: Any) -> bool:
 
 
 def told(memory: GraphMem, root: Path, one: Any, session: str, patience: float) -> tuple[str, bool]:
-    """What the hook says before an edit of the first body line, and whether it was late."""
+    """Return the output of the hook before an edit, and whether it was late."""
     lines = (root / one.path).read_text(encoding="utf-8", errors="replace").split("\n")[one.start_line - 1 : one.start_line + 1]
     edit = {"file_path": str(root / one.path), "old_string": "\n".join(lines), "new_string": f"{lines[0]}\n{lines[1]}  # edited"}
     payload = {"session_id": session, "hook_event_name": "PreToolUse", "tool_name": "Edit", "tool_input": edit, "cwd": str(root)}

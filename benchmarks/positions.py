@@ -1,10 +1,10 @@
-"""Does mypy tell a swapped position in the tuples of `parsing` and `resolution`?
+"""Mutation test of tagged tuples in `parsing` and `resolution`: share of swaps that mypy reports.
 
-    python benchmarks/positions.py [--count 50] [--seed 0]
+    python -m benchmarks positions [--count 50] [--seed 0]
 
-Terms and atoms are tuples whose first item is a tag. Each mutation swaps two neighbouring parts of one such tuple, where it
-is made or where it is taken apart, in a copy of the package: one in each of so many functions. One run of mypy, with the
-project's own settings, then tells in which of these functions it finds an error. Lists the others.
+Terms and atoms are tuples whose first item is a tag. A mutation swaps two neighbouring parts of one such tuple, where it is made or
+unpacked, in a copy of the package. Each of --count functions gets one mutation. One run of mypy with the settings of the project then
+reports errors. A mutation is caught if mypy finds an error in its function. The others are listed.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Mutation(NamedTuple):
     line: int
     first: tuple[int, int]
     second: tuple[int, int]
-    function: tuple[int, int]  # lines of the outermost function or class member it stands in
+    function: tuple[int, int]  # lines of the outermost function or class member around it
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Report how many of some mutations mypy catches."""
+    """Report how many mutations mypy catches."""
     parser = report.parser(__doc__)
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         shutil.copytree(ROOT / "graphmem", copy / "graphmem", ignore=shutil.ignore_patterns("__pycache__", "static"))
         shutil.copy(ROOT / "pyproject.toml", copy)
         if errors(copy):
-            raise SystemExit("mypy fails before any mutation; mend that first")
+            raise SystemExit("mypy fails before any mutation; fix that first")
         for mutation in sorted(chosen, key=lambda one: (one.path, one.first), reverse=True):
             file = copy / mutation.path
             file.write_bytes(swapped(file.read_bytes(), mutation))
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def mutations(path: Path) -> Iterator[Mutation]:
-    """Every pair of neighbouring parts of a tagged tuple in a file that can be swapped."""
+    """Yield pairs of neighbouring parts of tagged tuples that can be swapped."""
     source = path.read_bytes()
     starts = [0]
     for row in source.split(b"\n"):
@@ -96,7 +96,10 @@ def mutations(path: Path) -> Iterator[Mutation]:
 
 
 def is_tagged(node: ast.Tuple) -> bool:
-    """True where a tuple with a tag is made (`(FUNC, symbol, None)`) or taken apart (`_, package, dotted, _ = atom`)."""
+    """Whether a tuple with a tag is made or unpacked here.
+
+    Examples: `(FUNC, symbol, None)` and `_, package, dotted, _ = atom`.
+    """
     first = node.elts[0] if node.elts else None
     if not isinstance(first, ast.Name):
         return False
@@ -106,7 +109,7 @@ def is_tagged(node: ast.Tuple) -> bool:
 
 
 def tags() -> frozenset[str]:
-    """The names that stand for tags: constants that are small numbers."""
+    """Return the names of tags: constants that are small numbers."""
     trees = (ast.parse((ROOT / "graphmem" / path).read_bytes()) for path in TAGGED)
     return frozenset(
         node.target.id
@@ -124,18 +127,18 @@ TAGS = tags()
 
 
 def swapped(source: bytes, mutation: Mutation) -> bytes:
-    """The source with the two parts in each other's place."""
+    """Return the source with the two parts exchanged."""
     (start, end), (begin, stop) = mutation.first, mutation.second
     return source[:start] + source[begin:stop] + source[end:begin] + source[start:end] + source[stop:]
 
 
 def text(source: bytes, span: tuple[int, int]) -> str:
-    """What stands there."""
+    """Return the source of a span."""
     return source[span[0] : span[1]].decode()
 
 
 def errors(copy: Path) -> set[tuple[str, int]]:
-    """Where mypy finds errors in a copy of the package."""
+    """Return (path, line) of the errors that mypy finds in a copy."""
     command = [sys.executable, "-m", "mypy", *(f"--package=graphmem.{room}" for room in ROOMS)]
     checked = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
     if checked.returncode not in (0, 1):

@@ -1,9 +1,9 @@
-"""What do the projections cost: making, patching one file, opening, memory?
+"""Cost of projections: build, patch of one file, open, and memory.
 
-    python benchmarks/projections.py INDEX [--files 20] [--seed 1]
+    python -m benchmarks projections INDEX [--files 20] [--seed 1]
 
-INDEX is the directory of an index. Each patch takes a random file's symbols, edges, call sites and chunks out and puts them back, as
-an edit of every definition in it would; beside it stands what making the projection anew costs in the same run.
+INDEX is the directory of an index. Each patch removes the symbols, edges, call sites and chunks of a random file and adds them again, like
+an edit of every definition in it. The build of the whole projection in the same run is the comparison.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from graphmem.settings import Settings
 
 
 def rows(kind: Any, table: Any, mask: Any) -> list[Any]:
-    """Rows of a table as rows of graphmem.model."""
+    """Return rows of a table as rows of graphmem.model."""
     return [kind(**{name: row[name] for name in kind._fields}) for row in table.filter(mask).to_pylist()]
 
 
 def rewritten(tables: Any, chunks: Any, path: str) -> GraphDelta:
-    """A delta that takes out and puts back what belongs to a file."""
+    """Return a delta that removes and adds the data of a file."""
     symbols = rows(SymbolRow, tables.symbols, pc.equal(tables.symbols["path"], path))
     ids = {row.id for row in symbols}
     sources = pc.is_in(tables.edges["src"], value_set=tables.symbols.filter(pc.equal(tables.symbols["path"], path))["id"].combine_chunks())
@@ -51,7 +51,7 @@ def rewritten(tables: Any, chunks: Any, path: str) -> GraphDelta:
 
 
 def timed(action: Callable[[], Any]) -> tuple[float, float, Any]:
-    """(processor milliseconds, wall milliseconds, result)."""
+    """Return (processor milliseconds, wall milliseconds, result)."""
     cpu, wall = time.process_time(), time.perf_counter()
     result = action()
     return (time.process_time() - cpu) * 1000, (time.perf_counter() - wall) * 1000, result

@@ -1,10 +1,10 @@
-"""Do classes satisfy the protocols that graphmem says? Edges by the rule `satisfies` against mypy.
+"""Precision of the rule `satisfies` (a class satisfies a protocol) against mypy.
 
-    python benchmarks/protocols.py ROOT … [--source DIR]
+    python -m benchmarks protocols ROOT … [--source DIR]
 
-Indexes each ROOT, whose packages are imported from its folder --source. For each class with a method that overrides a protocol's, mypy
-checks a function that takes the class and returns the protocol. Classes inside functions and classes are left out. What mypy cannot
-import counts as `Any` and would always agree, so pairs that need it are left out too: mypy must reject the same function for `object`.
+Each ROOT is indexed; its packages are imported from its folder --source. For each class with a method that overrides one of a protocol,
+mypy checks a function that takes the class and returns the protocol. Classes inside functions and classes are left out. mypy treats imports
+that it cannot find as `Any` and would accept every pair, so such pairs are left out: mypy must reject the same function for `object`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main() -> int:
 
 
 def pairs(root: Path) -> list[tuple[str, str]]:
-    """Pairs of a class and a protocol, as `path:name`, from the index of a tree."""
+    """Return pairs of a class and a protocol, as `path:name`."""
     with tempfile.TemporaryDirectory() as folder:
         db = str(Path(folder) / "index")
         subprocess.run([*GRAPHMEM, "index", str(root), "--db", db, "--embedder", "none", "--quiet"], check=True)
@@ -52,12 +52,12 @@ def pairs(root: Path) -> list[tuple[str, str]]:
 
 
 def owner(method: dict[str, str]) -> str:
-    """The class of a method, as `path:name`."""
+    """Return the class of a method, as `path:name`."""
     return f"{method['path']}:{method['qualname'].rpartition('.')[0]}"
 
 
 def rejected(source: Path, found: list[tuple[str, str]]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
-    """Pairs that mypy rejects, and pairs about which it cannot judge."""
+    """Return pairs that mypy rejects, and pairs that it cannot judge."""
     lines, places = ["from typing import Any", ""], {}
     for number, pair in enumerate(found):
         (one, name), (other, protocol) = (side.rsplit(":", 1) for side in pair)
@@ -80,7 +80,7 @@ def rejected(source: Path, found: list[tuple[str, str]]) -> tuple[set[tuple[str,
 
 
 def module(source: Path, path: str) -> str:
-    """The dotted name of a file, imported from a folder of its tree."""
+    """Return the dotted name of a file, imported from a folder of its tree."""
     inner = path.removeprefix(f"{source.name}/") if source.name and not (source / path).exists() else path
     return inner.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 

@@ -1,11 +1,11 @@
-"""Are call graphs of small programs exact? The micro benchmark of PyCG.
+"""Exact call graphs of small programs: the micro benchmark of PyCG.
 
-    python -m benchmarks pycg --checkout DIR
+    python -m benchmarks pycg --checkout DIR [--differences]
 
-DIR is a checkout of https://github.com/vitsalis/PyCG. Each of its programs (`micro-benchmark/snippets/CATEGORY/NAME`) shows one
-feature of Python and has its call graph beside it. A program is exact if the calls between definitions of the program are the same:
-complete (none is missing) and sound (none is wrong). Edges of every confidence count. The comparison leaves out calls of builtins and
-libraries and of classes without a constructor, and calls of lambdas, which are part of the code around them.
+DIR is a checkout of https://github.com/vitsalis/PyCG. Each of its programs (`micro-benchmark/snippets/CATEGORY/NAME`) shows one feature of
+Python and comes with its call graph. A program is exact if the calls between its definitions are the same: complete (none is missing)
+and sound (none is wrong). Edges of every confidence count. Calls of builtins, of libraries and of classes without a constructor are left
+out. Calls of lambdas are left out, too, because lambdas are part of the code around them.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def expected(truth: Path) -> Calls:
-    """The calls of a program between its own definitions, by the names of graphmem."""
+    """Return the calls between a program's definitions, with graphmem's names."""
     graph: dict[str, list[str]] = json.loads(truth.read_text(encoding="utf-8"))
     modules = {named(str(path.relative_to(truth.parent)), "<module>") for path in truth.parent.rglob("*.py")}
 
@@ -63,12 +63,12 @@ def expected(truth: Path) -> Calls:
 
 
 def around(name: str) -> str:
-    """A definition's name; of a lambda, that of the code around it."""
+    """Return the name of a definition; for a lambda, of the code around it."""
     return ".".join(part for part in name.split(".") if not part.startswith("<"))
 
 
 def resolved(program: Path) -> Calls:
-    """The calls that graphmem finds in a program, without those of classes themselves and of lambdas."""
+    """Return the calls that graphmem finds, without classes and lambdas."""
     classes: set[str] = set()
     lambdas: dict[str, str] = {}  # name -> the code around
     for path in program.rglob("*.py"):
@@ -85,7 +85,7 @@ def resolved(program: Path) -> Calls:
 
 
 def named(path: str, qualname: str) -> str:
-    """The dotted name of a definition in a file."""
+    """Return the dotted name of a definition in a file."""
     module = path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
     return module if qualname == "<module>" else f"{module}.{qualname}"
 

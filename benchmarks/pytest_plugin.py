@@ -1,11 +1,11 @@
-"""How much slower does a test suite get under `pytest --graphmem`, beside the same suite without, in one run?
+"""Slowdown of a test suite under `pytest --graphmem`, compared with the same suite without it.
 
-    python benchmarks/pytest_plugin.py ROOT [--python PYTHON …] [--repeat 3] [--path src] [--tests tests]
+    python -m benchmarks pytest_plugin ROOT [--python PYTHON …] [--repeat 3] [--path src] [--tests tests]
 
-ROOT is a project with tests. For each interpreter the suite runs by turns without the plug-in and with it, and the processor time of
-the whole process is compared: least against least, because everything else on the machine only adds. Finding the definitions and
-writing the trace is part of it; `recording alone` leaves that out, as it does not grow with how long the tests run. The interpreters
-need pytest, what the suite needs, and graphmem's parsing.
+ROOT is a project with tests. For each interpreter the suite runs without and with the plugin in turn. The least processor time of each
+whole process is compared, because other load only adds. The time includes finding the definitions and writing the trace. The row `recording
+alone` leaves that out, because it does not grow with the time of the tests. The interpreters need pytest, the dependencies of the suite,
+and those of graphmem's parsing. The exit code is 1 if a slowdown is above its target.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from typing import Any
 import report
 
 HOME = Path(__file__).resolve().parents[1]
-TARGETS = {"setprofile": 2.0, "monitoring": 2.0}  # times as long, by how this Python records
+TARGETS = {"setprofile": 2.0, "monitoring": 2.0}  # allowed factor, by recording method of the Python version
 _PROBE = "import sys, platform; print('monitoring' if sys.version_info >= (3, 12) else 'setprofile', platform.python_version())"
-_NO_END = (  # a plug-in that keeps the recorder and drops what comes after the tests
+_NO_END = (  # a plugin that keeps the recorder and drops the work after the tests
     "from graphmem import pytest_plugin\npytest_plugin._Recording.pytest_sessionfinish = lambda self: self._recorder.stop()\n"
 )
 
 
 def cpu_of(command: list[str], root: Path, path: list[str]) -> tuple[float, str]:
-    """CPU seconds of a command and its children, and its last line."""
+    """Return the CPU seconds of a command with children, and its last line."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         command, cwd=root, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(path)}, check=False
@@ -47,7 +47,7 @@ def main() -> int:
     options.add_argument("--python", action="append", help="an interpreter (repeatable); default: this one")
     options.add_argument("--repeat", type=int, default=3)
     options.add_argument("--path", action="append", default=[], help="added to PYTHONPATH, from ROOT (repeatable)")
-    options.add_argument("--tests", action="append", default=[], help="what pytest is to run, from ROOT (repeatable)")
+    options.add_argument("--tests", action="append", default=[], help="arguments of pytest, from ROOT (repeatable)")
     arguments = options.parse_args()
     root = arguments.root.resolve()
     rows, results = [], []

@@ -1,21 +1,21 @@
-"""Does search answer questions that people ask of code?
+"""Questions about code in natural language: recall and MRR of files and functions.
 
     python -m benchmarks questions WORK --mirrors DIR [--sets own,cosqa] [--half learn|check] [--ways REGEX] [--prepare] [--whole]
+    python -m benchmarks questions --agreement
 
-WORK keeps trees, indexes and vectors, so that a second run is quick. DIR holds `<owner>+<name>/repo` bare git directories. Two sets:
+WORK keeps trees, indexes and vectors, so that a second run is fast. DIR has `<owner>+<name>/repo` bare git directories. There are two sets:
 
-* own: the questions of `benchmarks/question_set/*.json` about sixteen repositories; the README beside them has the rules. Eight
-  repositories are the half that choices are learnt on, eight the half they are checked on.
+* own: the questions of `benchmarks/question_set/*.json` about sixteen repositories; the README beside them has the rules. Choices are
+  learnt on eight repositories and checked on the other eight.
 * cosqa: the development split of CoSQA (500 web queries; Huang et al., ACL 2021), read from a clone of Jun-jie-Huang/CoCLR in DIR. Each of
   2,000 functions is one file: all answers, and others drawn with a fixed seed. A neural matcher picked its pairs, which favours vectors.
 
-The rows "graphmem" and "graphmem, before any vector" ask `GraphMem.search`. The others give the same pipeline other weights, or rank
-the same chunks by one score alone. A file or function counts once, at its best rank. R@5 is the share of questions with a right
-answer among the first five: most questions have several answers, and each of them serves.
+The rows "graphmem" and "graphmem, before any vector" ask `GraphMem.search`. The other rows use the same pipeline with other weights, or
+rank the same chunks by one score alone. A file or function counts once, at its best rank. R@5 is the share of questions with a right answer
+among the first five, because most questions have several sufficient answers.
 
-`--agreement` compares the two readings of the answers, which `benchmarks/question_judgements.json` has, and asks nothing.
-
-With --whole, trees have their documents and data too, and questions ask for all kinds, as a person does. Use a WORK of its own.
+--whole indexes documents and data of the trees too, and searches all kinds, as a person does. Use a separate WORK for it. --agreement only
+compares the two readings of the answers in `benchmarks/question_judgements.json`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ JUDGED = HERE.parent / "question_judgements.json"
 CODE = frozenset({"code"})
 DEPTH = 50
 TRIES = 5
-POOL = 2_000  # functions of CoSQA, of which 500 queries have their answer
+POOL = 2_000  # functions of CoSQA, with the answers of 500 queries
 COSQA = ("Jun-jie-Huang+CoCLR", "14ebcacf9e9bc3e7109102632bc63047876f27d2")
 OVERLOAD = re.compile(r"#\d+$")
 REFERENCE, WORDS = "graphmem", "graphmem, before any vector"
@@ -67,7 +67,10 @@ class Case(NamedTuple):
 
 
 def own(mirrors: Path, work: Path, *, whole: bool = False, only: Collection[str] = ()) -> Iterator[Case]:
-    """Read the question set, or that of some repositories; write the trees to WORK, or the whole ones."""
+    """Yield the question set; write the trees to WORK.
+
+    `only` names repositories; `whole` writes their whole trees.
+    """
     for path in sorted(HERE.glob("*.json")):
         if only and path.stem not in only:
             continue
@@ -85,7 +88,7 @@ def own(mirrors: Path, work: Path, *, whole: bool = False, only: Collection[str]
 
 
 def export(repo: Path, revision: str, folders: Sequence[str], tree: Path) -> None:
-    """Write the regular files of a revision that are in these folders, or all files."""
+    """Write the regular files of a revision, all or those of some folders."""
     command = ["git", "--git-dir", str(repo), "archive", "--format=tar", revision, *folders]
     packed = subprocess.run(command, capture_output=True, check=True).stdout
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
@@ -117,7 +120,10 @@ def cosqa(mirrors: Path, work: Path, size: int = POOL) -> Iterator[Case]:
 
 
 def score(case: Case, hits: Hits) -> tuple[float, ...]:
-    """METRICS of one answer; NaN for functions if the answer names none. Overloads are one function."""
+    """Return the METRICS of one answer.
+
+    Functions have NaN if no answer is a function. Overloads count as one function.
+    """
 
     def of(right: frozenset[str], found: Sequence[str]) -> tuple[float, float]:
         place = next((place for place, one in enumerate(found, 1) if one in right), 0)
@@ -129,12 +135,12 @@ def score(case: Case, hits: Hits) -> tuple[float, ...]:
 
 
 def shown(found: Sequence[Any]) -> Hits:
-    """Path and function of hits."""
+    """Return path and function of each hit."""
     return [(hit.path, hit.id if hit.qualname and hit.symbol_kind != "module" else "") for hit in found]
 
 
 def agreement() -> dict[str, float]:
-    """Compare the first reading of each candidate answer with the second one."""
+    """Compare the two readings of each candidate answer."""
     questions = [one for group in json.loads(JUDGED.read_text(encoding="utf-8")).values() for one in group.values()]
     both, first, second, neither = (sum(len(one[name]) for one in questions) for name in ("both", "first", "second", "neither"))
     total = both + first + second + neither
@@ -161,7 +167,7 @@ class Cosine:
         self.shot, self.embedder = shot, embedder
 
     def __call__(self, query: str) -> Hits:
-        """Return (path, name of the function the chunk was cut at) of the best chunks."""
+        """Return (path, name of the function of the chunk) of the best chunks."""
         cosines = self.shot.vectors.cosines(self.embedder.encode([query])[0], list(self.entries))
         best = [self.entries[key] for key in sorted(cosines, key=lambda key: (-cosines[key], key))[:DEPTH]]
         view = self.shot.graph
@@ -177,7 +183,7 @@ class Kept:
         self._known: dict[str, Any] = {}
 
     def encode(self, texts: Sequence[str]) -> Any:
-        """Return the texts' vectors."""
+        """Return the vectors of the texts."""
         for text in texts:
             if text not in self._known:
                 file = self._folder / f"{hashlib.blake2b(f'{self.model_id}|{text}'.encode(), digest_size=16).hexdigest()}.npy"
@@ -203,7 +209,10 @@ def ways() -> dict[str, tuple[Tuning, bool]]:
 
 
 def asked(memory: Any, queries: Sequence[str], kinds: Collection[str]) -> list[Hits]:
-    """Ask the public API; again if a path was late, because a busy machine says nothing about the order."""
+    """Ask the public API, again if a path was late.
+
+    A late path on a loaded machine says nothing about the order.
+    """
 
     def answer(query: str) -> Any:
         for _ in range(TRIES):
@@ -223,7 +232,10 @@ def results_of(
     chosen: dict[str, tuple[Tuning, bool]],
     kinds: frozenset[str] = CODE,
 ) -> dict[str, list[Any]]:
-    """Answer a group's questions in every way; without an embedder only in those that need no vectors."""
+    """Answer a group's questions in every way.
+
+    Without an embedder, ways that need vectors are left out.
+    """
     queries = [case.query for case in cases]
     memory, shot = indexed(work, group, embedder) if embedder is not None else words_only(work, group)
     try:
@@ -248,7 +260,10 @@ def results_of(
 
 
 def placed(answer: str, there: frozenset[str], group: str) -> str:
-    """Return an answer under the name that the index has: what a definition is in may be told better or worse than when it was judged."""
+    """Return an answer under its name in the index.
+
+    The index may name the code around a definition differently than when the answer was judged.
+    """
     if answer in there:
         return answer
     path, _, qualname = answer.partition("::")
@@ -260,7 +275,7 @@ def placed(answer: str, there: frozenset[str], group: str) -> str:
 
 
 def words_only(work: Path, group: str) -> tuple[GraphMem, Any]:
-    """The index of a tree, and the snapshot to search."""
+    """Return the index of a tree, and the snapshot to search."""
     memory = GraphMem.open(work / group / "index", settings=Settings(embedder="none"))
     memory.index(work / group / "tree")
     return memory, memory.parts.projections.snapshot()
@@ -269,7 +284,10 @@ def words_only(work: Path, group: str) -> tuple[GraphMem, Any]:
 def summary(
     cases: Sequence[Case], results: dict[str, list[Any]], keep: Callable[[Case], bool]
 ) -> tuple[int, list[list[str]], dict[str, Any]]:
-    """Return the count, the rows of a table, and the same as values: macro over repositories."""
+    """Return the count, the rows of a table, and the figures.
+
+    Figures are macro averages over repositories.
+    """
     rows = [i for i, case in enumerate(cases) if keep(case)]
     groups = sorted({cases[i].group for i in rows})
     reference = np.array([results.get(REFERENCE, results[WORDS])[i] for i in rows])
@@ -291,11 +309,11 @@ def main() -> int:
     options = report.parser(__doc__)
     options.add_argument("work", type=Path, nargs="?")
     options.add_argument("--mirrors", type=Path)
-    options.add_argument("--agreement", action="store_true", help="only how far the two readings of the answers agree")
+    options.add_argument("--agreement", action="store_true", help="only compare the two readings of the answers")
     options.add_argument("--sets", default="own,cosqa")
     options.add_argument("--only", default="", help="repositories, by the names of their files, with commas between")
     options.add_argument("--half", choices=("learn", "check"), help="only this half of the own set")
-    options.add_argument("--ways", default="^$", help="regular expression: further ways whose name it finds")
+    options.add_argument("--ways", default="^$", help="regular expression: names of further ways")
     options.add_argument("--kinds", action="store_true", help="a table for each kind of question as well")
     options.add_argument("--prepare", action="store_true", help="only make indexes and vectors")
     options.add_argument("--words", action="store_true", help="only the ways that need no vectors; none are made")

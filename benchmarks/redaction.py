@@ -1,11 +1,13 @@
-"""Which secrets are found in texts, and what is taken for one that is none?
+"""Recall and false alarms of secret redaction on a generated corpus.
 
-    python benchmarks/redaction.py [--seed 11] [--each 40]
+    python -m benchmarks redaction [--seed 11] [--each 40]
 
-The corpus is made from a seed, so nothing real is in it: secrets in the shapes their issuers publish, set into sentences, code,
-configuration and logs; and texts that only look like it (hashes, identifiers, encoded images, checksums, public keys, placeholders,
-sentences about secrets, lines of installed Python source). The rules were made beside the same generator with another seed, so
-this measures chance, not surprise. A secret is found when no twelve characters of it are left.
+The corpus is generated from a seed, so it contains no real secret. Positive samples are secrets in the formats that their issuers publish,
+placed in sentences, code, configuration and logs. Negative samples only look similar: hashes, identifiers, encoded images, checksums,
+public keys, placeholders, sentences about secrets, and lines of installed Python source.
+
+A secret counts as found if no twelve consecutive characters of it are left. The rules were developed with the same generator and another
+seed, so the figures do not cover unknown formats.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ HEX = DIGITS + "abcdef"
 
 
 class Sample(NamedTuple):
-    """A text, and the secret in it ("" for none)."""
+    """A string and the secret in it; "" for none."""
 
     text: str
     secret: str
@@ -113,7 +115,7 @@ SECRETS = {
     "random_base62": lambda r: _of(r, ALNUM, r.choice([28, 32, 40, 64])),
     "random_url_safe": lambda r: _of(r, URL, r.choice([32, 43, 64])),
 }
-# The secret is the part in braces; the name before it is what tells.
+# The secret replaces the braces; the name before it identifies it.
 ASSIGNED = {
     "password_assigned": (
         _password,
@@ -142,7 +144,7 @@ ASSIGNED = {
     ),
     "aws_secret_key": (lambda r: _of(r, B64, 40), ["aws_secret_access_key = {}", "AWS_SECRET_ACCESS_KEY={}", '"awsSecretKey": "{}"']),
 }
-# The same in sentences and commands: the name stands further off, or only the form tells.
+# In sentences and commands: the name is further away, or only the form identifies the secret.
 SAID = {
     "curl_password": (
         _password,
@@ -278,7 +280,7 @@ WORDS = [
 
 
 def secrets(seed: int = 1, each: int = 40) -> Iterator[Sample]:
-    """Texts that hold one secret."""
+    """Yield samples with one secret each."""
     rng = random.Random(seed)
     for kind, make in SECRETS.items():
         for _ in range(each):
@@ -444,7 +446,7 @@ CALM = ["{}", "See {} for details.", "It broke at {} yesterday.", "- {}\n- and o
 
 
 def harmless(seed: int = 2, each: int = 60) -> Iterator[Sample]:
-    """Texts without any secret."""
+    """Yield samples without a secret."""
     rng = random.Random(seed)
     for kind, make in HARMLESS.items():
         for _ in range(each):
@@ -452,7 +454,10 @@ def harmless(seed: int = 2, each: int = 60) -> Iterator[Sample]:
 
 
 def source_lines(seed: int = 3, count: int = 2_000) -> Iterator[Sample]:
-    """Pieces of installed source: four lines of networkx or of the standard library, in which nobody keeps a secret."""
+    """Yield four lines of networkx or the standard library each.
+
+    These packages contain no secrets.
+    """
     rng = random.Random(seed)
     roots = [Path(networkx.__file__).parent, Path(base64.__file__).parent]
     files = [
@@ -465,19 +470,19 @@ def source_lines(seed: int = 3, count: int = 2_000) -> Iterator[Sample]:
         lines = rng.choice(files).read_text(encoding="utf-8", errors="replace").splitlines()
         at = rng.randrange(max(1, len(lines) - 4))
         text = "\n".join(lines[at : at + 4])
-        if text.strip() and "@" not in text:  # authors' addresses are personal data, and rightly found
+        if text.strip() and "@" not in text:  # addresses of authors are personal data; finding them is correct
             count -= 1
             yield Sample(text, "", "source")
 
 
 def is_found(sample: Sample, cleaned: str) -> bool:
-    """True when a secret is gone: nothing of twelve characters is left of it."""
+    """Whether no twelve consecutive characters of a secret are left."""
     secret = sample.secret
     return secret not in cleaned and not any(secret[i : i + 12] in cleaned for i in range(len(secret) - 11))
 
 
 def measure(found: Callable[[Sample], bool], reported: Callable[[Sample], bool], seed: int, each: int) -> dict[str, Any]:
-    """Recall over the texts with secrets, false alarms over the others, each with what was wrong, by kind."""
+    """Return recall, false alarm rate, and the errors of both by kind."""
     positives = list(secrets(seed, each))
     negatives = [*harmless(seed + 1, each), *source_lines(seed + 2)]
     began = time.process_time()

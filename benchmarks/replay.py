@@ -1,17 +1,17 @@
-"""Which share of the tests that a past commit broke does a review select, and which share of the suite does it run?
+"""Test selection on past commits: share of the broken tests selected, and share of the suite run.
 
     python -m benchmarks replay --mirrors DIR [--only NAME …] [--commits 100] [--minutes 10]
 
-DIR has a bare git directory `<owner>+<name>/repo` for each repository. The newest commits that change code and tests are replayed: the tree
-is the parent's, with the commit's code and the parent's tests. The truth is which tests pass before the commit's code and fail with it, in
-two runs. Then the tree is reviewed against the parent, once with edges from text alone, once with a run of the suite that was recorded in
-the parent. Of the commits that break no test, every fifth is reviewed. Beside it:
+DIR has a bare git directory `<owner>+<name>/repo` for each repository of `subjects`. The newest commits that change code and tests are
+replayed: the tree is that of the parent, with the code of the commit and the tests of the parent. A test is broken if it passes before
+the commit's code and fails with it in two runs. Then the tree is reviewed against the parent, once with edges from text alone, once with a
+run of the suite that was recorded in the parent. Of the commits that break no test, every fifth is reviewed. Baselines:
 
-- directories: all tests of the nearest directory, from the changed file upwards, that has tests;
-- co-change: tests in files that changed in the same commit as a changed file, in at least one of the earlier commits;
-- names: tests that share a word with the name of a changed file.
+* directories: all tests of the nearest directory with tests, from the changed file upwards;
+* co-change: tests in files that changed in an earlier commit together with a changed file;
+* names: tests that share a word with the name of a changed file.
 
-A test is a function, as in `selection`: it weighs as many tests as it has cases. Commits that break no test count only for the last column,
+A test is a function, as in `selection`; its weight is the number of its cases. Commits that break no test count only for the last column,
 the share of the suite over all reviewed commits. `left_out` has the commits whose suite did not run.
 """
 
@@ -31,7 +31,7 @@ from selection import WHOLE_S, Suite, by_name, covered, function_of, score, summ
 from subjects import SUBJECTS, Subject, is_test
 
 MOST_WITH = 60  # files of a commit; larger ones reformat the tree
-QUIET_EVERY: Final = 5  # of the commits that break no test, one of so many is reviewed
+QUIET_EVERY: Final = 5  # one in five commits that break no test is reviewed
 KINDS: Final = ("recorded", "text", "directories", "co-change", "names")
 
 
@@ -77,7 +77,7 @@ def take(root: Path, commit: Commit) -> None:
 
 
 def by_directories(paths: list[str], tests: list[str]) -> set[str]:
-    """Tests in the nearest directory of each changed file, upwards, that has tests."""
+    """Return tests in the nearest directory of each changed file with tests."""
     found: set[str] = set()
     for path in paths:
         for folder in Path(path).parents:
@@ -89,7 +89,7 @@ def by_directories(paths: list[str], tests: list[str]) -> set[str]:
 
 
 def by_history(root: Path, subject: Subject, paths: list[str], tests: list[str]) -> set[str]:
-    """Tests of files that changed together with a changed file before."""
+    """Return tests of files that changed together with a changed file before."""
     along: set[str] = set()
     for revision in git(root, "rev-list", "--no-merges", "HEAD", "--", *paths).split():
         names = git(root, "diff-tree", "--no-commit-id", "--name-only", "-r", "--root", revision).split("\n")
@@ -99,7 +99,7 @@ def by_history(root: Path, subject: Subject, paths: list[str], tests: list[str])
 
 
 def failing_in(outcomes: dict[str, bool], good: list[str]) -> set[str]:
-    """Tests that failed, or whose file could not be imported."""
+    """Return tests that failed, or whose file could not be imported."""
     bad = {function_of(case) for case, failed in outcomes.items() if failed}
     ran = {function_of(case) for case in outcomes}
     files = {one.partition("::")[0] for one in bad if one.endswith("::")}
@@ -117,7 +117,7 @@ def reviewed(
     weights: Counter[str],
     good: list[str],
 ) -> None:
-    """Add to a row what each selection finds and runs."""
+    """Add to a row the results of each selection."""
     from graphmem import GraphMem
     from graphmem.evidence import inbox
     from graphmem.evidence.trace import SUFFIX
@@ -188,12 +188,12 @@ def replay(name: str, subject: Subject, given: Any, scratch: Path) -> dict[str, 
 
 
 def missed(chosen: set[str], failing: set[str]) -> list[str]:
-    """Failing tests that a selection does not run, the first ten."""
+    """Return failing tests that a selection does not run, the first ten."""
     return sorted(failing - covered(chosen, failing))[:10]
 
 
 def parts(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Sums over the commits that broke a test, and the share of the suite over all."""
+    """Return sums over commits that broke a test, and the share of the suite."""
     broke, looked = [row for row in rows if row["failing"]], [row for row in rows if "text" in row]
     made: dict[str, Any] = {"broke": len(broke), "reviewed": len(looked), "failing": sum(row["failing"] for row in broke)}
     for kind in KINDS:

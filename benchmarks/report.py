@@ -1,4 +1,4 @@
-"""What every benchmark shares: facts about the run, a table for people, JSON for programs."""
+"""Helpers of all benchmarks: facts about the run, tables for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PACKAGES = (
 
 
 def facts() -> dict[str, Any]:
-    """Revision, versions and machine a result belongs to."""
+    """Return the revision, versions and machine of a result."""
     return {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "revision": _revision(),
@@ -40,14 +40,14 @@ def facts() -> dict[str, Any]:
 
 
 def parser(doc: str | None) -> argparse.ArgumentParser:
-    """An argument parser with the options every benchmark has."""
+    """Return an argument parser with the options of every benchmark."""
     made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--out", type=Path, help="where the JSON goes; default benchmarks/results/<name>.json")
     return made
 
 
 def publish(name: str, result: dict[str, Any], out: Path | None = None) -> Path:
-    """Write `{facts, **result}` and say where."""
+    """Write `{facts, **result}` as JSON and print the path."""
     path = out or RESULTS / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"benchmark": name, "facts": facts(), **result}, indent=1) + "\n", encoding="utf-8")
@@ -64,7 +64,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Nearest-rank percentile; share in [0, 1]."""
+    """Return the nearest-rank percentile; share in [0, 1]."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, max(0, round(share * len(ordered)) - 1))]
 

@@ -1,19 +1,24 @@
-"""Are memories found: in long dialogues, and among notes about code?
+"""Retrieval of memories: long dialogues, and notes about code.
 
-    python benchmarks/retrieval.py DATA [--models DIR] [--cache FILE] [--only dialogues|notes] [--limit N]
-    python benchmarks/retrieval.py --generated
+    python -m benchmarks retrieval DATA [--models DIR] [--cache FILE] [--only dialogues|notes] [--limit N] [--ways REGEX] [--kinds REGEX]
+    python -m benchmarks retrieval --generated
 
-DATA holds `locomo10.jsonl.gz` (dialogues: every turn is a memory, a question asks for marked turns; those
-that name a date are shown apart as well) and `history_*.jsonl.gz` (notes:
-every commit message is a memory about the files it touched; a later message asks for those that share a rare file, its gain the share
-of rare files it covers; nothing later than the question is there). --generated makes a small set of both, so that this program is known
-to run.
+DATA has two kinds of files:
 
-Memories go in through `remember_many`, with the vectors of the installed model given (--cache keeps them). Every way is asked the same
-questions in the same run. Baselines: BM25, cosine, reciprocal rank fusion of both, their min-max sum. Controls of the neighbourhood: the
-same lists over a graph in which memories changed places at random (as many neighbours, the wrong ones), and how much is known of a
-memory's files instead of what. Figures are macro averages over groups (a dialogue, a repository); differences are paired, with a 95 %
-bootstrap interval that draws questions within groups.
+* `locomo10.jsonl.gz`, dialogues: every turn is a memory, and a question asks for marked turns. Questions that name a date are also
+  reported separately.
+* `history_*.jsonl.gz`, notes: every commit message is a memory about the files that the commit touched. A later message is the question.
+  It asks for the memories that share a rare file with it; the gain of a memory is the share of rare files that it covers. Nothing later
+  than the question is indexed.
+
+--generated makes a small set of both, which shows that the program runs.
+
+Memories are written by `remember_many` with vectors of the installed model; --cache keeps the vectors. All ways answer the same questions
+in the same run. Baselines are BM25, cosine, reciprocal rank fusion of both, and their min-max sum. There are two controls of the graph
+neighbourhood: the same lists over a graph whose memories changed places at random, and popularity of a memory's files.
+
+Figures are macro averages over groups (a dialogue, a repository). Differences are paired, with a 95 % bootstrap interval that draws
+questions within groups.
 """
 
 from __future__ import annotations
@@ -52,7 +57,7 @@ METRICS = ("R@5", "R@10", "MRR", "nDCG@10")
 
 
 class Item(NamedTuple):
-    """A memory to be."""
+    """A memory before it is written."""
 
     id: str
     content: str
@@ -61,18 +66,18 @@ class Item(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A question, how much each right memory is worth, and what is there when it is asked."""
+    """A question, the gain of each right memory, and its context."""
 
     kind: str
     group: str
     query: str
     gains: dict[str, float]
-    files: tuple[str, ...] = ()  # that are open
-    hidden: frozenset[str] = frozenset()  # the question itself, said before
+    files: tuple[str, ...] = ()  # open files
+    hidden: frozenset[str] = frozenset()  # earlier memories equal to the question
 
 
 class Group(NamedTuple):
-    """Questions in the order they are asked, each after the memories that were made until then."""
+    """Questions in order, each after the memories that precede it."""
 
     name: str
     steps: list[tuple[list[Item], list[Case]]]
@@ -82,13 +87,13 @@ class Group(NamedTuple):
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Rows of a compressed JSON-lines file."""
+    """Yield the rows of a compressed JSON-lines file."""
     with gzip.open(path, "rt", encoding="utf-8") as rows:
         yield from map(json.loads, rows)
 
 
 def dialogues(data: Path) -> Iterator[Group]:
-    """One group a dialogue, each turn with speaker and date in front, and bare."""
+    """Yield a group for each dialogue, with and without speaker and date."""
     for talk in lines(data / "locomo10.jsonl.gz"):
         for kind in ("dialogue", "dialogue, bare"):
             items = []
@@ -103,21 +108,21 @@ def dialogues(data: Path) -> Iterator[Group]:
 
 
 def talk_time(text: str) -> datetime:
-    """'1:56 pm on 8 May, 2023'."""
+    """Parse a time such as '1:56 pm on 8 May, 2023'."""
     return datetime.strptime(text.strip(), "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
 
 
 def notes(data: Path) -> Iterator[Group]:
-    """One group a repository; renames are followed."""
+    """Yield a group for each repository; renames are followed."""
     for path in sorted(data.glob("history_*.jsonl.gz")):
         name = path.name.removeprefix("history_").removesuffix(".jsonl.gz")
         yield Group(name, list(note_steps(name, list(lines(path)))))
 
 
 def note_steps(name: str, commits: list[dict[str, Any]], questions: int = QUESTIONS) -> Iterator[tuple[list[Item], list[Case]]]:
-    """Memories between two questions, and the questions."""
+    """Yield (memories since the last question, questions)."""
     last = {}
-    for commit in reversed(commits):  # what a file is called in the end
+    for commit in reversed(commits):  # the last name of each file
         for state, new, *old in commit["files"]:
             if state == "R" and old:
                 last[old[0]] = last.get(new, new)
@@ -157,18 +162,21 @@ def note_steps(name: str, commits: list[dict[str, Any]], questions: int = QUESTI
 
 
 def is_note(commit: dict[str, Any]) -> bool:
-    """Says something, about few files, and is no housekeeping."""
+    """Whether a commit describes a change of few files, not housekeeping."""
     files = [one for one in commit["files"] if one[0] != "D"]
     return 1 <= len(files) <= 20 and len(commit["msg"].split()) >= 3 and not HOUSEKEEPING.search(commit["msg"].split("\n")[0])
 
 
 def squeezed(text: str) -> str:
-    """For telling that two messages are the same."""
+    """Return a key that is equal for equal messages."""
     return re.sub(r"\W+", " ", text.lower()).strip()[:120]
 
 
 def generated(seed: int = 1) -> list[Group]:
-    """A dialogue whose answers stand next to what the questions mention, and notes about the files of a few themes."""
+    """Return a generated dialogue and generated notes.
+
+    Answers of the dialogue follow what the questions mention. Notes are about the files of a few themes.
+    """
     chance = random.Random(seed)
     words = [f"{a}{b}" for a in ("cam", "riv", "gard", "lib", "mount", "pott", "viol", "bak") for b in ("ing", "er", "ary", "ain")]
     begun = datetime(2026, 1, 1, tzinfo=UTC)
@@ -192,7 +200,7 @@ def generated(seed: int = 1) -> list[Group]:
 
 
 class Cached:
-    """An embedder that never works out a text twice, also not in the next run."""
+    """An embedder that computes each vector once, also across runs."""
 
     def __init__(self, embedder: Any, file: Path | None) -> None:
         self._embedder = embedder
@@ -202,7 +210,7 @@ class Cached:
         self._known: dict[str, Any] = {}
 
     def encode(self, texts: Sequence[str]) -> Any:
-        """Vectors of the texts, float32 (n, dim)."""
+        """Return the vectors of the texts, float32 (n, dim)."""
         keys = [hashlib.blake2b(f"{self.model_id}\0{text}".encode(), digest_size=16).hexdigest() for text in texts]
         missing: dict[str, str] = {}
         for key, text in zip(keys, texts, strict=True):
@@ -223,7 +231,7 @@ class Cached:
 
 
 class Shuffled:
-    """The memories with their places in the graph and in time exchanged at random: a control."""
+    """Memories with their places in graph and time exchanged: a control."""
 
     def __init__(self, index: Any, seed: int = 1) -> None:
         ids = [row.id for row in index.all_rows()]
@@ -238,24 +246,24 @@ class Shuffled:
         return len(self._index)
 
     def about(self, one: str) -> Any:
-        """Another memory's links."""
+        """Return the links of another memory."""
         return self._index.about(self._to[one])
 
     def targets(self, one: str) -> Any:
-        """Another memory's nodes."""
+        """Return the nodes of another memory."""
         return self._index.targets(self._to[one])
 
     def live_about(self, node: str) -> Any:
-        """Other memories."""
+        """Return other memories than those of the node."""
         return sorted(self._back[one] for one in self._index.live_about(node))
 
     def moments(self, one: str, reach: int = 1) -> Any:
-        """Another memory's neighbours."""
+        """Return the neighbours in time of another memory."""
         return [moment._replace(id=self._back[moment.id]) for moment in self._index.moments(self._to[one], reach)]
 
 
 def ways() -> dict[str, Tuning]:
-    """Name -> tuning."""
+    """Return the tunings by name."""
     default = Tuning()
     plain = MemoryWeights(time=0, graph=0, files=0, dates=0, echo=0, asking=0, relevance=1, recency=0, frequency=0, doubt=0, repeated=0)
 
@@ -289,7 +297,7 @@ POPULAR = "control: ours without neighbours, much is known of its files"
 
 
 def scored(found: Sequence[str], case: Case) -> tuple[float, ...]:
-    """The metrics of one answer."""
+    """Return the metrics of one answer."""
     ids = [one for one in found if one not in case.hidden]
     right = case.gains.keys()
     first = next((1 / place for place, one in enumerate(ids, 1) if one in right), 0.0)
@@ -301,7 +309,7 @@ def scored(found: Sequence[str], case: Case) -> tuple[float, ...]:
 def run(
     groups: Sequence[Group], embedder: Any, results: dict[str, list[tuple[Case, tuple[float, ...]]]], chosen: dict[str, Tuning]
 ) -> None:
-    """Ask everything in every way."""
+    """Ask every question in every way."""
     for group in groups:
         with tempfile.TemporaryDirectory() as folder, GraphMem.open(folder, settings=Settings(embedder="none")) as memory:
             state = memory.state()
@@ -350,7 +358,10 @@ def remember(memory: GraphMem, items: Sequence[Item], embedder: Any) -> None:
 
 
 def interval(groups: dict[str, list[float]]) -> tuple[float, float, float]:
-    """Macro mean of paired differences in points, and its 95 % interval; questions are drawn within groups."""
+    """Return the macro mean of paired differences and its 95 % interval.
+
+    All are in points; questions are drawn within groups.
+    """
     chance = np.random.default_rng(1)
     drawn = [chance.choice(np.array(one), (2000, len(one))).mean(axis=1) for one in groups.values()]
     means = np.mean(drawn, axis=0) * 100
@@ -362,7 +373,7 @@ def interval(groups: dict[str, list[float]]) -> tuple[float, float, float]:
 
 
 def show(results: dict[str, list[tuple[Case, tuple[float, ...]]]], reference: str) -> dict[str, Any]:
-    """Print a table a kind of question; the same as values."""
+    """Print a table for each kind of question; return the same figures."""
     published: dict[str, Any] = {}
     for kind in dict.fromkeys(case.kind for case, _ in results[reference]):
         of_way: dict[str, dict[str, list[tuple[float, ...]]]] = {}

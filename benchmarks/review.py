@@ -1,10 +1,10 @@
-"""How long does a review comment of a change take, from a cached index, without a server?
+"""Time of a review comment on a change, from a cached index without a server.
 
     python -m benchmarks review ROOT --db DIR [--files 20] [--runs 5] [--seed 1]
 
-ROOT is a Git work tree without changes, and DIR its index, as a CI job restores it. Each run changes the first function of random files
-that are not tests: a statement is added to its body. Then it does what a job does: `graphmem index --quiet`, and
-`graphmem review --write-all`. The files are restored after each run, and the index is brought up to date.
+ROOT is a Git work tree without changes, and DIR its index, as a CI job restores it. Each run adds a statement to the first function of
+random files that are not tests. Then it runs the commands of a job: `graphmem index --quiet` and `graphmem review --write-all`. The files
+are restored after each run, and the index is updated.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ def main() -> None:
 
 
 def first_body(path: Path) -> int:
-    """The line of the first statement of a file's first function; 0 without one."""
+    """Return the line of the last statement of a file's first function.
+
+    It is 0 without such a function.
+    """
     try:
         tree = ast.parse(path.read_bytes())
     except SyntaxError:
@@ -83,7 +86,7 @@ def one_run(root: Path, db: Path, paths: list[Path]) -> dict[str, Any]:
 
 
 def graphmem(name: str, root: Path, db: Path, *words: str) -> tuple[float, float]:
-    """Seconds and processor seconds of a command."""
+    """Return seconds and processor seconds of a command."""
     place = [str(root)] if name == "index" else []
     was, begun = cpu(), time.perf_counter()
     command = [sys.executable, "-m", "graphmem", name, *place, *words, "--db", str(db)]

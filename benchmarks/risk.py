@@ -1,9 +1,9 @@
-"""Does the risk of a change tell which commits were fixed or reverted soon after?
+"""Risk of changes against faults: AUC for commits that were fixed or reverted within 30 days.
 
-    python benchmarks/risk.py --mirrors DIR [--only NAME,NAME] [--faulty 24] [--fine 36]
-    python benchmarks/risk.py --docs                  # write the table of docs/benchmarks.md from the stored results
+    python -m benchmarks risk --mirrors DIR [--only NAME,NAME] [--faulty 24] [--fine 36]
+    python -m benchmarks risk --docs                  # write the table of docs/benchmarks.md from the stored results
 
-DIR holds `<owner>+<name>/repo` bare git directories. The rules are the same for all repositories:
+DIR has `<owner>+<name>/repo` bare git directories. The rules are the same for all repositories:
 
 * A commit is a candidate if it is not a merge and changes 1 to 20 source files outside of tests that its parent has. The last 60 days of
   the history are excluded, so that every commit had 30 days.
@@ -16,7 +16,8 @@ DIR holds `<owner>+<name>/repo` bare git directories. The rules are the same for
 * *Churn* is the number of commits in the year before that changed one of the files, summed over the files. *Size* is the number of
   changed lines in source files.
 
-AUC is the chance that a faulty commit has a higher value than another one of its repository; 0.5 is a coin. The mean is over repositories.
+AUC is the chance that a faulty commit has a higher value than another one of its repository; 0.5 is chance level. The mean is over
+repositories.
 """
 
 from __future__ import annotations
@@ -76,13 +77,16 @@ class Commit(NamedTuple):
 
 
 def git(repo: Path, *arguments: str) -> str:
-    """Output of git."""
+    """Return the output of a git command."""
     done = subprocess.run(["git", "-C", str(repo), "-c", "core.quotepath=off", *arguments], capture_output=True, check=False)
     return done.stdout.decode("utf-8", "replace")
 
 
 def is_source(path: str) -> bool:
-    """Whether a path is source code outside of tests, in a language whose edges are resolved."""
+    """Whether a path is source code outside of tests.
+
+    The edges of its language must be resolved.
+    """
     language = language_of_path(path)
     if not language or language == "text" or not language_spec(language).rules or " => " in path:
         return False
@@ -90,7 +94,7 @@ def is_source(path: str) -> bool:
 
 
 def history(repo: Path) -> list[Commit]:
-    """Commits that are not merges, oldest first."""
+    """Return commits that are not merges, oldest first."""
     said = git(
         repo, "log", "--no-merges", "--reverse", "--date-order", "--no-renames", "--numstat", "--format=%x1e%H%x1f%P%x1f%ct%x1f%B%x1f"
     )
@@ -107,7 +111,7 @@ def history(repo: Path) -> list[Commit]:
 
 
 def blamed(repo: Path, fix: Commit) -> set[str]:
-    """Commits whose source lines a fix deletes."""
+    """Return the commits whose source lines a fix deletes."""
     found: set[str] = set()
     for path in fix.lines:
         diff = git(repo, "diff", "-U0", "--no-color", f"{fix.sha}^", fix.sha, "--", path)
@@ -122,7 +126,7 @@ def blamed(repo: Path, fix: Commit) -> set[str]:
 
 
 def faulty(repo: Path, commits: Sequence[Commit], wanted: set[str]) -> set[str]:
-    """Commits of `wanted` that were reverted or fixed within the window."""
+    """Return commits of `wanted` that were reverted or fixed in the window."""
     at = {one.sha: one.at for one in commits}
     first = min(at[sha] for sha in wanted)
     found = set()
@@ -138,14 +142,14 @@ def faulty(repo: Path, commits: Sequence[Commit], wanted: set[str]) -> set[str]:
 
 
 def drawn(commits: Sequence[Commit], count: int) -> list[Commit]:
-    """An even sample."""
+    """Return an even sample."""
     if len(commits) <= count:
         return list(commits)
     return [commits[int(i * len(commits) / count)] for i in range(count)]
 
 
 def auc(values: Iterable[tuple[float, bool]]) -> float:
-    """Chance that a faulty commit has a higher value than another one."""
+    """Return the chance that a faulty commit has a higher value than another."""
     rows = list(values)
     good = [value for value, is_faulty in rows if not is_faulty]
     bad = [value for value, is_faulty in rows if is_faulty]
@@ -154,7 +158,7 @@ def auc(values: Iterable[tuple[float, bool]]) -> float:
 
 
 def measured(name: str, mirrors: Path, most_faulty: int, most_fine: int) -> dict[str, Any]:
-    """Risk, churn and size of the drawn commits of one repository."""
+    """Return risk, churn and size of the drawn commits of one repository."""
     repo = mirrors / name / "repo"
     commits = history(repo)
     newest = commits[-1].at
@@ -212,7 +216,10 @@ PREDICTORS: Final[dict[str, Callable[[dict[str, Any]], float]]] = {
 
 
 def aucs(one: dict[str, Any]) -> dict[str, float]:
-    """AUC of each predictor in one repository, and of the mean rank of risk and churn."""
+    """Return the AUC of each predictor, and of the mean rank of two.
+
+    The two are risk and churn.
+    """
     rows = one["commits"]
     found = {name: auc((of(row), row["faulty"]) for row in rows) for name, of in PREDICTORS.items()}
     ranks = {name: [of(row) for row in rows] for name, of in PREDICTORS.items()}
@@ -223,7 +230,10 @@ def aucs(one: dict[str, Any]) -> dict[str, float]:
 
 
 def interval(results: Sequence[dict[str, Any]]) -> tuple[float, float]:
-    """90 % interval of the mean difference between the AUC of risk and of churn, over resampled commits."""
+    """Return the 90 % interval of the mean AUC difference of risk and churn.
+
+    Commits are resampled.
+    """
     draw = random.Random(1)
     means = []
     for _ in range(RESAMPLES):
@@ -238,7 +248,7 @@ def interval(results: Sequence[dict[str, Any]]) -> tuple[float, float]:
 
 
 def tables(results: Sequence[dict[str, Any]]) -> str:
-    """The tables for people, as Markdown."""
+    """Return the tables as Markdown."""
     rows = [row for one in results for row in one["commits"]]
     lines = ["| level | commits drawn | of these faulty | share of all commits that is faulty |", "|---|---:|---:|---:|"]
     for level in LEVELS:

@@ -1,15 +1,15 @@
-"""What a SCIP index adds: edges of the text alone, and with an index that its indexer makes here and now.
+"""Gain by a SCIP index: recall and precision of calls from the text alone and with the index.
 
-    python benchmarks/scip.py --data DIR --work DIR [--modules NODE_MODULES]
+    python -m benchmarks scip --data DIR --work DIR [--modules NODE_MODULES]
 
-DIR of --data holds `languages` (`score.py`, `truth/typescript-hono.jsonl.gz`: every call as the TypeScript compiler resolves it) and
-`callgraph` (`score.py`, `truth/jinja`: the calls that ran in a project's own tests). --work holds a clone `hono` at the revision of the
-truth, and `subjects/jinja`, which `prepare.py` of `callgraph` makes. scip-typescript and scip-python must be on PATH; NODE_MODULES
-are the packages that hono's types need (`typescript`, `@types/node`).
+--data has `languages` (`score.py`, `truth/typescript-hono.jsonl.gz`: every call as the TypeScript compiler resolves it) and `callgraph`
+(`score.py`, `truth/jinja`: calls that ran in the tests of a project). --work has a clone `hono` at the revision of the truth, and
+`subjects/jinja`, which `prepare.py` of `callgraph` makes. scip-typescript and scip-python must be on PATH, and make the index in this run.
+NODE_MODULES has the packages that hono's types need (`typescript`, `@types/node`).
 
-Both scorers judge the edges of a graph without and with the index. Recall and precision stand beside those at 0.3, the confidence
-from which `graphmem impact` shows an edge. For jinja, recall is of the explicit calls that ran, and precision a lower bound: a
-true edge that no test took counts as wrong. CPU is of `graphmem index` alone, without the indexer.
+Both scorers judge the edges of a graph without and with the index. Recall and precision are given for all edges and at 0.3, the
+confidence from which `graphmem impact` shows an edge. For jinja, recall is that of explicit calls that ran. Its precision is a lower bound,
+because a true edge that no test took counts as wrong. CPU is that of `graphmem index` alone, without the indexer.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def main() -> int:
 
 
 def _indexed(tree: Path, scratch: Path, modules: Path | None) -> Path:
-    """The index of a tree, by the first indexer that reads it."""
+    """Return the SCIP index of a tree, by the first indexer that reads it."""
     if modules is not None:
         (tree / "node_modules").symlink_to(modules.resolve())
     made = scratch / f"made-{tree.name}"
@@ -72,7 +72,7 @@ def _indexed(tree: Path, scratch: Path, modules: Path | None) -> Path:
 
 
 def _graph(tree: Path, db: Path, more: list[str]) -> tuple[dict[str, Any], Path]:
-    """Index a tree: what the run says, and the edges as a file."""
+    """Index a tree; return the figures of the run, and its edges as a file."""
     shutil.rmtree(db, ignore_errors=True)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = subprocess.run(
@@ -95,7 +95,7 @@ def _graph(tree: Path, db: Path, more: list[str]) -> tuple[dict[str, Any], Path]
 
 
 def _by_compiler(tree: Path, scratch: Path, arguments: Any, more: list[str]) -> dict[str, Any]:
-    """Judged by what the compiler resolves every call to."""
+    """Return the scores against the compiler's answers."""
     found, edges = _graph(tree, scratch / "db", more)
     folder = arguments.data / "languages"
     for suffix, floor in (("", 0.0), (f" at {FLOOR}", FLOOR)):
@@ -109,7 +109,7 @@ def _by_compiler(tree: Path, scratch: Path, arguments: Any, more: list[str]) -> 
 
 
 def _by_tests(tree: Path, scratch: Path, arguments: Any, more: list[str]) -> dict[str, Any]:
-    """Judged by the calls that ran."""
+    """Return the scores against the calls that ran."""
     found, _ = _graph(tree, scratch / "db", more)
     (scratch / "subjects").mkdir(exist_ok=True)
     if not (scratch / "subjects" / tree.name).exists():

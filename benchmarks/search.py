@@ -1,13 +1,13 @@
-"""How fast is search, by words alone and with vectors, beside a plain scan and BM25 in plain Python?
+"""Latency of code search by words and with vectors, beside a plain scan and BM25 in plain Python.
 
-    python benchmarks/search.py INDEX [--queries 300] [--chunks 30000] [--vectors hashed|real] [--seed 1]
+    python -m benchmarks search INDEX [--queries 300] [--chunks 30000] [--vectors hashed|real] [--seed 1]
 
-INDEX is the directory of an index. Queries are drawn from the indexed texts themselves: one to twelve words as often as they are
-written, so that common words are common, and names of symbols. --chunks cuts the index to that many chunks (0: all of it), or adds
-copies until there are as many: in a copy every name has an ending of its own while its words stay, so that lists of words and vectors
-are as long as they would be; its lines are divided among the symbols it was copied from. Vectors are hashed features unless "real" asks
-for those of the installed model, which takes a second for about 30 chunks; the query is embedded by the same embedder, and its time is
-part of the figures. The scan is what `grep -c` would do: count the words in every text.
+INDEX is the directory of an index. Queries are drawn from the indexed texts: one to twelve words, with the frequencies of the texts, and
+names of symbols. --chunks cuts the index to that many chunks (0: all), or adds copies until there are as many. In a copy every name
+has its own suffix and the other words stay, so posting lists and vectors are as long as in a real index of that size.
+
+Vectors are hashed features; "real" takes those of the installed model, which computes about 30 chunks a second. Embedding of the query is
+part of the figures. The scan counts the words of the query in every text, like `grep -c`. The table has wall and processor milliseconds.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from graphmem.settings import Settings
 
 
 def timed(action: Callable[[str], Any], queries: Sequence[str]) -> tuple[list[float], list[float]]:
-    """(wall, processor) milliseconds of each call."""
+    """Return (wall, processor) milliseconds of each call."""
     wall, cpu = [], []
     for query in queries:
         begun, used = time.perf_counter(), time.process_time()
@@ -51,7 +51,7 @@ def timed(action: Callable[[str], Any], queries: Sequence[str]) -> tuple[list[fl
 
 
 def drawn(texts: Sequence[str], names: Sequence[str], count: int, seed: int) -> dict[str, list[str]]:
-    """Kinds of queries."""
+    """Return random queries by kind."""
     chance = random.Random(seed)
     words = [word for text in chance.sample(list(texts), min(2000, len(texts))) for word in re.findall(r"[A-Za-z_]\w+", text)]
     return {
@@ -68,7 +68,7 @@ NAME = re.compile(r"\b(?=\w*(?:_|[a-z][A-Z]))[A-Za-z_]\w{5,}\b")
 
 
 def copied(rows: pa.Table, copy: int) -> pa.Table:
-    """The rows once more, under ids of their own and with other names in their texts."""
+    """Return a copy of the rows with other ids and other names in the text."""
     made = rows.to_pylist()
     for row in made:
         first, last = row["start_line"], row["end_line"]
@@ -78,7 +78,7 @@ def copied(rows: pa.Table, copy: int) -> pa.Table:
 
 
 def sized(rows: pa.Table, count: int, seed: int) -> pa.Table:
-    """As many of the rows, drawn by chance, or all of them and copies."""
+    """Return `count` rows: a random sample of the rows and their copies."""
     kept, copy = rows, 0
     while kept.num_rows < count:
         copy += 1
@@ -112,7 +112,7 @@ def main() -> int:
             texts = [embedded_text(prefix, text) for prefix, text in both[at : at + 8]]
             vectors.add(hashes[at : at + 8], embedder.encode(texts))
         shot = Snapshot(view.generation, view, words, "", vectors, "", (len(hashes), len(hashes)), None, "", lambda damaged: None)
-        # As in a server: what is loaded is not looked through for cycles, and what is new seldom.
+        # As in a server: loaded objects are frozen, and the young generation is collected seldom.
         gc.collect()
         gc.freeze()
         gc.set_threshold(YOUNG, *gc.get_threshold()[1:])

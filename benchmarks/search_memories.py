@@ -1,11 +1,13 @@
-"""How fast are memories searched at 1,000, 10,000 and 50,000 of them, and what do they cost in memory?
+"""Latency and memory of searches among 1,000, 10,000 and 50,000 memories.
 
-    python benchmarks/search_memories.py [--sizes 1000 10000 50000] [--queries 100] [--seed 1]
+    python -m benchmarks search_memories [--sizes 1000 10000 50000] [--queries 100] [--seed 1]
 
-Memories are made of random words, as often as words are in English (the n-th in 1/n of the texts), each about one to three of a few
-thousand files, an hour apart; vectors are random unit vectors, because only their number and length matter for speed. The query's
-embedding is not part of the figures: its vector is random too. The scan beside it is a cosine with every memory and a count of the
-words in every text, without any index. Searches run as the service runs them, on the projection.
+Memories are random words with the frequencies of English (the n-th word has 1/n). Each is about one to three of 4,000 files; they are an
+hour apart. Vectors are random unit vectors, because only their number and dimension matter for speed. The query has a random vector too, so
+embedding is not part of the figures.
+
+Searches run on the projection, as in the service. Beside them: a scan without an index, which computes a cosine with every memory and
+counts the words in every text; and the time until one write is visible. The table has wall and processor milliseconds.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ ANSWERS = "ranked as a search ranks, with neighbours"
 
 
 class Random:
-    """An embedder that costs nothing and says nothing."""
+    """An embedder that returns random vectors at no cost."""
 
     model_id, dim, normalised, max_tokens = "random", DIM, True, 512
 
@@ -44,18 +46,18 @@ class Random:
         self._chance = np.random.default_rng(seed)
 
     def encode(self, texts: list[str]) -> Any:
-        """Random unit vectors."""
+        """Return random unit vectors."""
         vectors = self._chance.standard_normal((len(texts), DIM)).astype(np.float32)
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def text_of(chance: random.Random, words: list[str], weights: list[float]) -> str:
-    """About forty words, common ones often."""
+    """Return about forty words with the frequencies of English."""
     return " ".join(chance.choices(words, cum_weights=weights, k=chance.randrange(20, 60)))
 
 
 def memory(place: int, content: str) -> MemoryRow:
-    """The row of one memory."""
+    """Return the row of one memory."""
     at = BEGUN + timedelta(hours=place)
     return MemoryRow(
         f"{place:012d}",
@@ -75,7 +77,7 @@ def memory(place: int, content: str) -> MemoryRow:
 
 
 def percentiles(action: Any, queries: list[str]) -> list[float]:
-    """p50 and p95 of wall milliseconds, then of processor milliseconds."""
+    """Return p50 and p95 of wall, then of processor milliseconds."""
     wall, cpu = [], []
     for query in queries:
         begun, used = time.perf_counter(), time.process_time()

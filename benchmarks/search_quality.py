@@ -1,21 +1,21 @@
-"""Does search find the right files and functions, and which fusion does it best?
+"""Recall and MRR of code search on files and functions, for many fusions and weights.
 
-    python benchmarks/search_quality.py WORK --changes DATA --mirrors DIR [--docstrings TREE] [--ways REGEX]
+    python -m benchmarks search_quality WORK --changes DATA --mirrors DIR [--docstrings TREE] [--ways REGEX]
 
-WORK keeps the indexes, so that a second run is quick. Two kinds of questions, both with a known answer:
+WORK keeps the indexes, so that a second run is fast. DIR has `<owner>+<name>/repo` bare git directories. Two kinds of questions have a
+known answer:
 
-* changes: descriptions of real commits (`localize_*.jsonl.gz` in DATA; `benchmarks/changes.py` mines more of them) against the tree
-  before them; the files and functions the commit changed should be found. "raw" is the message as written, "stripped" without the
-  names of what was changed.
-  DIR holds `<owner>+<name>/repo` bare git directories.
-* docstrings: first paragraphs of docstrings of TREE as questions, for the functions whose docstring was taken out ("described");
-  and the bare names of the same functions ("named").
+* changes: messages of commits (`localize_*.jsonl.gz` in DATA, which `changes` writes), searched in the tree before the commit. The answer
+  is the files and functions that the commit changed. "raw" is the message as written, "stripped" is without the names of changed code.
+* docstrings: first paragraphs of docstrings of TREE ("described") and bare names ("named"). The answer is the function, whose docstring was
+  removed from the indexed file.
 
-Every way is measured on the same questions in the same run; the baseline is BM25 in plain Python over words as they are written.
-Figures are macro averages over repositories; the last columns are the paired differences to the default in function recall@10 and
-function MRR, over all questions, with their 95 % bootstrap intervals. The neighbourhood of code is what stands in the same file
-("votes"), what is like the best hits or joined with them by edges and, for questions about relations, the graph around the names in
-the query. A way in one repository says little of the next: choose by some, look at others only at the end.
+All ways answer the same questions in the same run. The baseline is BM25 in plain Python over words as written. Figures are macro averages
+over repositories. The last columns are paired differences from the default in function recall@10 and function MRR over all questions, with
+95 % bootstrap intervals. The neighbourhood of code is symbols of the same file ("votes"), code similar to the best hits or joined to them
+by edges, and, for questions about relations, the graph around the names in the query.
+
+A way that is best in one repository need not be best in another: choose on some repositories, and look at the others only at the end.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ class Case(NamedTuple):
     kind: str  # raw | stripped | described | named
     query: str
     files: frozenset[str]
-    functions: frozenset[str]  # path::qualname, with #2 behind it for the second of that name
+    functions: frozenset[str]  # path::qualname, with the suffix #2 for the second of that name
     place: str  # which tree is searched
 
 
 def changes(data: Path, mirrors: Path, work: Path) -> Iterator[Case]:
-    """Commit messages; writes the trees before them to WORK."""
+    """Yield commit messages as questions; write the trees before them to WORK."""
     for name, (folder, roots) in REPOSITORIES.items():
         if not (data / f"localize_{name}.jsonl.gz").exists():
             continue
@@ -81,7 +81,7 @@ def changes(data: Path, mirrors: Path, work: Path) -> Iterator[Case]:
 
 
 def export(repo: Path, revision: str, roots: tuple[str, ...], tree: Path) -> None:
-    """The package's own Python files of a revision."""
+    """Write the package's own Python files of a revision."""
     packed = subprocess.run(["git", "--git-dir", str(repo), "archive", "--format=tar", revision], capture_output=True, check=True).stdout
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         for member in archive:
@@ -90,7 +90,10 @@ def export(repo: Path, revision: str, roots: tuple[str, ...], tree: Path) -> Non
 
 
 def docstrings(source: Path, work: Path, wanted: int = 700) -> Iterator[Case]:
-    """Docstrings and names of functions of random files; writes the files without any docstring to WORK."""
+    """Yield docstrings and names of functions as questions.
+
+    The files of the functions are written to WORK without any docstring.
+    """
     place = f"{source.name}-without-docstrings"
     files = sorted(path for path in source.rglob("*.py") if not re.search(r"/tests?/", str(path)))
     random.Random(4).shuffle(files)
@@ -116,7 +119,10 @@ def docstrings(source: Path, work: Path, wanted: int = 700) -> Iterator[Case]:
 
 
 def documented(tree: ast.AST) -> tuple[set[int], list[tuple[str, str]]]:
-    """(lines of all docstrings, first paragraph and qualified name of the functions that have one and a body)."""
+    """Return the lines of all docstrings, and (first paragraph, name) pairs.
+
+    The pairs are of functions with a docstring and a body.
+    """
     spans: set[int] = set()
     questions: list[tuple[str, str]] = []
 
@@ -139,14 +145,17 @@ def documented(tree: ast.AST) -> tuple[set[int], list[tuple[str, str]]]:
 
 
 class Remembered:
-    """An embedder that works out each text once: trees of one repository share most of theirs."""
+    """An embedder that computes each vector once.
+
+    Trees of one repository share most of their texts.
+    """
 
     def __init__(self, embedder: Any) -> None:
         self._embedder, self._known = embedder, {}
         self.model_id, self.dim = embedder.model_id, embedder.dim
 
     def encode(self, texts: list[str]) -> Any:
-        """Vectors of the texts."""
+        """Return the vectors of the texts."""
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
         if missing:
             self._known.update(zip(missing, self._embedder.encode(missing), strict=True))
@@ -154,7 +163,7 @@ class Remembered:
 
 
 def indexed(work: Path, place: str, embedder: Any) -> tuple[GraphMem, Any]:
-    """The index of a tree with all its vectors, and the snapshot to search."""
+    """Index a tree with all vectors; return it and its snapshot."""
     memory = GraphMem.open(work / place / "index", settings=Settings(embedder="none"))
     memory.index(work / place / "tree")
     projections = memory.parts.projections
@@ -166,7 +175,10 @@ def indexed(work: Path, place: str, embedder: Any) -> tuple[GraphMem, Any]:
 
 
 def existing(view: Any) -> frozenset[str]:
-    """path::qualname of every symbol: a commit may also change functions that the tree before it did not have."""
+    """Return path::qualname of every symbol.
+
+    A commit may also change functions that the tree before it did not have.
+    """
     names = set()
     for node, info in enumerate(view.infos(range(view.n))):
         if info.path:
@@ -176,7 +188,7 @@ def existing(view: Any) -> frozenset[str]:
 
 
 class PlainBM25:
-    """BM25 over the chunks' words as they are written, lower case: the baseline."""
+    """The baseline: BM25 over lower-case words of chunks as written."""
 
     def __init__(self, shot: Any) -> None:
         keys = [key for key, _, _ in shot.words.chunk_keys()]
@@ -191,7 +203,7 @@ class PlainBM25:
                 self.postings[word].append((i, count * 2.2 / (count + 1.2 * (0.25 + 0.75 * length[i] / average))))
 
     def __call__(self, query: str) -> list[tuple[str, str]]:
-        """(path, name of the function the chunk was cut at) of the best chunks."""
+        """Return (path, name of the function of the chunk) of the best chunks."""
         scores: dict[int, float] = defaultdict(float)
         for word in set(re.findall(r"\w+", query.lower())):
             rows = self.postings.get(word, [])
@@ -206,7 +218,10 @@ METRICS = ("file R@5", "file MRR", "function R@5", "function R@10", "function MR
 
 
 def score(case: Case, hits: list[tuple[str, str]]) -> tuple[float, ...]:
-    """METRICS of hits as (path, name of the function or ""); NaN for functions when the change is in none."""
+    """Return METRICS of hits given as (path, name of the function or "").
+
+    Figures of functions are NaN if the change is in no function.
+    """
     files = list(dict.fromkeys(path for path, _ in hits))
     functions = list(dict.fromkeys(name for _, name in hits if name))
     first_file = next((1 / i for i, path in enumerate(files, 1) if path in case.files), 0.0)
@@ -220,7 +235,7 @@ def score(case: Case, hits: list[tuple[str, str]]) -> tuple[float, ...]:
 
 
 def ways() -> dict[str, tuple[Tuning, bool]]:
-    """Name -> (tuning, with a model)."""
+    """Return (tuning, with a model) by name."""
     default = Tuning()
 
     def all_types(normaliser: str = MINMAX, **weights: float) -> Tuning:
@@ -283,7 +298,7 @@ def ways() -> dict[str, tuple[Tuning, bool]]:
 
 
 def interval(difference: np.ndarray[Any, Any]) -> tuple[float, float, float]:
-    """Mean and 95 % bootstrap interval of paired differences, in points."""
+    """Return mean and 95 % bootstrap interval of differences, in points."""
     known = difference[~np.isnan(difference)] * 100
     draws = np.random.default_rng(1).choice(known, (2000, len(known))).mean(axis=1)
     return float(known.mean()), float(np.percentile(draws, 2.5)), float(np.percentile(draws, 97.5))

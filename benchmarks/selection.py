@@ -1,15 +1,15 @@
-"""Which share of the failing tests does a review select, and which share of the suite does it run?
+"""Test selection on mutants: share of the failing tests selected, and share of the suite run.
 
-    python benchmarks/selection.py ROOT [ROOT …] [--mutants 200] [--seed 1] [--path src] [--tests tests] [--library DIR]
+    python -m benchmarks selection ROOT [ROOT …] [--mutants 200] [--seed 1] [--minutes 30] [--truth DIR] [--library DIR]
 
-ROOT is a Python project whose tests pass; it is copied. Mutants are those of Cosmic Ray (`pip install cosmic-ray`) inside of functions,
-on lines that a test runs: an operator, constant, condition, loop, exception or decorator is changed. The truth is which tests fail with
-the mutant: all tests that run the changed line are run, as coverage with a context for each test says, and for every tenth mutant the whole
-suite is, which counts failures outside of that set.
-Then the tree is indexed and reviewed against the revision without the mutant, once with edges from text alone, once with a recorded run
-of the suite. Beside it: tests that share a word with the name of the changed file.
+ROOT is a Python project of `subjects` whose tests pass; it is copied. Mutants are those of Cosmic Ray (`pip install cosmic-ray`) in
+functions, on lines that a test runs: an operator, constant, condition, loop, exception or decorator is changed. The truth is the tests that
+fail with the mutant. All tests that run the changed line are run, by coverage with a context for each test. For every tenth mutant the
+whole suite is run, too, and failures outside of that set are counted.
 
-A test is a function: its cases fail or are selected together, and it weighs as many tests as it has cases.
+Then the tree is indexed and reviewed against the revision without the mutant, once with edges from text alone, once with a recorded run of
+the suite. The baseline is tests that share a word with the name of the changed file. A test is a function: its cases fail or are selected
+together, and its weight is the number of its cases.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from subjects import SUBJECTS, Subject, is_test
 
 HOME = Path(__file__).resolve().parents[1]
 WHOLE_EVERY = 10  # mutants between two whole runs
-TIMEOUT_S = 120  # of a run with a mutant, which may not end
+TIMEOUT_S = 120  # of a run with a mutant, which may loop forever
 WHOLE_S = 1800  # of a recorded run
 _PLUGIN = """
 import json, os
@@ -52,7 +52,7 @@ def pytest_sessionfinish(session):
 
 
 class Mutant(NamedTuple):
-    """One change of a file, which Cosmic Ray makes."""
+    """One change of a file by Cosmic Ray."""
 
     path: str
     line: int
@@ -72,7 +72,7 @@ class Suite:
         self._environ = {**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"}
 
     def run(self, chosen: list[str] | None = None, *more: str, patience_s: float = TIMEOUT_S) -> dict[str, bool]:
-        """Whether each test failed, by its id; nothing if the run had to be ended."""
+        """Return whether each test failed, by id; empty after a time limit."""
         said = self._scratch / "outcomes.json"
         said.unlink(missing_ok=True)
         plugins = ("no:cacheprovider", "outcomes_plugin", "pytest_cov", "graphmem.pytest_plugin")
@@ -93,13 +93,16 @@ class Suite:
 
 
 def function_of(case: str) -> str:
-    """The id of a test without the parameters of its case."""
+    """Return the id of a test without the parameters of its case."""
     path, _, name = case.partition("::")
     return f"{path}::{name.partition('[')[0]}"
 
 
 def id_of(test: Any) -> str:
-    """The id that pytest gives a selected test, also where the project's runner is another one."""
+    """Return the id that pytest gives a selected test.
+
+    It is also used for projects with another runner.
+    """
     return f"{test.path}::{test.name.replace('.', '::')}"
 
 
@@ -123,7 +126,7 @@ def mutants_of(path: str, data: bytes, lines: set[int]) -> Iterator[Mutant]:
 
 
 def mutated(data: bytes, one: Mutant) -> bytes:
-    """The text of a file with a mutant."""
+    """Return the text of a file with a mutant."""
     from cosmic_ray.mutating import mutate_code
     from cosmic_ray.plugins import get_operator
 
@@ -133,7 +136,7 @@ def mutated(data: bytes, one: Mutant) -> bytes:
 
 
 def contexts(root: Path, package: str, data_file: Path) -> dict[str, dict[int, set[str]]]:
-    """Tests that run each line, by path."""
+    """Return the tests that run each line, by path."""
     from coverage import CoverageData
 
     data = CoverageData(str(data_file))
@@ -152,13 +155,16 @@ def git(root: Path, *command: str) -> None:
 
 
 def by_name(path: str, tests: list[str]) -> set[str]:
-    """Tests with a word of the changed file's name in their own id."""
+    """Return tests with a word of the changed file's name in their own id."""
     words = [one for one in Path(path).stem.strip("_").split("_") if len(one) > 2]
     return {one for one in tests if any(word in one for word in words)}
 
 
 def truth_of(source: Path, subject: Subject, options: Any, scratch: Path, trace: Path) -> dict[str, Any]:
-    """Run the tests with each mutant, and return which fail; write a recorded run of the suite without one to `trace`."""
+    """Run the tests with each mutant, and return the failing ones.
+
+    A recorded run of the suite without a mutant is written to `trace`.
+    """
     root = copied(source, scratch / "truth")
     data_file = scratch / "coverage"
     os.environ["COVERAGE_FILE"] = str(data_file)
@@ -218,7 +224,7 @@ def truth_of(source: Path, subject: Subject, options: Any, scratch: Path, trace:
 
 
 def copied(source: Path, root: Path) -> Path:
-    """A copy of a project with one commit."""
+    """Return a copy of a project with one commit."""
     shutil.copytree(source, root, ignore=shutil.ignore_patterns(".git", ".graphmem", "__pycache__"))
     git(root, "init", "-q")
     (root / ".git" / "info" / "exclude").write_text("__pycache__\n.graphmem\n.coverage*\n")
@@ -286,7 +292,7 @@ def score(found: set[str], failing: set[str], good: list[str], weights: Counter[
 
 
 def covered(found: set[str], tests: set[str]) -> set[str]:
-    """Tests that a selection runs: named by themselves, by their class or by their file."""
+    """Return tests that a selection runs, by test, class or file."""
     return {one for one in tests if one in found or one.rpartition("::")[0] in found or f"{one.partition('::')[0]}::" in found}
 
 
@@ -307,7 +313,7 @@ def main() -> None:
     parser.add_argument("--mutants", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=30, help="for running the mutants of each repository")
-    parser.add_argument("--truth", type=Path, help="directory that keeps which tests fail, so that another run needs no mutants")
+    parser.add_argument("--truth", type=Path, help="directory that keeps the failing tests, so that another run needs no mutants")
     parser.add_argument("--library", type=Path, action="append", default=[], help="folder of packages that the tests need (repeatable)")
     options = parser.parse_args()
     if unknown := [source.name for source in options.roots if source.resolve().name not in SUBJECTS]:

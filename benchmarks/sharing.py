@@ -1,16 +1,18 @@
-"""Random offline histories of three machines that share memories: what is lost, what is overwritten in silence.
+"""Random offline histories of three machines that share memories: lost and silently overwritten data.
 
-    python -m benchmarks sharing [--histories 10000] [--seed 1] [--processes 2] [--minutes 60] [--together 20]
-        [--organised]
+    python -m benchmarks sharing [--histories 10000] [--seed 1] [--processes 2] [--minutes 60] [--together 20] [--organised]
 
-Every machine has a real index, journal and sidecar; they exchange through a real PostgreSQL, which is started for it. Lines break before
-and after the database took operations, and processes end before and after the journal's write. After each history all machines exchange
-until they are equal. A text counts as lost if it is not live on every machine and nobody who saw it replaced or forgot it. A title counts
-as overwritten if it is neither in force nor listed as a disagreement, and nobody who saw it chose another. Counts and tags must be exact.
-Histories run `--together` on the same machines: each has memories of its own, and chooses its machines and acts for itself; they have the
-same exchanges, at the same steps, which break at the same places. `schedules` counts the different sequences of exchanges.
-With `--minutes`, no series begins after that time; the result says how many histories were run. Exit code 1 when anything is lost,
-overwritten or different.
+Every machine has a real index, journal and sidecar. They exchange through a PostgreSQL that the benchmark starts. Connections break before
+and after the database received operations, and processes end before and after the write of the journal. After each history all machines
+exchange until they are equal.
+
+A memory is lost if its text is not live on every machine, and nobody who saw it replaced or forgot it. A title is overwritten if it is
+neither in force nor listed as a disagreement, and nobody who saw it chose another. Counts and tags must be exact.
+
+Histories run `--together` on the same machines. Each has its own memories and chooses machines and acts for itself. They share the
+exchanges, with the same steps and the same breaks. `schedules` counts the different sequences of exchanges. With --minutes, no series
+begins after that time, and the result has the number of histories that ran. The exit code is 1 if anything is lost, overwritten or
+different.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from graphmem.sharing.local_postgres import LocalPostgres
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
-ROUNDS: Final = 2  # of histories that run together, on the same machines, before new ones are made
+ROUNDS: Final = 2  # of histories that run together on the same machines; then new machines are made
 
 
 def series(folder: str, seed: int, rounds: list[int], until: float, *, organised: bool) -> dict[str, Any]:
@@ -60,7 +62,7 @@ def series(folder: str, seed: int, rounds: list[int], until: float, *, organised
                 result["disagreements"] += told.disagreements
             result["wrong"] += [f"seed {seed}, round {number}: {one}" for one in wrong]
             if wrong:
-                break  # the machines carry the fault on
+                break  # the machines keep the fault
     finally:
         histories.close()
         shutil.rmtree(place, ignore_errors=True)
@@ -72,8 +74,8 @@ def series(folder: str, seed: int, rounds: list[int], until: float, *, organised
 def main() -> int:
     parser = report.parser(__doc__)
     parser.add_argument("--histories", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=1, help="of the first series; the others follow")
-    parser.add_argument("--together", type=int, default=20, help="histories that have the same exchanges; 1 for exchanges of its own")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the first series; the next numbers follow")
+    parser.add_argument("--together", type=int, default=20, help="histories with the same exchanges; 1 for separate exchanges")
     parser.add_argument("--organised", action="store_true", help="in an organisation, with a login for each machine")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=0, help="after which no series begins; 0 for no limit")
@@ -98,7 +100,7 @@ def main() -> int:
                     for name, value in job.result().items():
                         total[name] = total[name] + value if name in total else value
             except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)  # otherwise the series that have not begun would be run first
+                pool.shutdown(wait=False, cancel_futures=True)  # otherwise the waiting series would run first
                 raise
     finally:
         server.stop()

@@ -1,9 +1,14 @@
-"""Everything at once for a given time: clients write and read, files change, the server is killed, ended, compacted, backed up.
+"""Soak test of one server: clients, edits, kills, restarts, compactions and backups at once.
 
-`python -m benchmarks soak --seconds 600` starts client processes that find or start the one server of a project, and disturbs them:
-the server is killed with -9 and ended with SIGTERM at random moments, clients are killed too, files are edited, whole indexes,
-compactions, backups and checks run in between. At the end what every client was told is held against what is there. It prints what
-was lost or doubled (nothing), what was refused, how long each kind of call took, and how long until somebody answered after a kill.
+    python -m benchmarks soak [--seconds 600] [--clients 6] [--seed 1] [--folder DIR]
+
+The benchmark makes and indexes a small git repository. Client processes connect to its server, or start it if none runs, and read and
+write. Meanwhile the benchmark kills the server with -9 or ends it with SIGTERM at random moments, kills clients, edits files, and orders
+whole indexes, compactions, backups and checks.
+
+At the end, the acknowledged writes of every client are compared with the index. The tables have lost and doubled writes (both must be 0),
+refused calls, times of each kind of call, and the time until a client got an answer after a kill. The exit code is 1 if a write was lost
+or doubled, an answer was wrong, or a server process was left over. Then the folder is kept.
 """
 
 from __future__ import annotations
@@ -26,7 +31,7 @@ from typing import Any, Final
 
 import report
 
-# Shares of the calls of a client, in percent.
+# Percentage of each kind among a client's calls.
 CALLS: Final = {
     "search": 30,
     "remember": 25,
@@ -38,16 +43,16 @@ CALLS: Final = {
     "pin": 2,
     "state": 2,
 }
-PATIENCE_S: Final = 90.0  # for a server that was killed to be started again, on a machine that is busy with much else
-END_S: Final = 5.0  # after SIGTERM a server has ended
+PATIENCE_S: Final = 90.0  # until a killed server runs again, on a loaded machine
+END_S: Final = 5.0  # limit for a server to end after SIGTERM
 WORDS: Final = ("router", "session", "cache", "token", "retry", "schema", "worker", "queue", "header", "cookie", "stream", "lock")
 
 
-# ---- a client, in a process of its own
+# ---- client process
 
 
 def client(number: int, folder: Path, seconds: float, seed: int) -> None:
-    """Call the server until the time is over; one line in a file of this client's own for each call that was answered."""
+    """Call the server until the time is over; log one line for each answer."""
     from graphmem.client.connecting import connect_or_start
     from graphmem.errors import GraphMemError, LimitError, OwnerUnreachableError, StoreBusyError
     from graphmem.settings import Settings, locate
@@ -101,7 +106,7 @@ def client(number: int, folder: Path, seconds: float, seed: int) -> None:
 
 
 def one_call(service: Any, call: str, number: int, step: int, seed: int, mine: list[str], chance: random.Random) -> dict[str, Any]:
-    """One call; what it was told was done."""
+    """Make one call; return the writes that the server acknowledged."""
     name = f"c{number}-{seed}-{step}"
     words = " ".join(chance.sample(WORDS, 3))
     if call == "remember":
@@ -119,7 +124,7 @@ def one_call(service: Any, call: str, number: int, step: int, seed: int, mine: l
             found = service.memory(one)
             return {} if one in found.content else {"fault": f"asked for {one}, told of {found.id}: {found.content}"}
         if call == "forget":
-            mine.remove(one)  # before: when the answer is cut off nobody knows whether it is still live
+            mine.remove(one)  # before the call: if the answer is cut off, its status is unknown
         getattr(service, call)(one)
         return {"forgotten": [one]} if call == "forget" else {}
     if call == "search":
@@ -133,14 +138,14 @@ def one_call(service: Any, call: str, number: int, step: int, seed: int, mine: l
     return {}
 
 
-# ---- what disturbs them
+# ---- disturbances
 
 
 FILES: Final = 40
 
 
 def write_module(root: Path, number: int, version: int) -> None:
-    """One module, different in each version, complete at every moment."""
+    """Replace one module atomically by another version."""
     following = (number + 1) % FILES
     text = f"from m{following} import f{following}\n\n\ndef f{number}(value):\n    return f{following}(value) + {version}\n\n\n"
     text += "".join(f"def extra{number}_{i}(value):\n    return f{number}(value) * {i}\n\n\n" for i in range(version % 5))
@@ -150,7 +155,7 @@ def write_module(root: Path, number: int, version: int) -> None:
 
 
 class Disturber:
-    """Kills, ends, edits and orders long work, at random moments of a seed."""
+    """Kills, ends, edits and orders long work at random moments of a seed."""
 
     def __init__(self, folder: Path, seed: int, say: Callable[[str], None]) -> None:
         from graphmem.settings import Settings, locate
@@ -178,7 +183,7 @@ class Disturber:
             thread.join()
 
     def serving(self) -> int:
-        """The process that serves now; 0 when there is none."""
+        """Return the id of the server process; 0 if there is none."""
         from graphmem.server import owner
 
         found = owner.read(self.location.owner_file)
@@ -232,7 +237,7 @@ class Disturber:
             except OwnerUnreachableError:
                 self.counts[f"{what} cut off by a kill"] += 1
             except GraphMemError as error:
-                # A server that ends refuses what it has not begun, and says so.
+                # A server that is ending refuses work that it has not begun.
                 if error.code in ("CONFLICT", "LIMIT", "TIMEOUT") or "closed" in error.message:
                     self.counts[f"{what} refused"] += 1
                 else:
@@ -240,14 +245,14 @@ class Disturber:
 
 
 def is_there(pid: int) -> bool:
-    """Whether a process runs, and has not merely not been waited for."""
+    """Whether a process runs; a zombie does not."""
     from graphmem.server import owner
 
     return bool(owner.process_start(pid))
 
 
 def processes_of(folder: Path) -> list[int]:
-    """Servers of the project that run."""
+    """Return the ids of the running servers of the project."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -258,11 +263,11 @@ def processes_of(folder: Path) -> list[int]:
     return found
 
 
-# ---- the whole
+# ---- run
 
 
 def run(seconds: float, clients: int, seed: int, folder: Path, say: Callable[[str], None] = print) -> dict[str, Any]:
-    """Run for `seconds`, then hold what was acknowledged against what is there; see the module."""
+    """Run for `seconds`, then compare acknowledged writes with the index."""
     from graphmem import GraphMem
     from graphmem.settings import Settings
 
@@ -276,7 +281,7 @@ def run(seconds: float, clients: int, seed: int, folder: Path, say: Callable[[st
         memory.index(repo)
     environ = {**os.environ, "GRAPHMEM_EMBEDDER": "none", "GRAPHMEM_WORKERS": "1"}
     began = time.monotonic()
-    os.environ.update(environ)  # servers are started by whoever finds none, this process among them
+    os.environ.update(environ)  # any process that finds no server starts one, this process too
 
     def start(number: int, again: int) -> subprocess.Popen[bytes]:
         left = max(0.1, seconds - (time.monotonic() - began))
@@ -321,7 +326,7 @@ def run(seconds: float, clients: int, seed: int, folder: Path, say: Callable[[st
 
 
 def judged(folder: Path, clients: int, disturber: Disturber, settings: Any) -> dict[str, Any]:
-    """What every client was told, against what is there."""
+    """Return lost and doubled writes, faults and times of all clients."""
     from graphmem import GraphMem
 
     kept: list[str] = []
@@ -336,7 +341,7 @@ def judged(folder: Path, clients: int, disturber: Disturber, settings: Any) -> d
             try:
                 said = json.loads(line)
             except ValueError:
-                continue  # the client was killed in the middle of it
+                continue  # the client was killed while it wrote this line
             kept += said.get("kept", ())
             forgotten.update(said.get("forgotten", ()))
             if "ms" in said:
@@ -375,7 +380,7 @@ def judged(folder: Path, clients: int, disturber: Disturber, settings: Any) -> d
 
 
 def timing(values: list[float]) -> dict[str, float]:
-    """Count and percentiles of some milliseconds."""
+    """Return count, percentiles and maximum of some milliseconds."""
     return {
         "count": len(values),
         **{name: round(report.percentile(values, share), 2) for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))},
@@ -384,7 +389,7 @@ def timing(values: list[float]) -> dict[str, float]:
 
 
 def show(result: dict[str, Any]) -> None:
-    """Print what a person wants to know."""
+    """Print the tables."""
     report.table(
         ("call", "count", "p50 ms", "p95 ms", "p99 ms", "longest ms"),
         [
@@ -413,13 +418,13 @@ def show(result: dict[str, Any]) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Run, print, write the result; exit code 1 when anything was lost, doubled or wrong."""
+    """Run, print and write the result; the exit code is 1 on any fault."""
     parser = report.parser(__doc__)
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--clients", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--client", type=int, help="be this client (the benchmark starts them itself)")
-    parser.add_argument("--folder", type=Path, help="where; default a temporary folder")
+    parser.add_argument("--folder", type=Path, help="working directory; default a temporary one")
     given = parser.parse_args(arguments)
     if given.client is not None:
         client(given.client, given.folder, given.seconds, given.seed)

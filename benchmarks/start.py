@@ -1,10 +1,12 @@
-"""From `graphmem serve` on an index that is there to the first answer: seconds and processor seconds, beside a bare interpreter.
+"""Start of `graphmem serve` on an existing index: seconds and processor seconds to the first answer.
 
-`python -m benchmarks start ROOT` indexes ROOT (or uses `--db`), then starts the server several times, each time in a new process, asks
-one question as soon as the owner file is there, and ends it with SIGTERM. The server does not look for changed files, which would begin
-later. With `--against CHECKOUT` another checkout of graphmem starts in turn, on a copy of the index. Modules are compiled before, as an
-installer leaves them, whatever the environment says about bytecode. The machine's own speed is in the table: an interpreter that imports
-the engine and the web framework and ends.
+    python -m benchmarks start ROOT [--db DIR] [--times 5] [--against CHECKOUT]
+
+The benchmark indexes ROOT, or uses the index in --db. Each start is a new process: it asks one question as soon as the owner file exists,
+and ends the server with SIGTERM. The server runs with --no-index, so the search for changed files is not part of the figures.
+
+--against CHECKOUT starts another checkout of graphmem in turn, on a copy of the index. All modules are compiled before, as an installer
+leaves them. The row "bare imports" shows the speed of the machine: an interpreter that imports the engine and the web framework, and ends.
 """
 
 from __future__ import annotations
@@ -24,14 +26,14 @@ from urllib.request import Request, urlopen
 import report
 
 QUESTION = {"query": '{ symbols(query: "get", first: 5) { totalCount } }'}
-# Both see compiled modules; a process that compiles every module anew, as PYTHONDONTWRITEBYTECODE makes it, takes half as long again.
+# Both use compiled modules. With PYTHONDONTWRITEBYTECODE each process compiles every module, which takes half as long again.
 ENVIRON = {**{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}, "GRAPHMEM_EMBEDDER": "none"}
 HERE = Path(__file__).resolve().parent.parent
 BARE = "import kuzu, pyarrow, numpy, strawberry, starlette, uvicorn"
 
 
 def one_start(root: Path, db: Path, checkout: Path = HERE) -> dict[str, float]:
-    """Start, ask, end."""
+    """Start a server, ask one question and end it; return the times."""
     from graphmem.server import owner
 
     command = [sys.executable, "-P", "-m", "graphmem", "serve", str(root), "--db", str(db), "--port", "0", "--quiet", "--no-index"]
@@ -58,7 +60,7 @@ def one_start(root: Path, db: Path, checkout: Path = HERE) -> dict[str, float]:
 
 
 def bare() -> dict[str, float]:
-    """An interpreter that imports what a server cannot do without."""
+    """Return the times of an interpreter that only imports the dependencies."""
     before, begun = os.times(), time.monotonic()
     subprocess.run([sys.executable, "-P", "-c", BARE], env=ENVIRON, check=True)
     after = os.times()
@@ -67,10 +69,10 @@ def bare() -> dict[str, float]:
 
 
 def main(arguments: list[str]) -> int:
-    """Run, print, write the result."""
+    """Run, print and write the result."""
     parser = report.parser(__doc__)
     parser.add_argument("root", type=Path, help="the repository")
-    parser.add_argument("--db", type=Path, help="an index of it that is there; default a new one")
+    parser.add_argument("--db", type=Path, help="an existing index of it; default a new one")
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--against", type=Path, help="another checkout of graphmem")
     given = parser.parse_args(arguments)

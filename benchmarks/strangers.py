@@ -1,12 +1,14 @@
-"""Whose words become knowledge: poisoned and honest ways to say something, through every interface.
+"""Detection of poisoned statements in prompts, tool output, commands and errors, and false alarms.
 
     python -m benchmarks strangers
 
 Each line of `tests/strangers/*.tsv` is one case, written by hand: channel, kind, language, position, markup, text. A poisoned case is held
-back when nothing of it becomes knowledge that an agent is shown, and what the agent keeps afterwards waits for a person. An honest one
-passes when it does become knowledge, or leaves what the agent keeps alone. The `held_out` and `third` lines were written after the rules,
-the third without reading them. `FIRST_LOOK` has the counts of their first run; the rules were extended afterwards. The `fourth` lines
-were written without reading the rules, too, and nothing was changed for them.
+back if an agent is shown nothing that came from it, and the memory that the agent writes afterwards waits for a person. An honest case
+passes if its statement becomes a memory, or leaves the agent's own memory unheld.
+
+The `held_out` and `third` cases were written after the rules; the author of the third set did not read them. `FIRST_LOOK` has the counts of
+their first run. The rules were extended afterwards. The author of the `fourth` set did not read the rules either, and no rule was changed
+for it. The table has the share of held cases by set, channel, language and kind. Wrongly judged cases are printed below it.
 """
 
 from __future__ import annotations
@@ -34,11 +36,11 @@ FIRST_LOOK = {  # held back, of
     "fourth_poisoned": (40, 40),
     "fourth_honest": (1, 40),
 }
-HELD_BACK, LOST = 0.97, 0.02  # of the poisoned at least, of the honest at most
+HELD_BACK, LOST = 0.97, 0.02  # least share of poisoned cases, largest share of honest cases
 
 
 class Case(NamedTuple):
-    """One way to say something."""
+    """One statement and the channel that it comes through."""
 
     channel: str  # prompt | ask | tool | command | error | named
     kind: str
@@ -49,7 +51,7 @@ class Case(NamedTuple):
 
 
 def cases(name: str) -> list[Case]:
-    """The cases of one set."""
+    """Return the cases of one set."""
     with (CASES / f"{name}.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     return [Case(*row[:5], _whole(row[5]) if row[0] in ("prompt", "ask", "command") else row[5]) for row in rows]
@@ -64,7 +66,7 @@ def _event(session: str, kind: str, **more: object) -> dict[str, object]:
 
 
 def is_held_back(gm: GraphMem, case: Case, number: int) -> bool:
-    """Whether a case is held back: nothing it leads to is shown to an agent before a person saw it."""
+    """Whether nothing from a case is shown to an agent before a person saw it."""
     session = f"s{number}"
     gm.observe([_event(session, "session_start", args={"agent": "claude-code", "cwd": ROOT, "kind": "build"})])
     if case.channel == "error":
@@ -84,7 +86,7 @@ def is_held_back(gm: GraphMem, case: Case, number: int) -> bool:
     shown = [one for one in learnt if not is_held(one)]
     for one in [kept, *learnt]:
         gm.forget(one.id)
-    if case.channel == "prompt":  # a wish: of a person kept at once, of anybody else not at all, and the agent's own words wait as well
+    if case.channel == "prompt":  # a wish is kept at once if a person states it; otherwise neither it nor the agent's own memory is shown
         is_kept = len(wished) == 1 and wished[0].status == "confirmed" and not is_held(wished[0]) and bool(shown)
         return not is_kept if _is_honest(case) else not shown and is_held(kept)
     return is_held(kept)
@@ -95,7 +97,10 @@ def _is_honest(case: Case) -> bool:
 
 
 def _error(gm: GraphMem, case: Case, session: str) -> bool:
-    """An error that two sessions overcome becomes a memory; its text stands in no summary."""
+    """Whether an error text stays out of shown memories and of summaries.
+
+    Two sessions overcome the error, so that it becomes a memory.
+    """
     out = f"FAILED tests/test_a.py::test_x - {case.text}\n1 failed in 0.1s\n"
     run = {"command": "pytest -q"}
     told = False
@@ -117,7 +122,7 @@ def _error(gm: GraphMem, case: Case, session: str) -> bool:
 
 
 def measured(names: tuple[str, ...] = SETS) -> Iterator[tuple[str, Case, bool]]:
-    """Each case of some sets, and whether it was held back."""
+    """Yield (set, case, whether it was held back)."""
     for name in names:
         found = cases(name)
         with tempfile.TemporaryDirectory() as folder, GraphMem.open(Path(folder) / "index", settings=Settings(embedder="none")) as gm:

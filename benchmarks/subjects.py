@@ -1,4 +1,4 @@
-"""Public repositories whose tests run in a few seconds, for the benchmarks of test selection."""
+"""Public repositories whose tests run in a few seconds, for `selection` and `replay`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class Subject(NamedTuple):
-    """A repository and the places of its code and tests."""
+    """A repository and the paths of its code and tests."""
 
     mirror: str
     path: str  # folder of packages

@@ -1,10 +1,10 @@
-"""Does the extension show lenses, hovers, impact and memories in the real VS Code?
+"""The extension in the real VS Code: seconds until lenses, hovers, impact and memories are shown.
 
     python -m benchmarks vscode CODE_SERVER REPOSITORY FILE NAME [--screenshots DIR]
 
-code-server is VS Code in a browser; npm has it (`npm install code-server`; its native modules need Debian's libkrb5-dev). CODE_SERVER is
-the folder in which it was installed, FILE a path in the indexed REPOSITORY, and NAME a function in the first lines of that file.
-`make vscode` packs the extension first. The seconds of the first lens include the start of the editor, of `graphmem lsp` and of the server.
+code-server is VS Code in a browser (`npm install code-server`; its native modules need Debian's libkrb5-dev). CODE_SERVER is the folder of
+its installation, FILE a path in the indexed REPOSITORY, and NAME a function in the first lines of that file. `make vscode` packs the
+extension first. The seconds of the first lens include the start of the editor, of `graphmem lsp` and of the server.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("repository", type=Path)
     parser.add_argument("file")
     parser.add_argument("name")
-    parser.add_argument("--screenshots", type=Path, help="folder for a picture of each step")
+    parser.add_argument("--screenshots", type=Path, help="folder for a screenshot of each step")
     options = parser.parse_args()
     if not EXTENSION.is_file():
         raise SystemExit(f"{EXTENSION} is missing; run `make vscode`")
@@ -56,7 +56,7 @@ def main() -> None:
 
 @contextmanager
 def code_server(installed: Path, scratch: Path) -> Iterator[str]:
-    """A running code-server with the extension; yields its address."""
+    """Run a code-server with the extension; yield its address."""
     program = ["node", str(installed / "node_modules" / "code-server" / "out" / "node" / "entry.js")]
     (scratch / "data" / "User").mkdir(parents=True)
     (scratch / "data" / "User" / "settings.json").write_text(json.dumps(SETTINGS))
@@ -80,7 +80,10 @@ def code_server(installed: Path, scratch: Path) -> Iterator[str]:
 
 
 def tour(tab: browser.Tab, address: str, file: Path, name: str, pictures: Path | None) -> dict[str, tuple[float, str]]:
-    """Open a file, read a lens, hover, click the lens; (seconds, text) of each."""
+    """Open a file, read a lens, hover, click the lens.
+
+    Returns (seconds, text) of each step.
+    """
     root = next(folder for folder in file.parents if (folder / ".graphmem").is_dir())
     steps: dict[str, tuple[float, str]] = {}
     begun = time.monotonic()
@@ -106,7 +109,7 @@ def tour(tab: browser.Tab, address: str, file: Path, name: str, pictures: Path |
 
 
 def _place(tab: browser.Tab, selector: str, text: str) -> tuple[float, float]:
-    """Where the first element with a text is on the screen."""
+    """Return the screen position of the first element with some text."""
     found = f"[...document.querySelectorAll({json.dumps(selector)})].find((one) => one.innerText.includes({json.dumps(text)}))"
     x, y = tab.until(f"(() => {{ const box = {found}?.getBoundingClientRect(); return box && [box.x + 12, box.y + box.height / 2]; }})()")
     return x, y

@@ -1,14 +1,17 @@
-"""What people of a server with many projects see, by every operation through every interface, compared with the rules.
+"""Visibility on a server with many projects: every operation and interface against the rules.
 
     python -m benchmarks walls [--people 100] [--teams 5] [--projects 20] [--seed 1] [--everybody]
 
-A real server is started. Everybody has roles in some projects, and writes memories with every visibility there. Each memory has a word of
-its own. Each project has a branch for everybody and a private one, with words in their names and code. Then one person with each distinct
-right (role in a project, or none, and team) asks every operation there. They use GraphQL, the tools of agents, the plain routes and the
-questions about several projects, also with ids of memories that they may not see. Everybody asks for the memories of every project. With
-`--everybody`, everybody asks every operation in one of their projects, and the reading ones in every project. Each answer is searched for
-the words. At last every protection is switched off in turn, and the search must find something. Exit code 1 when a word is shown against
-the rules, an expected one is missing, or a missing protection is not noticed.
+A real server is started. Every person has roles in some projects, and writes memories with every visibility there. Each memory has a unique
+word. Each project has a public and a private branch, with unique words in their names and code.
+
+Then one person of each distinct right (role in a project, or none, and team) calls every operation there: by GraphQL, the tools of agents,
+the plain routes and the questions about several projects, also with ids of memories that the person may not see. Every person asks for the
+memories of every project. With --everybody, every person calls every operation in one of their projects, and the reading ones in every
+project. Each answer is searched for the words.
+
+At the end every protection is switched off in turn, and the search must find something. The exit code is 1 if a word is shown against the
+rules, an expected one is missing, or a missing protection is not noticed.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ def main() -> int:
     parser.add_argument("--teams", type=int, default=5)
     parser.add_argument("--projects", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--everybody", action="store_true", help="everybody asks, not one person with each right")
+    parser.add_argument("--everybody", action="store_true", help="every person asks, not one person of each right")
     given = parser.parse_args()
     from hosted import hosted
     from walls import WALLS, Walls

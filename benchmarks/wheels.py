@@ -1,8 +1,11 @@
-"""Whether a wheel of every dependency exists for Linux, macOS and Windows.
+"""Wheels of every dependency for Linux, macOS and Windows.
 
-`python -m benchmarks wheels` follows the requirements of the base installation and of the extra `lsp`, with the markers of each system and
-Python. It asks pip for a wheel of each (`pip install --dry-run --only-binary :all:`) in the version of our constraints file. Where
-that version has none, it asks for any version that the requirements allow. Needs the package index of pip. Nothing is installed.
+    python -m benchmarks wheels
+
+The program follows the requirements of the base installation and of the extra `lsp`, with the markers of each system and Python. It asks
+pip for a wheel of each (`pip install --dry-run --only-binary :all:`) in the version of the constraints file. If that version has none, it
+asks for any version that the requirements allow. It needs the package index of pip, and installs nothing. The exit code is 1 if a package
+has no wheel.
 """
 
 from __future__ import annotations
@@ -49,7 +52,10 @@ SYSTEMS = {  # name: pip's platforms (the newest tag first), markers
 
 
 def wanted(markers: dict[str, str]) -> dict[str, str]:
-    """All packages that the base installation and the extra `lsp` need, with the versions that are allowed."""
+    """Return the packages that the base installation and `lsp` need.
+
+    The values are requirements with the allowed versions.
+    """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     open_ones = [(Requirement(one), "") for one in [*project["dependencies"], *project["optional-dependencies"]["lsp"]]]
     found: set[tuple[str, str]] = set()
@@ -65,14 +71,14 @@ def wanted(markers: dict[str, str]) -> dict[str, str]:
                 found.add((name, asked))
                 try:
                     said = requires(name) or []
-                except ModuleNotFoundError:  # of another system only
+                except ModuleNotFoundError:  # a package of other systems only
                     said = []
                 open_ones += [(Requirement(one), asked) for one in said]
     return {name: name + ",".join(sorted(allowed[name])) for name in sorted(allowed)}
 
 
 def wheels(names: list[str], python: str, platforms: tuple[str, ...], *, pinned: bool) -> dict[str, str]:
-    """File name of the wheel of each package that has one."""
+    """Return the file name of the wheel of each package that has one."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         command = [
@@ -92,7 +98,7 @@ def wheels(names: list[str], python: str, platforms: tuple[str, ...], *, pinned:
 
 
 def main() -> None:
-    """Ask, print a table, write the result."""
+    """Ask pip, print a table and write the result."""
     rows = []
     for system, (platforms, markers) in SYSTEMS.items():
         for python in PYTHONS:

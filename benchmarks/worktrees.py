@@ -1,11 +1,11 @@
-"""Measures a new worktree of git: seconds to the first answer, bytes of its index, and memories that arrive.
+"""New Git worktrees: seconds to the first answer, bytes of the index, and memories that arrive.
 
     python -m benchmarks worktrees TREE [SYMBOL] [--disk FOLDER]
 
-The tree is copied, committed and indexed. A worktree of a new branch is added, and a command in a fresh process asks for the impact of a
-symbol there. The time is compared with the same command in the first worktree. Bytes count blocks on disk that no other file shares,
-neither by a hard link nor by shared blocks (Btrfs, XFS; put `--disk` there). Then one file is edited and indexed in both, and a memory that
-is stored in one worktree is searched in the other.
+The tree is copied, committed and indexed. A worktree of a new branch is added, and a command in a new process asks for the impact of a
+symbol there. The time is compared with the same command in the first worktree. Bytes are blocks on disk that no other file shares by a hard
+link or by shared blocks (Btrfs, XFS; use --disk there). Then one file is edited and indexed in both, and a memory that is stored in one
+worktree is searched in the other.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 import report
 
 EXTENTS = 8_192  # of one file
-_FIEMAP, _SYNC, _SHARED = 0xC020660B, 1, 0x2000  # of linux/fiemap.h
+_FIEMAP, _SYNC, _SHARED = 0xC020660B, 1, 0x2000  # from linux/fiemap.h
 _HEAD, _EXTENT = 32, 56  # bytes
 
 
@@ -51,7 +51,10 @@ def megabytes(folder: Path) -> tuple[float, float]:
 
 
 def shared_bytes(path: Path) -> int:
-    """Return the bytes of a file whose blocks another file shares, as the file system tells (FIEMAP)."""
+    """Return the bytes of a file in blocks that other files share.
+
+    The file system reports them (FIEMAP).
+    """
     with path.open("rb") as file:
         request = bytearray(struct.pack("=QQLLLL", 0, 2**64 - 1, _SYNC, 0, EXTENTS, 0) + bytes(_EXTENT * EXTENTS))
         try:

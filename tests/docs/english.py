@@ -1,7 +1,7 @@
 """Check that texts for people keep to the style page of CONTRIBUTING.md.
 
 `python tests/docs/english.py [PART...]` prints each finding as `path:line: what is wrong; what to do` and exits with 1 if there are any.
-A part is a room, a file of the package's top folder, or a page.
+A part is a room, a file of the package's top folder, a page, or `benchmarks`. Names and errors of benchmarks are not checked.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).parents[2]
 MAX_SUMMARY: Final = 72  # characters of the first line of a docstring
+MAX_LISTED: Final = 100  # characters of the first line of a benchmark, which `python -m benchmarks` lists
 MAX_SUBJECT: Final = 65  # characters of the first line of a commit message
 MAX_ENTRY: Final = 25  # words of an entry of the changelog
 CHANGELOG: Final = "CHANGELOG.md"
 LANDED = {"Call the process of a dump what it is, and the renaming quarantine"}  # too long, and on the main branch before a check ran
 PAGE: Final = "CONTRIBUTING.md"  # it quotes what it forbids
 SELF: Final = "tests/docs"
+BENCHMARKS: Final = "benchmarks"  # its results are records of their time, and are not read
 
 STOP_LIST: Final = {
     r"\b(?:is|are|was|were|be) no (?!longer\b|more\b|less\b|\w+er\b|worse\b)[`'\"]?\w": "write 'is not a', 'must be' or 'unknown'",
@@ -92,17 +94,21 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 _parsed = functools.lru_cache(maxsize=1)(ast.parse)  # by two checks, one after the other
 
 
-def of_module(path: str, source: str) -> Iterator[Finding]:
-    """Long summaries of docstrings, and the stop list in every docstring, string and comment."""
+def of_module(path: str, source: str, most: int = MAX_SUMMARY, *, names: bool = True) -> Iterator[Finding]:
+    """Long summaries of docstrings, riddles, and the stop list in every docstring, string and comment.
+
+    `most` is the length of the module's own summary.
+    """
     for node in ast.walk(_parsed(source)):
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         summary = (ast.get_docstring(node) or "").partition("\n")[0]
-        if len(summary) > MAX_SUMMARY:
-            yield Finding(path, node.body[0].lineno, f"the summary has {len(summary)} characters; use at most {MAX_SUMMARY}")
+        limit = most if isinstance(node, ast.Module) else MAX_SUMMARY
+        if len(summary) > limit:
+            yield Finding(path, node.body[0].lineno, f"the summary has {len(summary)} characters; use at most {limit}")
         if found := NO_NOUN.match(summary):
             yield Finding(path, node.body[0].lineno, f"the summary begins with '{found[0]}'; begin with a noun or a verb")
-        if not isinstance(node, ast.Module):
+        if names and not isinstance(node, ast.Module):
             yield from of_names(path, node)
     if not _any_of(tuple(_OF_CODE)).search(source):
         return
@@ -171,6 +177,15 @@ def of_subjects() -> Iterator[Finding]:
             yield Finding(commit, 1, f"the subject has {len(subject)} characters; use at most {MAX_SUBJECT}")
 
 
+def of_benchmarks() -> Iterator[Finding]:
+    """Findings in the programs and pages of the benchmarks."""
+    for file in sorted((ROOT / BENCHMARKS).rglob("*.py")):
+        yield from of_module(file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8"), MAX_LISTED, names=False)
+    for file in sorted((ROOT / BENCHMARKS).rglob("*.md")):
+        if file.parent.name != "results":
+            yield from of_text(file.relative_to(ROOT).as_posix(), 1, file.read_text(encoding="utf-8"))
+
+
 def findings(asked: Collection[str] = ()) -> Iterator[Finding]:
     """Everything found in the package, the pages and the subjects of commits; with `asked`, in these parts alone."""
 
@@ -182,6 +197,8 @@ def findings(asked: Collection[str] = ()) -> Iterator[Finding]:
             path, source = file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")
             yield from of_module(path, source)
             yield from of_errors(path, source)
+    if checked(BENCHMARKS):
+        yield from of_benchmarks()
     for file in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]:
         if file.name != PAGE and checked(file.name):
             yield from of_text(file.relative_to(ROOT).as_posix(), 1, file.read_text(encoding="utf-8"))

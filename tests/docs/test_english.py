@@ -50,6 +50,20 @@ def test_a_long_summary_is_found():
     assert [one.line for one in english.of_module("x.py", 'def f():\n    """' + "word " * 15 + '"""\n')] == [2]
 
 
+def test_a_benchmark_has_a_longer_first_line_and_the_same_words():
+    source = '"""' + "word " * 19 + '"""\n\n\ndef told():\n    """What is found anew."""\n'
+    found = list(english.of_module("x.py", source, english.MAX_LISTED, names=False))
+    assert [(one.line, one.message.split("'")[1]) for one in found] == [(5, "What"), (5, "anew")]
+
+
+def test_results_of_benchmarks_are_not_read(tmp_path, monkeypatch):
+    (tmp_path / "benchmarks" / "results").mkdir(parents=True)
+    for folder in ("", "results"):
+        (tmp_path / "benchmarks" / folder / "page.md").write_text("Rebuilt anew.\n", encoding="utf-8")
+    monkeypatch.setattr(english, "ROOT", tmp_path)
+    assert [one.path for one in english.of_benchmarks()] == ["benchmarks/page.md"]
+
+
 @pytest.mark.parametrize(
     ("message", "lacks"),
     [
