@@ -230,7 +230,8 @@ def _kind(one: ErrorSeen) -> str:
     The message is left out, because it may be external text.
     """
     found = _ERROR_KIND.match(one.message)
-    label = program_of(one.command) or re.sub(r"[^\w:.-]", "", one.tool)[:40]
+    # A command without a program, such as a line of a shell script, says nothing: its label is the line itself.
+    label = program_of(one.command) or ("a command" if one.tool.startswith("run:") else re.sub(r"[^\w:.-]", "", one.tool)[:40])
     return f"{found.group(1) if found else 'an error'}{f' of {label}' if label else ''}"
 
 

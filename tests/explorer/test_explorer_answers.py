@@ -216,7 +216,7 @@ def test_on_a_phone_a_row_of_many_columns_is_a_few_lines_that_can_be_read(tab, p
     heights = tab.value("[...document.querySelectorAll('table.wide tbody tr')].map((row) => row.offsetHeight)")
     assert max(heights) < 220
     named = "[...document.querySelectorAll('table.wide tbody tr:first-child td')].map((cell) => cell.dataset.column)"
-    assert tab.value(named)[1:4] == ["Score", "Share of the given files' changes", "Times changed together"]
+    assert tab.value(named)[1:3] == ["Share of the given files' changes", "Times changed together"]
 
 
 @pytest.mark.usefixtures("phone")
@@ -345,6 +345,8 @@ def test_a_newcomer_reads_warnings_and_decisions_before_other_memories_and_the_p
     root.mkdir()
     (root / "README.md").write_text("# Shop\n\nShop sells books by mail, and keeps carts for a day.\n", encoding="utf-8")
     (root / "pyproject.toml").write_text('[project]\nname = "shop"\ndescription = "Sells books"\n', encoding="utf-8")
+    (root / "examples").mkdir()
+    (root / "examples" / "package.json").write_text('{"name": "example", "scripts": {"dev": "shop dev"}}\n', encoding="utf-8")
     (root / "cart.py").write_text("def total():\n    return 1\n", encoding="utf-8")
     with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
         memory.index(root)
@@ -359,12 +361,14 @@ def test_a_newcomer_reads_warnings_and_decisions_before_other_memories_and_the_p
         assert [one.seeded for one in known] == sorted(one.seeded for one in known)
         assert known[2].type == "fact"
         assert known[-1].seeded
+        example = next(one for one in known if one.seeded and one.files == ["examples/package.json"])
         with serve(memory) as address:
             visit(address + "/explore/onboarding", "document.querySelectorAll('main .card').length === 4")
             cards = tab.value("[...document.querySelectorAll('main .card')].map((one) => one.innerText)")
             assert all(one.title in cards[0] for one in known[:3])
             assert known[-1].title not in cards[0]
-            assert known[3].title in cards[3]
+            assert next(one.title for one in known if one.files == ["pyproject.toml"]) in cards[3]
+            assert cards[3].index("pyproject.toml") < cards[3].index(example.title), "the project before its examples"
 
 
 def test_what_is_found_says_its_kind_in_words_and_shows_it(tab, page, visit):

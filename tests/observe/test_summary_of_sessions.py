@@ -105,6 +105,11 @@ def test_a_short_one_is_one_line_and_without_anybody_s_words_where_strangers_had
         assert not any(word in tainted for word in ("Use Decimal", "template", "unused", "Round the totals", "Unit one"))
 
 
+def test_an_error_of_a_line_without_a_program_names_no_made_up_command():
+    error = ErrorSeen("k", "exit code 3", "run:raisesystemexit3", "", 1, False, (), (4,))
+    assert summarised(record(errors=(error,)))["errors_left"] == ["an error of a command"]
+
+
 @pytest.mark.parametrize("name", ["../../evil", "a/b\\c", "x" * 300, "ключ", "nul\x00"])
 def test_no_name_of_a_session_leads_out_of_the_folder(tmp_path, name):
     one = record()

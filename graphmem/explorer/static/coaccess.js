@@ -24,7 +24,6 @@ export async function show(page, parameters, signal) {
       notes.filter((note) => !unknown.some((path) => note.includes(path))).map((note) => h("p.hint", null, note)),
     ];
     if (!hits.length) return [said, h("p.lead", null, w.none)];
-    const score = (one) => one.score.toFixed(1);
     const moved = hits.filter((one) => one.support);
     const never = hits.filter((one) => !one.support);
     const named = (one) => [fileLink(one.path), one.via ? h("div.where", null, w.via(one.via)) : null];
@@ -38,21 +37,20 @@ export async function show(page, parameters, signal) {
       moved.length
         ? card(w.moved, null, table(
             w.moved,
-            [words.map.columns.file, w.score, w.share, w.support, w.order, w.last, w.code],
+            [words.map.columns.file, w.share, w.support, w.order, w.last, w.code],
             moved.map((one) => [
               named(one),
-              score(one),
               h("span.share", null, bar(one.confidence), ` ${Math.round(100 * one.confidence)}%`),
               words.number(one.support),
               w.direction[one.direction] ?? one.direction,
               day(one.lastSeen),
               one.explained.length ? code(one) : chip(w.hidden, "likely"),
             ]),
-            { numeric: [1, 3], first: 15 },
+            { numeric: [2], first: 15 },
           ))
         : null,
       never.length
-        ? card(w.never, w.never_hint, table(w.never, [words.map.columns.file, w.score, w.why], never.map((one) => [[fileLink(one.path)], score(one), why(one)]), { numeric: [1], first: 15 }))
+        ? card(w.never, w.never_hint, table(w.never, [words.map.columns.file, w.why], never.map((one) => [[fileLink(one.path)], why(one)]), { first: 15 }))
         : null,
       known.memories.length || known.held ? card(words.known.about.together, null, knownList(known, "", files, "together")) : null,
     ];

@@ -3,11 +3,13 @@
 import { ask } from "./api.js";
 import { announce, fill, h } from "./dom.js";
 import { breakable, card, chip, choice, day, failure, field, fileLink, go, into, link, listing, symbolLink, table, to, where } from "./parts.js";
+import { entryPoint } from "./semantics.js";
 import { words } from "./words.js";
 
 const SPANS = [7, 30, 91, 365];
 const MOST = 200; // memories of a period
 const FIRST_SEEDED = 3; // memories made from the project's files that are shown at first
+const STARTS = 4; // programs and commands with which reading begins
 const FIRST = 8; // entries of a list at first
 
 const person = (name) => (name ? h("span.author", null, name) : null);
@@ -117,11 +119,16 @@ export async function onboarding(page, _, signal) {
     h("div.heading.row", null, h("div", null, h("h1", null, w.title), h("p.lead", null, w.hint)), h("nav.actions", null, link(to("graph"), words.home.open_map, { class: "button" }), link(to("decisions"), words.architect.decisions.title, { class: "button" }), link(to("news"), words.views.news, { class: "button" }))),
     card(w.know, w.know_hint, know),
     h("div.sides", null, card(words.code.central, words.code.begin, code), card(w.whom, words.news.code_hint, ask_them)), own);
-  into(code, ask("CentralSymbols", { limit: 10 }, signal), ({ centralSymbols }) => listing(centralSymbols.symbols.map(({ symbol }) => [symbolLink(symbol), " ", where(symbol)]), 10));
+  const starts = ask("EntryPoints", { kinds: ["MAIN", "COMMAND"], limit: STARTS }, signal).then(({ entryPoints }) => entryPoints.entryPoints.filter((one) => !one.beside));
+  into(code, Promise.all([starts, ask("CentralSymbols", { limit: 10 }, signal)]), ([begun, { centralSymbols }]) => [
+    begun.length ? [h("h3", null, w.starts), listing(begun.map(entryPoint), STARTS), h("h3", null, w.used)] : null,
+    listing(centralSymbols.symbols.map(({ symbol }) => [symbolLink(symbol), " ", where(symbol)]), 10),
+  ]);
   knowers(ask_them, FIRST, signal);
   await into(know, ask("TeamNews", { days: 7, limit: 1 }, signal), ({ teamNews: found }) => {
     const learnt = found.important.filter((one) => !one.seeded);
-    const seeded = found.important.filter((one) => one.seeded);
+    const depth = (one) => (one.type === "MODULE_INSIGHT" ? -1 : Math.min(...one.files.map((path) => path.split("/").length), 2));
+    const seeded = found.important.filter((one) => one.seeded).sort((a, b) => depth(a) - depth(b)); // of the whole project before its parts
     if (seeded.length) fill(own, card(w.own, w.own_hint, listing(seeded.map(entry), FIRST_SEEDED)));
     return learnt.length
       ? listing(learnt.map(entry), learnt.length, "ol")

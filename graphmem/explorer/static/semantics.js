@@ -47,7 +47,7 @@ export function homeSemantics({ hot, cycles, entries, flows, dead, recent }, fil
       : h("p", null, w.no_dead));
 }
 
-const entryPoint = (one) => [symbolLink(one.symbol), " ", chip(words.home.entry_of[one.kind] ?? one.kind.toLowerCase(), "entry"), h("div.where", null, one.symbol.qualname === "<module>" ? null : [where(one.symbol), " · "], words.home.reach(one.reach))];
+export const entryPoint = (one) => [symbolLink(one.symbol), " ", chip(words.home.entry_of[one.kind] ?? one.kind.toLowerCase(), "entry"), h("div.where", null, one.symbol.qualname === "<module>" ? null : [where(one.symbol), " · "], words.home.reach(one.reach))];
 
 /** Entry points that people start; of a library the exports, those with the farthest reach first. */
 async function entryPoints(signal) {

@@ -630,8 +630,7 @@ export const words = {
     moved: "Zusammen geändert",
     never: "Nie zusammen geändert",
     never_hint: "Vorgeschlagen nach Dateinamen, Verbindungen im Code und letzten Änderungen.",
-    order_hint: "Die besten zuerst. Die Zahl verbindet, wie oft und wie kürzlich sich die Dateien zusammen änderten, wie ähnlich ihre Namen sind, und Verbindungen im Code.",
-    score: "Wert",
+    order_hint: "Die besten zuerst: wie oft und wie kürzlich sich die Dateien zusammen änderten, wie ähnlich ihre Namen sind, und Verbindungen im Code.",
     why: "Warum",
     by_name: "ähnlicher Name",
     recently: "kürzlich geändert; sonst ist nichts bekannt",
@@ -762,6 +761,8 @@ export const words = {
     own: "Was die Dateien des Projekts sagen",
     own_hint: "Aus README, Manifesten und CI-Dateien gelesen, als das Projekt indiziert wurde.",
     whom: "Wen fragen",
+    starts: "Wo die Ausführung beginnt",
+    used: "Was der meiste andere Code verwendet",
   },
   review: {
     title: "Prüfen",

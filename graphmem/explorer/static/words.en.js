@@ -676,8 +676,7 @@ export const words = {
     moved: "Changed together",
     never: "Never changed together",
     never_hint: "Suggested because of file names, dependencies in the code and recent edits.",
-    order_hint: "Best first. The score combines how often and how recently the files changed together, how similar their names are, and dependencies in the code.",
-    score: "Score",
+    order_hint: "Best first, by how often and how recently the files changed together, how similar their names are, and dependencies in the code.",
     why: "Why",
     by_name: "similar name",
     recently: "edited recently; nothing else is known",
@@ -831,6 +830,8 @@ export const words = {
     own: "What the project's own files say",
     own_hint: "Read from the README, manifests and CI files when the project was indexed.",
     whom: "Whom to ask",
+    starts: "Where execution starts",
+    used: "What most other code uses",
   },
   review: {
     title: "Review",
