@@ -58,16 +58,20 @@
     declarator: (reference_declarator
       (identifier) @target))) @binding.annotate
 
-; auto name = value;
+; auto name = value; auto [name, other] = value;
 (declaration
   type: (placeholder_type_specifier)
   declarator: (init_declarator
     declarator: [
       (identifier) @target
+      (structured_binding_declarator) @target
       (pointer_declarator
         declarator: (identifier) @target)
       (reference_declarator
-        (identifier) @target)
+        [
+          (identifier)
+          (structured_binding_declarator)
+        ] @target)
     ]
     value: (_) @value)) @binding.assign
 
@@ -86,14 +90,19 @@
       (identifier) @target)
   ]) @binding.annotate
 
+; for (auto name : values), for (auto [name, other] : values)
 (for_range_loop
   type: (placeholder_type_specifier)
   declarator: [
     (identifier) @target
+    (structured_binding_declarator) @target
     (pointer_declarator
       declarator: (identifier) @target)
     (reference_declarator
-      (identifier) @target)
+      [
+        (identifier)
+        (structured_binding_declarator)
+      ] @target)
   ]
   right: (_) @value) @binding.for
 

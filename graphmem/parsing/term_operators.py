@@ -120,11 +120,22 @@ def _dotted(syntax: Syntax, entry: TermEntry) -> Build:
     return build
 
 
+def _below(builder: TermBuilder, outer: Node, inner: TermIndex) -> TermIndex:
+    """Return the name `outer::inner`, for a qualified name `inner`."""
+    found = builder.terms[inner]
+    if found[0] == NAME:
+        return builder.add((ATTR, builder.term(outer), found[1]))
+    if found[0] == ATTR:
+        return builder.add((ATTR, _below(builder, outer, found[1]), found[2]))
+    return builder.add((INDEX, _below(builder, outer, found[1]), found[2])) if found[0] == INDEX else inner
+
+
 def _attr(syntax: Syntax, entry: TermEntry) -> Build:
     base, name = _pick(syntax, entry["base"]), _pick(syntax, entry["name"])
     alone = syntax.kinds(entry.get("alone", ()))
     generic = syntax.kinds(entry.get("generic", ()))
     rooted = str(entry.get("rooted", ""))
+    whole = bool(entry.get("whole"))
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
         if builder._quiet:
@@ -137,7 +148,8 @@ def _attr(syntax: Syntax, entry: TermEntry) -> Build:
         if rooted and base(node) is None:
             return builder.add((NAME, rooted + builder.text(attribute)))
         if attribute.kind_id in alone:
-            return builder.term(attribute)
+            outer, inner = base(node) if whole and attribute.kind_id == node.kind_id else None, builder.term(attribute)
+            return _below(builder, outer, inner) if outer is not None else inner
         if attribute.kind_id in generic:
             attribute = attribute.named_children[0]
         start, end, text = attribute.start_byte, attribute.end_byte, builder.ascii

@@ -74,6 +74,22 @@ MACRO: Final = "#define"
 POINTED: Final = "pointed"
 """Kind of the key in `*p`, the item that `p` points at."""
 
+TYPED_RESULTS: Final = frozenset(
+    [
+        "any_cast",
+        "bit_cast",
+        "const_cast",
+        "dynamic_cast",
+        "dynamic_pointer_cast",
+        "make_shared",
+        "make_unique",
+        "reinterpret_cast",
+        "static_cast",
+        "static_pointer_cast",
+    ]
+)
+"""Functions whose type argument is the type of the result: `static_cast<Type>(x)`."""
+
 CONDITION: Final = "bool"
 """Sign of the operation that converts a condition to true or false."""
 
@@ -162,6 +178,15 @@ def _result_type(node: Node) -> Node | None:
     return after.named_children[0] if after is not None and after.named_children else None
 
 
+def _templated(builder: TermBuilder, node: Node) -> TermIndex:
+    """Convert `name<Type>`; only functions of `TYPED_RESULTS` keep the type."""
+    name, arguments = node.child_by_field_name("name"), node.child_by_field_name("arguments")
+    term = builder.term(name)
+    types = [child for child in arguments.named_children if child.type == "type_descriptor"] if arguments is not None else []
+    is_typed = name is not None and types and builder.text(name) in TYPED_RESULTS
+    return builder.add((INDEX, term, TermIndex(builder.annotation(types[0])))) if is_typed else term
+
+
 class CFamilyHelper(Helper):
     """Helper for C and C++: macros, operators, and paths of classes."""
 
@@ -234,6 +259,8 @@ class CFamilyHelper(Helper):
             operator, inner = node.child_by_field_name("operator"), builder.term(node.child_by_field_name("argument"))
             is_item = operator is not None and operator.type == "*"
             return builder.add((INDEX, inner, builder.add((LITERAL, POINTED)))) if is_item else builder.add((EITHER, (inner,)))
+        if what == "templated":
+            return _templated(builder, node)
         if what == "update":  # the operator of `x++` has a second operand, which nobody reads
             operator, inner = node.child_by_field_name("operator"), builder.term(node.child_by_field_name("argument"))
             is_after = operator is not None and operator.start_byte > node.start_byte

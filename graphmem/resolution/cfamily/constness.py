@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, SELF
+from graphmem.parsing.facts import ATTR, CALL, INDEX, LITERAL, NAME, SELF
+from graphmem.parsing.languages.cfamily import POINTED
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.types import FUNC
 
@@ -70,11 +71,15 @@ def receiver_is_const(inference: Inference, entry: FileEntry, site: Reference | 
         return _in_const_method(inference, entry, site.scope)
     if found[0] == SELF:
         return _in_const_method(inference, entry, site.scope)
+    is_pointed = found[0] == INDEX and entry.terms[found[2]] == (LITERAL, POINTED)
+    found = entry.terms[found[1]] if is_pointed and found[0] == INDEX else found
     if found[0] == NAME:
         for place in inference.lookup(entry, site.scope, found[1], site.line) or ():
             if place.slot.kind == "parameter":
                 signature = place.entry.definitions[place.scope].signature
                 return re.search(rf"\bconst\b[^,()]*\b{re.escape(found[1])}\b", signature) is not None
+            if is_pointed:
+                return None  # a constant pointer may point at any object
             owner = place.entry.definitions[place.scope]
             return _in_const_method(inference, entry, site.scope) if owner.kind in CLASS_KINDS else None
     if found[0] == CALL:

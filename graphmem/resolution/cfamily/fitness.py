@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.symbol import Symbol
 
-TEXTS: Final = frozenset(["string", "string_view", "wstring"])
+TEXTS: Final = frozenset(["basic_string", "string", "string_view", "wstring"])
 """Classes of the library that hold text and take a pointer to characters."""
 
 NUMBERS: Final = frozenset(["bool", "char", "double", "float", "int", "long", "short", "signed", "unsigned", "size_t", "ssize_t"]) | {
@@ -61,6 +61,8 @@ class Declared(NamedTuple):
     """Whether the type is a type parameter, or not written."""
 
     classes: frozenset[Symbol]
+    plain: str
+    """The name of the library's type for which `name` is an alias, else `name`."""
 
 
 def declared_of(inference: Inference, function: Symbol, annotation: int) -> Declared:
@@ -82,7 +84,9 @@ def _declared(inference: Inference, function: Symbol, annotation: int) -> Declar
     is_pointer = term is not None and term[0] == INDEX and entry.terms[term[1]] == (NAME, "*")
     name = written(entry.terms, term[2] if is_pointer and term is not None and term[0] == INDEX else annotation)
     is_open = annotation < 0 or is_type_parameter(entry, function.index, annotation)
-    return Declared(is_pointer, name, is_open, frozenset(atom[1] for atom in types if atom[0] == INST))
+    outside = {atom[2].rpartition(".")[2] for atom in types if atom[0] == EXTI}
+    plain = outside.pop() if len(outside) == len(types) == 1 else name
+    return Declared(is_pointer, name, is_open, frozenset(atom[1] for atom in types if atom[0] == INST), plain)
 
 
 def fit(argument: Term, given: Type, declared: Declared) -> int | None:
@@ -91,7 +95,7 @@ def fit(argument: Term, given: Type, declared: Declared) -> int | None:
     `argument` is the argument's expression, and `given` is its inferred type. A higher score is a better fit. None means that the source
     text does not decide, so the caller must compare the types.
     """
-    is_pointer, name, is_open, _ = declared
+    is_pointer, _, is_open, _, name = declared
     if is_open:
         return None
     if name == ARGUMENTS:
@@ -116,7 +120,7 @@ def fit_pointer(declared: Declared) -> int | None:
     """Score how well a pointer fits a parameter; None if the types decide."""
     if declared.is_open or declared.is_pointer:
         return None if declared.is_open or declared.classes else EXACT
-    if is_number(declared.name):
+    if is_number(declared.plain):
         return IMPOSSIBLE
     return 0 if declared.classes else CONVERTED
 
@@ -133,7 +137,7 @@ def fit_value(given: Type, declared: Declared) -> int | None:
         return None
     if declared.is_pointer or declared.classes:
         return 0
-    return (EXACT if declared.name in numbers else CONVERTED + 1) if is_number(declared.name) else None
+    return (EXACT if declared.plain in numbers else CONVERTED + 1) if is_number(declared.plain) else None
 
 
 def _of_literal(kind: str, name: str, *, is_pointer: bool) -> int | None:

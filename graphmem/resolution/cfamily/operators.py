@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.parsing.facts import ATTR, INDEX, LITERAL, NAME, NO_TERM, OPERATOR, TermIndex
 from graphmem.parsing.languages.cfamily import CONDITION, MACRO, POINTED
+from graphmem.resolution.call import Argument
 from graphmem.resolution.cfamily.constness import of_constness, receiver_is_const
 from graphmem.resolution.cfamily.conversions import conversion
 from graphmem.resolution.cfamily.fitness import declared_of, fit
@@ -48,6 +49,9 @@ class CFamilyOperators(CFamilyNames):
             _, _, left, right = found
             sides: list[Operator] = [(OPERATOR, CONDITION, TermIndex(side), NO_TERM) for side in (left, right)]
             return [pair for side in sides for pair in self._operated(inference, entry, reference, side)]
+        if found[0] == OPERATOR and found[1] == "=" and entry.terms[found[2]][0] == INDEX:  # `value[key] = …` runs both
+            subscripted = self._operated(inference, entry, reference, entry.terms[found[2]])
+            return [*subscripted, *self._operated(inference, entry, reference, found)]
         return self._operated(inference, entry, reference, found)
 
     def _operated(self, inference: Inference, entry: FileEntry, reference: Reference, found: Term) -> Sequence[tuple[Symbol, int]]:
@@ -68,10 +72,15 @@ class CFamilyOperators(CFamilyNames):
         for symbol in sorted(frozenset().union(*values), key=lambda one_class: one_class.place):
             functions += (function for function in self.operators(inference, symbol, name) if function not in functions)
         sides = [
-            Operand(entry.terms[side], value, classes, frozenset().union(*map(inference.project_classes, classes)))
+            Operand(
+                entry.terms[side],
+                Argument(entry, reference.scope, reference.line, side, value),
+                classes,
+                frozenset().union(*map(inference.project_classes, classes)),
+            )
             for side, value, classes in zip(operands, types, values, strict=True)
         ]
-        scores = [_fitness(inference, function, sides) for function in functions]
+        scores = [self._fitness(inference, function, sides) for function in functions]
         best = max(scores, default=-1)
         chosen = [function for function, score in zip(functions, scores, strict=True) if score == best >= 0]
         chosen = list(of_constness(inference, chosen, receiver_is_const(inference, entry, reference, operands[0])))
@@ -80,6 +89,38 @@ class CFamilyOperators(CFamilyNames):
             parameter = inference.project.definition(chosen[0]).parameters[-1]
             found_here += conversion(inference, chosen[0], parameter, entry.terms[operands[-1]], types[-1])
         return found_here
+
+    def _fitness(self, inference: Inference, function: Symbol, operands: Sequence[Operand]) -> int:
+        """Score how well operands fit an overloaded operator; -1 for no fit.
+
+        `function` is the overload. A higher score is better.
+        """
+        entry = inference.project.entry(function)
+        definition = entry.definitions[function.index]
+        first = int(function.kind != "function")
+        if len(definition.parameters) != len(operands) - first:
+            return IMPOSSIBLE
+        score, is_sure = 0, bool(first)
+        for operand, parameter in zip(operands[first:], definition.parameters, strict=True):
+            declared = declared_of(inference, function, parameter.annotation)
+            types = declared.classes
+            is_sure = is_sure or not types.isdisjoint(operand.accepted)
+            if operand.classes:  # an object, no pointer
+                points = fit(operand.term, operand.argument.given, declared)
+            else:
+                points = self.fit_argument(inference, operand.argument, function, parameter.annotation)
+            if points is None:
+                points = EXACT if types & operand.classes else DERIVED if types & operand.accepted else 0
+                if not points and operand.classes and (types or not declared.is_open):
+                    points = CONVERTED if types and operand is not operands[0] else IMPOSSIBLE
+            if points < 0:
+                return IMPOSSIBLE
+            score += points
+        if not is_sure:
+            return IMPOSSIBLE
+        moves = "&&" in definition.signature.partition("(")[2]
+        stays = operands[-1].term[0] in (NAME, ATTR, INDEX) and (operands[-1].classes or not operands[-1].argument.given)
+        return IMPOSSIBLE if moves and stays else 2 * score + moves
 
     def operators(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Symbol]:
         """Return all overloads of an operator for objects of a class.
@@ -160,39 +201,10 @@ def _operation(entry: FileEntry, found: Term) -> tuple[Sequence[str], Sequence[i
 
 
 class Operand(NamedTuple):
-    """An operand of an overloaded operator: its expression, type and classes."""
+    """An operand of an overloaded operator: its expression and classes."""
 
     term: Term
-    given: Type
+    argument: Argument
     classes: frozenset[Symbol]
     accepted: frozenset[Symbol]
     """These classes and their bases."""
-
-
-def _fitness(inference: Inference, function: Symbol, operands: Sequence[Operand]) -> int:
-    """Score how well operands fit an overloaded operator; -1 for no fit.
-
-    `function` is the overload. A higher score is better.
-    """
-    entry = inference.project.entry(function)
-    definition = entry.definitions[function.index]
-    first = int(function.kind != "function")
-    if len(definition.parameters) != len(operands) - first:
-        return IMPOSSIBLE
-    score, is_sure = 0, bool(first)
-    for operand, parameter in zip(operands[first:], definition.parameters, strict=True):
-        declared = declared_of(inference, function, parameter.annotation)
-        types = declared.classes
-        is_sure = is_sure or not types.isdisjoint(operand.accepted)
-        points = fit(operand.term, operand.given, declared)
-        if points is None:
-            points = EXACT if types & operand.classes else DERIVED if types & operand.accepted else 0
-            if not points and operand.classes and (types or not declared.is_open):
-                points = CONVERTED if types and operand is not operands[0] else IMPOSSIBLE
-        if points < 0:
-            return IMPOSSIBLE
-        score += points
-    if not is_sure:
-        return IMPOSSIBLE
-    moves = "&&" in definition.signature.partition("(")[2]
-    return IMPOSSIBLE if moves and operands[-1].term[0] in (NAME, ATTR) else 2 * score + moves

@@ -5,21 +5,42 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem.parsing.facts import ATTR, INDEX, LITERAL, NAME, NEW, STRING
+from graphmem.parsing.facts import ATTR, INDEX, LITERAL, NAME, NEW, OPERATOR, STRING
+from graphmem.parsing.languages.cfamily import POINTED, TYPED_RESULTS
 from graphmem.resolution.cfamily.constness import fitting
 from graphmem.resolution.cfamily.conversions import conversions
-from graphmem.resolution.cfamily.fitness import declared_of, fit, fit_pointer, fit_value, written
+from graphmem.resolution.cfamily.fitness import TEXTS, declared_of, fit, fit_pointer, fit_value, is_number, written
 from graphmem.resolution.cfamily.names import is_for_windows
 from graphmem.resolution.cfamily.operators import CFamilyOperators
 from graphmem.resolution.cfamily.written import declared_as
 from graphmem.resolution.file_entry import CallSite, Place
 from graphmem.resolution.fitness import EXACT
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, FUNC, INST, ExtInstance, Instance, Outside, Type, join_all, one
+from graphmem.resolution.terms import call_at, items_or_itself, last_name
+from graphmem.resolution.types import (
+    BOX,
+    BUILTIN,
+    CLASS,
+    EMPTY,
+    EXT,
+    EXTI,
+    FUNC,
+    INST,
+    TUP,
+    Atom,
+    Box,
+    ExtInstance,
+    Instance,
+    Outside,
+    Type,
+    box,
+    join_all,
+    one,
+    tuple_of,
+)
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Binding, Reference
+    from graphmem.parsing.facts import Binding, Reference, Term
     from graphmem.resolution.call import Argument, Call
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
@@ -28,6 +49,12 @@ _SAME: Final = frozenset(("as_const", "cref", "forward", "move", "ref"))
 """Functions of the standard library that return their argument."""
 
 _ITERATORS: Final = frozenset(("const_iterator", "const_reverse_iterator", "iterator", "reverse_iterator"))
+
+_TUPLES: Final = frozenset(("make_pair", "make_tuple", "pair", "tuple"))
+"""Types of the standard library whose values are tuples, and functions that make them."""
+
+_PARTS: Final = ("first", "second")
+"""Members of a pair."""
 
 
 class CFamilyRules(CFamilyOperators):
@@ -71,11 +98,40 @@ class CFamilyRules(CFamilyOperators):
 
         An iterator of a container, `vector<Item>::iterator`, counts as the container.
         """
-        found = super().declared(inference, entry, scope, term)
         written = entry.terms[term]
-        if found or written[0] != ATTR or written[2] not in _ITERATORS:
-            return found
-        return frozenset(atom for atom in inference.declared(entry, scope, written[1]) if atom[0] == BOX)
+        if written[0] == ATTR and written[2] in _ITERATORS:
+            held = frozenset(atom for atom in inference.declared(entry, scope, written[1]) if atom[0] == BOX)
+            if held:
+                return held
+        return super().declared(inference, entry, scope, term)
+
+    def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
+        """Return the type of a template with arguments, such as `map<Key, Item>`.
+
+        A `pair` and a `tuple` are tuples. The elements of a map are pairs of a key and a value.
+        """
+        name = last_name(entry.terms[base])
+        if name in _TUPLES:
+            return tuple_of(inference.declared(entry, scope, one_key) for one_key in items_or_itself(entry.terms, key))
+        found = super().generic(inference, entry, scope, base, key)
+        return frozenset(_of_pairs(atom) if atom[0] == BOX and atom[1] == "map" else atom for atom in found)
+
+    def member_of_library(self, member: Atom) -> Type:
+        """Return the type of `first` or `second` of a pair or of a map's iterator."""
+        if member[0] != BUILTIN or member[2] not in _PARTS:
+            return super().member_of_library(member)
+        _, holder, name = member
+        parts = [holder] if holder[0] == TUP else holder[2][0] if holder[0] == BOX and holder[1] == "map" else ()
+        return join_all(part[1][_PARTS.index(name)] for part in parts if part[0] == TUP and len(part[1]) == len(_PARTS))
+
+    def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[int, int], line: int) -> bool:
+        """Return whether `*p` has the type of `p`, as for an iterator of a map."""
+        base, key = index
+        if super().is_whole(inference, entry, scope, index, line):
+            return True
+        if entry.terms[key] != (LITERAL, POINTED):
+            return False
+        return any(atom[0] == BOX and atom[1] == "map" for atom in inference.expanded(inference.term(entry, scope, base, line)))
 
     def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the classes and external types that a type expression names.
@@ -84,17 +140,26 @@ class CFamilyRules(CFamilyOperators):
         """
         found = super().objects(inference, entry, scope, term)
         written = entry.terms[term]
-        if written[0] != NAME or any(atom[0] != EXT for atom in found):
+        if written[0] not in (NAME, ATTR) or any(atom[0] != EXT for atom in found):
             return found
         held = join_all(
             inference.declared(place.entry, place.scope, place.entry.facts.bindings[place.slot.index].value)
-            for place in self._aliases(inference, entry, scope, written[1])
+            for place in self._aliases(inference, entry, scope, written)
         )
-        return held if any(atom[0] in (INST, BOX) for atom in held) else found
+        return held if any(atom[0] in (INST, BOX, TUP) for atom in held) else found
 
-    def _aliases(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Iterator[Place]:
-        """Yield the aliases of a template that a name stands for."""
-        for place in inference.lookup(entry, scope, name, 1 << 30) or ():
+    def _aliases(self, inference: Inference, entry: FileEntry, scope: int, written: Term) -> Iterator[Place]:
+        """Yield the aliases of a template that `Name` or `Class::Name` stands for."""
+        places: list[Place] = []
+        if written[0] == NAME:
+            places += inference.lookup(entry, scope, written[1], 1 << 30) or ()
+        elif written[0] == ATTR:
+            for atom in inference.expanded(inference.term(entry, scope, written[1], 1 << 30)):
+                owner = inference.owner(atom[1], written[2]) if atom[0] == CLASS else None
+                if isinstance(owner, Symbol):
+                    other = inference.project.entry(owner)
+                    places += (Place(other, owner.index, slot) for slot in other.names(owner.index).get(written[2], ()))
+        for place in places:
             if place.slot.kind == "binding":
                 binding = place.entry.facts.bindings[place.slot.index]
                 is_alias = binding.op == "assign" and binding.annotation < 0 and binding.value >= 0
@@ -118,10 +183,17 @@ class CFamilyRules(CFamilyOperators):
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """Return the result type of a library function.
 
-        `std::move(x)` and the like return `x`.
+        `std::move(x)` and the like return `x`. `int(x)` returns an `int`, and `static_cast<Type>(x)` a `Type`.
         """
+        callee = call.entry.terms[call.callee]
+        if atom[2] in TYPED_RESULTS and callee[0] == INDEX:
+            return inference.declared(call.entry, call.scope, callee[2])
+        if is_number(atom[2]) or atom[2].rpartition(".")[2] in TEXTS:
+            return one((EXTI, atom[1], atom[2], None))
         if atom[2].rpartition(".")[2] in _SAME and len(call.args) == 1:
             return call.argument(0)
+        if atom[2].rpartition(".")[2] in _TUPLES:
+            return tuple_of(call.term(argument) for argument in call.args)
         return super().call_external(inference, atom, call)
 
     def fit_argument(self, inference: Inference, argument: Argument, function: Symbol, annotation: int) -> int | None:
@@ -135,6 +207,8 @@ class CFamilyRules(CFamilyOperators):
         found = fit(term, given, declared)
         if found is not None or term[0] in (STRING, LITERAL) or annotation < 0:
             return found
+        if term[0] == OPERATOR and not all(atom[0] == EXTI for atom in given):
+            return None
         own = declared_as(inference, entry, scope, line, index)
         if own is None:
             return None
@@ -192,6 +266,12 @@ class CFamilyRules(CFamilyOperators):
         if given[1].kind == "enum":  # its constants are numbers
             return not classes
         return not classes and not all(dotted in self._types for _, dotted in outside)
+
+
+def _of_pairs(container: Box) -> Atom:
+    """Return a map whose elements are pairs of a key and a value."""
+    (found,) = box(container[1], tuple_of(container[2]), *container[2][1:])
+    return found
 
 
 def _is_program(entry: FileEntry) -> bool:

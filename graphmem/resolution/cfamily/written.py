@@ -6,17 +6,21 @@ Inferred types leave out pointers, and they are empty for names that only a buil
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, NAME, SELF
-from graphmem.resolution.cfamily.fitness import written
+from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LITERAL, NAME, OPERATOR, SELF
+from graphmem.resolution.cfamily.fitness import is_number, written
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import FUNC, INST
 
 if TYPE_CHECKING:
+    from graphmem.parsing.facts import Operator
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
+
+_ARITHMETIC: Final = frozenset(("%", "&", "*", "+", "++", "-", "--", "/", "^", "|", "~"))
+"""Operators that give a number for numbers."""
 
 
 class Written(NamedTuple):
@@ -41,8 +45,28 @@ def declared_as(inference: Inference, entry: FileEntry, scope: int, line: int, t
     if found[0] == EITHER and len(found[1]) == 1:  # &value
         inner = declared_as(inference, entry, scope, line, found[1][0])
         return Written(is_pointer=True, name=inner.name if inner is not None and not inner.is_pointer else "")
-    known = set(_declarations(inference, entry, scope, line, term))
-    return next(iter(known)) if len(known) == 1 else None
+    if found[0] == OPERATOR:
+        return _of_operation(inference, entry, scope, line, found)
+    known: Written | None = None
+    for one in _declarations(inference, entry, scope, line, term):
+        if one is None or (known is not None and one != known):
+            return None
+        known = one
+    return known
+
+
+def _of_operation(inference: Inference, entry: FileEntry, scope: int, line: int, found: Operator) -> Written | None:
+    """Return the declared type of the first operand of `a + b` or `a++`.
+
+    The result is None if the declaration of an operand is unknown, or declares a pointer. The result has a name only for a number.
+    """
+    _, sign, left, right = found
+    sides = [side for side in (left, right) if side >= 0 and entry.terms[side][0] != LITERAL]
+    known = [declared_as(inference, entry, scope, line, side) for side in sides]
+    if sign not in _ARITHMETIC or any(one is None or one.is_pointer for one in known):
+        return None
+    first = known[0] if known else None
+    return first._replace(name=first.name if is_number(first.name) else "") if first is not None else None
 
 
 def _declarations(inference: Inference, entry: FileEntry, scope: int, line: int, term: int) -> Iterator[Written | None]:
