@@ -286,3 +286,22 @@ def test_memories_are_counted_searched_edited_and_told_to_a_newcomer(graphmem, k
     listed = graphmem("memory", "onboard", "-C", known, "--limit", 2).out
     assert listed.index("Never deploy") < listed.index("before multiplying")
     assert "noon" not in listed
+
+
+def test_recall_says_which_memories_only_surround_the_found_one_and_prints_few_of_them(graphmem, indexed: Path) -> None:
+    for text in (
+        "Carts expire after a day.",
+        "Prices are decimals.",
+        "Taxes are rounded once.",
+        "Orders are immutable.",
+        "Mail is queued.",
+        "Ids are random.",
+    ):
+        assert graphmem("remember", text, "--type", "fact", "--file", "shop/price.py", cwd=indexed).code == 0
+    lines = graphmem("recall", "decimals", cwd=indexed).out.splitlines()
+    parted = lines.index("Without a word of the query; the nearest in meaning")
+    before, after = "\n".join(lines[:parted]), lines[parted:]
+    assert before.count("Prices are decimals") == 1, "a memory of one sentence is printed once"
+    assert sum("fact" in line for line in after) <= 3
+    assert any("less near; --json lists all" in line for line in after)
+    assert len(json.loads(graphmem("recall", "decimals", "--json", cwd=indexed).out)["hits"]) > 4

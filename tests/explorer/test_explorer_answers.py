@@ -368,6 +368,7 @@ def test_a_newcomer_reads_warnings_and_decisions_before_other_memories_and_the_p
             assert all(one.title in cards[0] for one in known[:3])
             assert known[-1].title not in cards[0]
             assert next(one.title for one in known if one.files == ["pyproject.toml"]) in cards[3]
+            assert cards[3].index("About this project") < cards[3].index("pyproject.toml")
             assert cards[3].index("pyproject.toml") < cards[3].index(example.title), "the project before its examples"
 
 

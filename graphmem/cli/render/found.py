@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers.memory import code_since
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from graphmem.answers import SearchAnswer, SearchHit
 
 _FIRST: Final = 2  # lines of a hit that has none of the query's words
+_NEAREST: Final = 3  # memories without a word of the query that are printed
 _MARGIN: Final = " " * 7
 _NOUNS: Final = {"tests": "in tests", "docs": "in docs", "code": "in code", "configuration": "in configuration"}
 
@@ -37,8 +39,14 @@ def hits(output: Output, answer: SearchAnswer, *, explain: bool = True) -> None:
         output.line((f"{answer.query_type} query, answered by {', '.join(answer.answered) or 'nothing'}", common.DIM))
     titles = {hit.node: hit.title or hit.qualname for hit in answer.hits}
     told: set[str] = set()  # a memory about a file is about each hit in it
-    for group in answer.groups:
+    near = _first_near(answer)
+    for place, group in enumerate(answer.groups):
         output.line()
+        if place == near:
+            output.line(("Without a word of the query; the nearest in meaning", common.HEADING))
+        if place >= near + _NEAREST:
+            output.line((f"… and {len(answer.groups) - place:,} less near; --json lists all", common.DIM))
+            break
         if group.path:
             output.line((group.path, common.PATH), (f"  {group.facet}" if group.facet != "code" else "", common.DIM))
         for number in group.hits:
@@ -53,6 +61,26 @@ def hits(output: Output, answer: SearchAnswer, *, explain: bool = True) -> None:
     for sentence in unanswered(answer.missing):
         output.line((sentence, common.UNSURE))
     output.line(common.state_line(answer.state))
+
+
+def _first_near(answer: SearchAnswer) -> int:
+    """Return the position of the first of the last memories without a word.
+
+    Only in a search for memories: these are near in meaning at best, and a short list has always some. The result is the number of groups
+    if the last memory has a word of the query.
+    """
+    words = [word.removesuffix("s") for word in re.findall(r"\w{3,}", answer.query.casefold())]
+    place = len(answer.groups)
+    if not words or any(hit.memory is None for hit in answer.hits):
+        return place
+    for group in reversed(answer.groups):
+        texts = [
+            f"{hit.title} {hit.snippet} {hit.memory.content if hit.memory else ''}" for hit in (answer.hits[n - 1] for n in group.hits)
+        ]
+        if any(word in text.casefold() for text in texts for word in words):
+            break
+        place -= 1
+    return place
 
 
 def _head(output: Output, number: int, hit: SearchHit, *, explain: bool) -> None:
@@ -85,7 +113,8 @@ def _print_details(output: Output, hit: SearchHit, printed: set[str]) -> None:
         output.line((f"{one.line:>{len(_MARGIN)}}  ", common.DIM), (one.text, ""))
     if hit.memory is not None:
         for text in hit.snippet.splitlines():
-            output.line("      ", (text, ""))
+            if text.rstrip(" .;") != hit.title:  # a memory of one sentence is its title
+                output.line("      ", (text, ""))
     elif not hit.lines and not hit.summary:
         for text in [line for line in hit.snippet.splitlines() if line.strip()][:_FIRST]:
             output.line(_MARGIN, "  ", (text, ""))

@@ -127,7 +127,7 @@ export async function onboarding(page, _, signal) {
   knowers(ask_them, FIRST, signal);
   await into(know, ask("TeamNews", { days: 7, limit: 1 }, signal), ({ teamNews: found }) => {
     const learnt = found.important.filter((one) => !one.seeded);
-    const depth = (one) => (one.type === "MODULE_INSIGHT" ? -1 : Math.min(...one.files.map((path) => path.split("/").length), 2));
+    const depth = (one) => (one.type === "module_insight" ? -1 : Math.min(...one.files.map((path) => path.split("/").length), 2));
     const seeded = found.important.filter((one) => one.seeded).sort((a, b) => depth(a) - depth(b)); // of the whole project before its parts
     if (seeded.length) fill(own, card(w.own, w.own_hint, listing(seeded.map(entry), FIRST_SEEDED)));
     return learnt.length
