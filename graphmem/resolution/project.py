@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Any, Final
+from itertools import chain, islice
+from typing import Any, Final, NamedTuple
 
 from graphmem.model import symbol_id
 from graphmem.parsing.facts import Definition, FileFacts
@@ -72,7 +72,7 @@ class Project:
         self._embedding: dict[str, set[Symbol]] = {}  # bare name -> interfaces with a base of that name, in the same languages
         self._made: dict[str, set[str]] = {}  # name of a class -> paths of the files that may instantiate it
         self._called: dict[str, dict[str, int]] = {}  # bare name -> path -> number of calls
-        self._callers: dict[str, tuple[list[str], list[str]]] = {}  # of names with many calls: paths outside tests, and of tests, sorted
+        self._callers: dict[str, Callers] = {}  # of names that many files call
         self._sorted: dict[tuple[str, str], Sequence[Symbol]] = {}  # (kind of input, name) -> answers of `named` and `having`
         self.shared: Memo = {}  # answers that hold places in files; valid until a file is replaced
         self.faults: dict[str, str] = {}  # path -> the unexpected error because of which only the module is known
@@ -247,31 +247,34 @@ class Project:
             near = ""
         return self.solver.look_up(self.shared, ("sites", name, near), self._call_sites, name, near)
 
-    def _callers_near(self, name: str, near: str) -> Iterator[str]:
-        """Yield the files that call a name: those outside tests first.
-
-        In each part, files are in the order of their distance from the file `near`, and of their paths. Without `near`, the order is that
-        of the paths.
-        """
-        parts = self._callers.get(name)
-        if parts is None:
-            paths = sorted(self._called.get(name, ()))
-            parts = [path for path in paths if not self.files[path].in_tests], [path for path in paths if self.files[path].in_tests]
-            if len(paths) > MAX_DECORATED:
-                self._callers[name] = parts
-        for part in parts:
-            yield from nearest(part, near)
+    def _callers_of(self, name: str) -> Callers:
+        """Return the files that call a name. The answer for a common name is kept."""
+        known = self._callers.get(name)
+        if known is not None:
+            return known
+        counts = self._called.get(name, {})
+        paths = sorted(counts)
+        outside = [path for path in paths if not self.files[path].in_tests]
+        tests = [path for path in paths if self.files[path].in_tests]
+        found = Callers(outside, tests, sum(counts[path] for path in outside) >= MAX_CALL_SITES < sum(counts.values()))
+        if len(paths) > MAX_DECORATED:
+            self._callers[name] = found
+        return found
 
     def _call_sites(self, name: str, near: str) -> tuple[Sequence[CallSite], bool]:
         self.touch("calls", name)
         found: list[CallSite] = []
-        for path in self._callers_near(name, near):
-            found += self.files[path].call_sites(name)
-            if len(found) > MAX_DECORATED:
-                most = MAX_DECORATED if all(site.decorated >= 0 for site in found) else MAX_CALL_SITES
-                if len(found) > most:
-                    has_more = most == MAX_CALL_SITES and not self.files[found[most - 1].path].in_tests
-                    return found[: MAX_SAMPLED if has_more else most], False
+        callers = self._callers_of(name)
+        decorate_only = True
+        for path in chain(nearest(callers.outside, near), nearest(callers.tests, near)):
+            sites = list(self.files[path].call_sites(name))
+            found += sites
+            decorate_only = decorate_only and all(site.decorated >= 0 for site in sites)
+            if decorate_only and len(found) > MAX_DECORATED:
+                return found[:MAX_DECORATED], False
+            # The facts of files far away are not in memory: no file is read whose calls would not be in the answer.
+            if not decorate_only and len(found) > (MAX_SAMPLED if callers.are_sampled else MAX_CALL_SITES):
+                return found[: MAX_SAMPLED if callers.are_sampled else MAX_CALL_SITES], False
         return found, True
 
     def entry(self, symbol: Symbol) -> FileEntry:
@@ -468,6 +471,14 @@ class Project:
             found = self._symbols[place] = Symbol(id_, *place, 0)
         found.key = self.key("top", path, part)
         return found
+
+
+class Callers(NamedTuple):
+    """The files that call a name, as sorted paths."""
+
+    outside: list[str]  # not in tests
+    tests: list[str]
+    are_sampled: bool  # there are more calls than `MAX_CALL_SITES`, and at least so many of them outside tests
 
 
 def nearest(paths: Sequence[str], near: str) -> Iterator[str]:

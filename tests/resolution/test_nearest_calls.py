@@ -7,7 +7,7 @@ import random
 import pytest
 
 from graphmem.parsing.extract import extract
-from graphmem.resolution.project import MAX_CALL_SITES, Project, nearest
+from graphmem.resolution.project import MAX_CALL_SITES, MAX_SAMPLED, Project, nearest
 from graphmem.resolution.resolver import Resolver
 from graphmem.resolution.rules import AMBIGUOUS_LIMIT
 from graphmem.resolution.shelf import Shelf
@@ -91,6 +91,17 @@ def test_definitions_of_a_common_name_are_read_once_for_all_files():
     for path in sorted(resolver.update(facts, ())):
         resolver.resolve(path)
     assert shelf.reads < 10 * many
+
+
+def test_files_whose_calls_would_not_count_are_not_read():
+    """The callers of a common name are sampled: the facts of the others stay on the disk."""
+    facts = facts_of(OTHERS | OWN)
+    shelf = Shelf(lambda path, _hash, _language: facts[path], budget=1)
+    resolver = Resolver("p", shelf=shelf)
+    resolver.update(facts, ())
+    before = shelf.reads
+    resolver.resolve("zzz/base.py")
+    assert shelf.reads - before <= MAX_SAMPLED < len(OTHERS)
 
 
 def test_the_call_in_a_decorator_and_the_decoration_are_two_calls(resolve):
