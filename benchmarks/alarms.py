@@ -71,7 +71,7 @@ def main() -> None:
     )
     publish("alarms", {"systems": rows, "worst_now": max(one["share_now"] for one in rows)}, given.out)
     if any(one["share_now"] > 1 / 20 for one in rows):
-        raise SystemExit("more than one dependency in twenty is marked")
+        raise SystemExit("more than one dependency in twenty is marked; see the column share now")
 
 
 if __name__ == "__main__":

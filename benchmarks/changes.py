@@ -163,7 +163,7 @@ def touched(repo: Path, commit: Commit, path: str) -> set[str]:
     return names
 
 
-def mine(repo: Path, roots: tuple[str, ...], cases: int, windows: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def mined_rows(repo: Path, roots: tuple[str, ...], cases: int, windows: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the questions, oldest first, and all commits before the last."""
     commits = list(log(repo))
     fit = []
@@ -210,7 +210,7 @@ def main() -> int:
     arguments = options.parse_args()
     for name in arguments.only.split(","):
         folder, roots = MINED[name]
-        rows, history = mine(arguments.mirrors / folder / "repo", roots, arguments.cases, arguments.windows)
+        rows, history = mined_rows(arguments.mirrors / folder / "repo", roots, arguments.cases, arguments.windows)
         written(arguments.data / f"localize_{name}.jsonl.gz", rows)
         written(arguments.data / f"history_{name}.jsonl.gz", history)
         print(f"{name}: {len(rows)} questions, {rows[0]['at'][:10]} to {rows[-1]['at'][:10]}, {len(history)} commits")

@@ -276,7 +276,7 @@ def choices(sha: str, files: Sequence[str], given: int) -> list[tuple[str, ...]]
     ]
 
 
-def asked(commits: Sequence[Commit], given: int, queries: int) -> set[int]:
+def queried_places(commits: Sequence[Commit], given: int, queries: int) -> set[int]:
     seen: set[str] = set()
     fit = []
     for place, one in enumerate(commits):
@@ -292,7 +292,7 @@ def measure(source: Path, given: int, queries: int, ways: dict[str, Scorer]) -> 
     The last figure is NaN if the commit has no cold file.
     """
     commits = list(commits_of(source))
-    places = asked(commits, given, queries)
+    places = queried_places(commits, given, queries)
     out: dict[str, list[list[float]]] = {name: [] for name in ways}
     with tempfile.TemporaryDirectory() as folder:
         log, history, waiting, living = HistoryLog(Path(folder) / "history.sqlite"), History(), [], set[str]()

@@ -83,7 +83,7 @@ def facts_of(history: History, files: tuple[str, ...], ranked: list[coaccess.Ran
 def queries(source: Path, given: int, most: int) -> list[Query]:
     """Return the queries of one history, each with the facts known before it."""
     commits = list(protocol.commits_of(source))
-    places = protocol.asked(commits, given, most)
+    places = protocol.queried_places(commits, given, most)
     out = []
     with tempfile.TemporaryDirectory() as folder:
         log, history, waiting, living = HistoryLog(Path(folder) / "history.sqlite"), History(), [], set[str]()
@@ -113,20 +113,20 @@ def queries(source: Path, given: int, most: int) -> list[Query]:
     return out
 
 
-def learnt(asked: list[Query]) -> HistGradientBoostingClassifier:
+def learnt(questions: list[Query]) -> HistGradientBoostingClassifier:
     model = HistGradientBoostingClassifier(
         max_iter=100, learning_rate=0.08, max_leaf_nodes=15, min_samples_leaf=60, l2_regularization=1.0, random_state=0
     )
-    return model.fit(np.concatenate([one.facts for one in asked]), np.concatenate([one.right for one in asked]))
+    return model.fit(np.concatenate([one.facts for one in questions]), np.concatenate([one.right for one in questions]))
 
 
-def figures(asked: list[Query], model: HistGradientBoostingClassifier | None) -> list[float]:
+def figures(questions: list[Query], model: HistGradientBoostingClassifier | None) -> list[float]:
     """Return hit@1, hit@5 and MRR in percent.
 
     The figure of a commit is the mean of its choices.
     """
     by_commit: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
-    for one in asked:
+    for one in questions:
         order = np.arange(len(one.right)) if model is None else np.argsort(-model.predict_proba(one.facts)[:, 1], kind="stable")
         hits = np.flatnonzero(one.right[order])
         first = int(hits[0]) + 1 if len(hits) else 0
@@ -152,7 +152,7 @@ def main() -> None:
         }
         result[name] = told
         rows.append((name, len({one.commit for one in own}), *(_three(told[way]) for way in list(told)[:3]), told["ever moved together"]))
-    report.table(("history", "commits", "used", "learnt on the others", "learnt on the answers", "ever moved together %"), rows)
+    report.table(("history", "commits", "used", "learnt on the others", "learnt on the answers", "ever changed together, %"), rows)
     report.publish("coaccess_ceiling", {"given": given.given, "queries": given.queries, "histories": result}, given.out)
 
 

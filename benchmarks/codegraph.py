@@ -74,7 +74,7 @@ def _scored(binary: Path, scorer: Path, truth: Path, tree: Path) -> dict[str, fl
         ).stdout
     match = re.search(r"recall ([\d.]+) .*? precision ([\d.]+)", said)
     if match is None:
-        raise SystemExit(f"the scorer says no recall of {tree.name}: {said[:300]}")
+        raise SystemExit(f"the scorer printed no recall of {tree.name}; its output: {said[:300]}")
     return {"recall": float(match[1]), "precision": float(match[2]), "CPU s": cpu}
 
 

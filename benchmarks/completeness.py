@@ -75,12 +75,12 @@ def main() -> int:
         for one in json.loads((arguments.data / "repos.json").read_text(encoding="utf-8"))
         if one in (arguments.only.split(",") if arguments.only else [one])
     ]
-    subjects = [_asked(score, arguments, name, arguments.index) for name in names]
+    subjects = [_measured(score, arguments, name, arguments.index) for name in names]
     result: dict[str, Any] = {"projects": _compared(subjects), "stated": {}, "left_out": {}}
     before = json.loads(STORED.read_text(encoding="utf-8"))
     after = before["after_a_run"]
     if arguments.runs:
-        ran = [_asked(score, arguments, name, arguments.runs) for name in names if (arguments.runs / name).is_dir()]
+        ran = [_measured(score, arguments, name, arguments.runs) for name in names if (arguments.runs / name).is_dir()]
         result["after_a_run"] = _compared(ran)
         exact = [answer for one in ran for answer in one.answers if answer["exact"]]
         after = round((sum(one["missed"] > 0 for one in exact) + 1) / (len(exact) + 2), 4)
@@ -108,7 +108,7 @@ def main() -> int:
     return 0
 
 
-def _asked(score: ModuleType, arguments: Any, name: str, indexes: Path | None) -> Subject:
+def _measured(score: ModuleType, arguments: Any, name: str, indexes: Path | None) -> Subject:
     """Return the answers of one project, from a new or an existing index."""
     with tempfile.TemporaryDirectory() as scratch, GraphMem.open(indexes / name if indexes else Path(scratch)) as memory:
         root = (arguments.work / "subjects" / name).resolve()

@@ -57,7 +57,7 @@ def client(number: int, address: str, operations: int, seed: int) -> None:
                 elif call == "memory" and kept:
                     one = chance.choice(kept)
                     if one not in service.memory(one).content:
-                        faults.append(f"{one} is not what it was")
+                        faults.append(f"{one} has another content")
                 elif call == "symbols":
                     service.symbols(chance.choice(WORDS), limit=10)
                 else:
@@ -201,7 +201,7 @@ def main(arguments: list[str]) -> int:
         ratios.append(round(other["p99"] / one["p99"], 2))
         rows_of.append((question, one["count"], one["p50"], one["p99"], other["count"], other["p50"], other["p99"], ratios[-1]))
     report.table(
-        ("question", "idle", "p50 ms", "p99 ms", f"during a whole index ({index_s:.0f} s)", "p50 ms", "p99 ms", "p99 ratio"), rows_of
+        ("question", "idle", "p50 ms", "p99 ms", f"during a full index ({index_s:.0f} s)", "p50 ms", "p99 ms", "p99 ratio"), rows_of
     )
     result = {
         "processes": given.processes,

@@ -207,7 +207,7 @@ def run(args: Sequence[str], *, may_fail: bool = False, cwd: Path | None = None)
             stream.seek(0)
             texts.append(stream.read().decode("utf-8", "replace"))
     if status and not may_fail:
-        raise SystemExit(f"{' '.join(args)} ended with {status}: {texts[1]}{texts[0]}")
+        raise SystemExit(f"{' '.join(args)} ended with {status}; its output: {texts[1]}{texts[0]}")
     return Said(status, *texts)
 
 
@@ -388,16 +388,16 @@ class Attack:
         """Run one command on an index."""
         return run([*args, "--db", str(index)], may_fail=True, cwd=self.work)
 
-    def memories(self, said: Said, index: Path) -> Any:
+    def memories(self, answer: Said, index: Path) -> Any:
         """Return every memory of any status, as sorted JSON.
 
         If the command did not open the index, `memory list` is run on it.
         """
-        if not said.memories:
-            said = self.ask(index, ["memory", "list", "--json"])
-        if not said.memories:
-            return f"exit code {said.code}: {said.out[-300:]}{said.err[-300:]}"
-        kept = [{key: value for key, value in one.items() if key not in LINKS} for one in strip(json.loads(said.memories)["memories"])]
+        if not answer.memories:
+            answer = self.ask(index, ["memory", "list", "--json"])
+        if not answer.memories:
+            return f"exit code {answer.code}: {answer.out[-300:]}{answer.err[-300:]}"
+        kept = [{key: value for key, value in one.items() if key not in LINKS} for one in strip(json.loads(answer.memories)["memories"])]
         return sorted(json.dumps(one, sort_keys=True) for one in kept)
 
     def learn(self) -> None:
@@ -411,12 +411,13 @@ class Attack:
                 first, second = (self.ask(copy, args) for _ in range(2))
                 if kind != "verify" and (first[0] or difference(plain(first[1]), plain(second[1]))):
                     raise SystemExit(
-                        f"{args} cannot be judged: {first[0]} {difference(plain(first[1]), plain(second[1]))} {first[2][:500]}"
+                        f"{args} cannot be judged; without damage it has exit code {first[0]} and answers that differ: "
+                        f"{difference(plain(first[1]), plain(second[1]))} {first[2][:500]}"
                     )
                 self.whole[tuple(args)] = plain(second[1])
         self.kept = self.memories(second, copy)
         if isinstance(self.kept, str) or not self.kept:
-            raise SystemExit(f"the memories cannot be read: {self.kept}")
+            raise SystemExit(f"the memories of the undamaged index cannot be read; its answer: {self.kept}")
         shutil.rmtree(copy)
 
     def copied(self, name: str) -> Path:

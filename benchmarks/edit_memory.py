@@ -47,7 +47,7 @@ def edit_and_ask(remote: RemoteGraphMem, tree: Path, file: Path, number: int) ->
     remote.index()
     indexed = time.perf_counter() - begun
     if bool(remote.symbols(name)[1]) != is_in:
-        raise SystemExit(f"edit {number} of {file} was not seen")
+        raise SystemExit(f"edit {number} of {file} is not in the index; look at the log of the server")
     visible = time.perf_counter() - begun
     remote.search(f"where is the session of a request kept {number}", k=5)
     remote.impact(file.relative_to(tree).as_posix())

@@ -51,7 +51,7 @@ def main() -> int:
     finally:
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)
-    report.table(["tree", "asked", "operations", "identical bytes", "but for moments", "of them refusals", "different"], rows)
+    report.table(["tree", "asked", "operations", "identical bytes", "equal except timestamps", "of these, refusals", "different"], rows)
     sys.stdout.writelines(f"{one}\n" for one in different[:20])
     return 1 if different else 0
 

@@ -154,7 +154,7 @@ class Server:
             self.remote.index()
         while not is_fresh() or time.perf_counter() - begun < least_s:
             if time.perf_counter() - begun > PATIENCE_S:
-                raise SystemExit(f"the change of {file} was not seen")
+                raise SystemExit(f"the change of {file} is not in the index; look at the log of the server")
             time.sleep(STEP_S)
         cpu, wall = cpu_of(self.pid) - before, time.perf_counter() - begun
         settle(self.pid)
@@ -232,7 +232,7 @@ def main() -> int:
         for how, found in results.items()
         for name, one in found.items()
     ]
-    report.table(["edits", "what", "CPU s", "least", "most", "until rest", "wall s", "first", "where"], rows)
+    report.table(["index runs", "edit", "CPU s", "least", "most", "until idle", "wall s", "first", "target"], rows)
     report.publish("edits", {"tree": arguments.tree.name, "rounds": arguments.rounds, "series": results, "targets": where}, arguments.out)
     return 0
 

@@ -74,7 +74,7 @@ class Server:
         try:
             until(lambda: (db / "owner.json").exists() or self.process.poll() is not None)
             if self.process.poll() is not None:
-                raise SystemExit(f"the server of {code} did not start")
+                raise SystemExit(f"the server of {code} did not start; run `graphmem serve` there to see why")
             rest(self.process.pid)
         except BaseException:
             self.end()
@@ -114,7 +114,7 @@ def until(condition: Callable[[], bool]) -> None:
     begun = time.perf_counter()
     while not condition():
         if time.perf_counter() - begun > PATIENCE_S:
-            raise SystemExit(f"nothing happened for {PATIENCE_S:g} s")
+            raise SystemExit(f"the condition did not hold within {PATIENCE_S:g} s; look at the log of the server")
         time.sleep(STEP_S)
 
 

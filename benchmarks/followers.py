@@ -89,7 +89,7 @@ def measured(folder: Path, url: str, files: int, changes: int, followers: int) -
             one.start()
         for one in started:
             if not one.wait(PATIENCE_S):
-                raise SystemExit("a follower did not start")
+                raise SystemExit("a follower did not start; its traceback is above")
         known = dict.fromkeys(range(followers), 0.0)
         for version in range(1, changes + 1):
             number = version * 37 % files

@@ -128,7 +128,7 @@ def main() -> None:
         root = given.repository or made(Path(folder) / "made", given.commits)
         done = subprocess.run([sys.executable, __file__, str(root), "--one"], capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
-    report.table(("what", given.repository.name if given.repository else "made"), found.items())
+    report.table(("measure", given.repository.name if given.repository else "made"), found.items())
     report.publish("history", {"repository": given.repository.name if given.repository else "made", "found": found}, given.out)
 
 

@@ -104,7 +104,7 @@ class Holder:
         self._poll.register(one, select.POLLHUP | select.POLLERR | select.POLLRDHUP)
 
 
-def asked(port: int) -> float | None:
+def answer_seconds(port: int) -> float | None:
     """Return the seconds for one answer over a new connection, or None."""
     begun = time.perf_counter()
     connection = HTTPConnection("127.0.0.1", port, timeout=ANSWER_S)
@@ -131,7 +131,7 @@ def followed(port: int, pid: int, until: Callable[[], bool]) -> dict[str, Any]:
     while not until():
         asks += 1
         most = max(most, descriptors(pid))
-        found = asked(port)
+        found = answer_seconds(port)
         if found is not None:
             times.append(found)
             first = first if first is not None else time.perf_counter() - begun
@@ -244,7 +244,7 @@ def main() -> None:
         project = folder / "project"
         make_project(project)
         if command(project, "index") != 0:
-            raise SystemExit("the project could not be indexed")
+            raise SystemExit("the project could not be indexed; run `graphmem index` to see why")
         with serving(project, arguments.nofile) as process:
             assert process.stdout is not None
             port = int(process.stdout.readline().strip().rpartition(":")[2])
@@ -258,7 +258,7 @@ def main() -> None:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     report.table(
-        ("held by", "answered", "median ms", "slowest ms", "before ms", "after ms", "descriptors", "ended", "settled s"),
+        ("held by", "answered", "median ms", "slowest ms", "before ms", "after ms", "descriptors", "closed by server", "settled s"),
         [
             (
                 name,

@@ -45,7 +45,7 @@ def index(code: Path, repo: Path, db: Path) -> dict[str, float]:
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit(f"the index run of {code} failed")
+        raise SystemExit(f"the index run of {code} failed; its message is above")
     return {"wall_s": time.monotonic() - begun, "cpu_s": usage.ru_utime + usage.ru_stime}
 
 
@@ -70,7 +70,7 @@ def visit(code: Path, repo: Path, db: Path, folder: Path) -> dict[str, float]:
             deadline = time.monotonic() + WAIT_S
             while (found := owner.read(folder / "index" / "owner.json")) is None or found.pid != process.pid:
                 if process.poll() is not None or time.monotonic() > deadline:
-                    raise SystemExit(f"the server of {code} did not start")
+                    raise SystemExit(f"the server of {code} did not start; its message is above")
                 time.sleep(0.01)
             before = cpu(process.pid)
             tab.open(found.address + "/")

@@ -40,7 +40,7 @@ def wait_for(server: subprocess.Popen[bytes], project: Path) -> None:
     deadline = time.monotonic() + 120
     while not (project / ".graphmem" / "owner.json").exists():
         if server.poll() is not None or time.monotonic() > deadline:
-            raise SystemExit("the server did not start")
+            raise SystemExit("the server did not start; its message is above")
         time.sleep(0.1)
 
 

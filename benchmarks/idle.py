@@ -86,7 +86,7 @@ def main(arguments: list[str]) -> int:
             make_index(root, db, given.symbols, given.memories, random.Random(given.seed))
         moments, said = served(root, db, given.idle)
     rows = [(name, one["VmRSS"], one["RssAnon"]) for name, one in moments.items()]
-    report.table(("memory of the server, MB", "in RAM", "of it its own"), rows)
+    report.table(("memory of the server, MB", "resident", "private"), rows)
     last = list(moments.values())[-1]
     result = {
         "symbols": said["symbols"],
@@ -100,7 +100,7 @@ def main(arguments: list[str]) -> int:
         "woken_ms": said["woken_ms"],
         "projections": json.loads(json.dumps(said["projections"], default=str)),
     }
-    report.table(("first question after it", "ms"), list(said["woken_ms"].items()))
+    report.table(("first question after the wait", "ms"), list(said["woken_ms"].items()))
     report.publish("idle", result, given.out)
     return 0
 

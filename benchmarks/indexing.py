@@ -119,7 +119,7 @@ def served(tree: Path, data: Path, *options: str) -> Iterator[int]:
         deadline = time.monotonic() + 600
         while not owner.exists():
             if server.poll() is not None or time.monotonic() > deadline:
-                raise SystemExit("the server did not come up")
+                raise SystemExit("the server did not start; run `graphmem serve` to see why")
             time.sleep(0.1)
         settle(server.pid)
         yield server.pid
@@ -258,8 +258,8 @@ def main() -> int:
             *(
                 [name, what, cpu, wall, cpu / full["cpu"], "–"]
                 for what, cpu, wall in (
-                    ("nothing changed, asked of the server", one["server"]["unchanged"]["median"], "–"),
-                    ("one file changed, asked of the server", one["server"]["edit"]["median"], "–"),
+                    ("nothing changed, request to the server", one["server"]["unchanged"]["median"], "–"),
+                    ("one file changed, request to the server", one["server"]["edit"]["median"], "–"),
                     ("server started on the index, and warmed", one["watched"]["start"]["cpu"], "–"),
                     ("first edit after that, followed", one["watched"]["edit"]["first"], "–"),
                     ("later edits, followed", one["watched"]["edit"]["median"], one["watched"]["edit"]["wall"]),
@@ -267,7 +267,7 @@ def main() -> int:
                 )
             ),
         ]
-    report.table(["repository", "what", "CPU s", "wall s", "ratio", "peak MB"], rows)
+    report.table(["repository", "run", "CPU s", "wall s", "ratio", "peak MB"], rows)
     for name, one in results.items():
         seconds = one["summary"]["seconds"]
         print(f"\n{name}: {one['files']} files, {one['kloc']:.0f} KLOC of Python, index {one['index_mb']:.0f} MB, ", end="")

@@ -170,9 +170,9 @@ def one_migration(index: Path, copy: Path, number: int, known: dict[str, Any], s
     def state() -> dict[str, Any]:
         return {**known, "ids": [*known["ids"], *ids]}
 
-    def took(told: dict[str, list[Any]], why: str, *, may_end: bool = False) -> None:
-        ids.extend(one for some in told.get("kept", ()) for one in some)
-        found.extend(told.get("opened", ()))
+    def took(messages: dict[str, list[Any]], why: str, *, may_end: bool = False) -> None:
+        ids.extend(one for some in messages.get("kept", ()) for one in some)
+        found.extend(messages.get("opened", ()))
         if why and not (may_end and why == "ended by itself"):
             faults.append(why)
 
@@ -280,7 +280,7 @@ def run(
     begun = time.monotonic()
     first, why = one_kill(lambda tell: first_index(index, repo, tell), lambda told: "generation" in told, 0.0)
     if why:
-        raise SystemExit(f"the first index could not be made: {why}")
+        raise SystemExit(f"the first index could not be made; the process reports: {why}")
     known["generation"] = first["generation"][-1]
     done = 0
     while done < count and time.monotonic() - begun < seconds:
@@ -420,7 +420,7 @@ def main(arguments: list[str]) -> int:
     for fault in result["faults"][:20]:
         print("  " + fault)
     for kind, times in result["mended_at_open"].items():
-        print(f"  mended at open, {times} times: {kind}")
+        print(f"  repaired at open, {times} times: {kind}")
     report.publish("kills", result, given.out)
     return 1 if result["lost"] or result["faults"] else 0
 

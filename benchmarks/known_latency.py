@@ -118,7 +118,7 @@ def main() -> None:
                     "with_memories": told,
                 }
         except http.client.HTTPException as error:
-            raise SystemExit(f"a server has ended: {error!r}") from error
+            raise SystemExit(f"a server has ended; its message is above: {error!r}") from error
         finally:
             without.close()
             with_.close()

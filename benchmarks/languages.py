@@ -82,7 +82,7 @@ def main() -> int:
         found["python"] = _python()
     before = report.RESULTS / "languages.json"
     rows = (json.loads(before.read_text("utf-8"))["languages"] if before.exists() else {}) | found
-    told = {language: _told(language, row) for language, row in sorted(rows.items())}
+    told = {language: _reported(language, row) for language, row in sorted(rows.items())}
     text = "".join(
         f'\n[{language}]\ntree = "{row["tree"]}"\nrecall = {row["recall"]:.3f}\nprecision = {row["precision"]:.3f}\n'
         f"unseen = {str(row['unseen']).lower()}\n"
@@ -112,7 +112,7 @@ def _python() -> dict[str, Any]:
     return _mean(development) | {"trees": development | unseen}
 
 
-def _told(language: str, row: dict[str, Any]) -> dict[str, Any]:
+def _reported(language: str, row: dict[str, Any]) -> dict[str, Any]:
     """Return the row that answers report: unseen trees if there are any."""
     unseen = {tree: shares for tree, shares in row.get("trees", {}).items() if tree in UNSEEN.get(language, ())}
     return (_mean(unseen) if unseen else row) | {"unseen": bool(unseen)}
@@ -142,7 +142,7 @@ def scored(scorer: Path, truth: Path, tree: Path, db: Path) -> dict[str, float]:
     said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     match = re.search(r"recall ([\d.]+) .*? precision ([\d.]+)", said)
     if match is None:
-        raise SystemExit(f"the scorer says no recall of {tree.name}: {said[:300]}")
+        raise SystemExit(f"the scorer printed no recall of {tree.name}; its output: {said[:300]}")
     return {"recall": float(match[1]), "precision": float(match[2])}
 
 

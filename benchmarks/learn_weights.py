@@ -118,18 +118,18 @@ def ask_all(arguments: argparse.Namespace, cases: Sequence[Case], tuning: Tuning
     return asked
 
 
-def learnt(asked: Sequence[Asked], columns: Sequence[int]) -> np.ndarray[Any, Any]:
+def learnt(items: Sequence[Asked], columns: Sequence[int]) -> np.ndarray[Any, Any]:
     """Return the weights of the model; all repositories weigh the same."""
-    values = np.concatenate([one.values[:, columns] for one in asked])
+    values = np.concatenate([one.values[:, columns] for one in items])
     spread = values.std(axis=0) + 1e-6
     values = (values - values.mean(axis=0)) / spread
-    many = Counter(one.case.group for one in asked)
+    many = Counter(one.case.group for one in items)
     question, wanted, file, of_question, wanted_file = [], [], [], [], []
-    for number, one in enumerate(asked):
+    for number, one in enumerate(items):
         functions = [name in one.case.functions for _, name in one.hits]
         paths = {path: len(of_question) + at for at, path in enumerate(dict.fromkeys(path for path, _ in one.hits))}
         files = [path in one.case.files for path in paths]
-        share = len(asked) / len(many) / many[one.case.group]
+        share = len(items) / len(many) / many[one.case.group]
         question += [number] * len(one.hits)
         wanted += [share * is_one / max(1, sum(functions)) for is_one in functions]
         file += [paths[path] for path, _ in one.hits]
@@ -144,12 +144,12 @@ def learnt(asked: Sequence[Asked], columns: Sequence[int]) -> np.ndarray[Any, An
         scores = values @ slopes
         # The best score of each question is set to 0, so that no exponential overflows.
         scores -= np.maximum.reduceat(scores, starts)[of_hit]
-        total, gradient = _share(scores, of_hit, truth, len(asked))
+        total, gradient = _share(scores, of_hit, truth, len(items))
         weights = np.exp(SHARP * scores) + 1e-300
         sums = np.bincount(hit_file, weights, len(of_file))
-        file_total, file_gradient = _share(np.log(sums) / SHARP, of_file, file_truth, len(asked))
+        file_total, file_gradient = _share(np.log(sums) / SHARP, of_file, file_truth, len(items))
         gradient += file_gradient[hit_file] * weights / sums[hit_file]
-        return (total + file_total) / len(asked) + PENALTY * float(slopes @ slopes), values.T @ gradient / len(asked) + 2 * PENALTY * slopes
+        return (total + file_total) / len(items) + PENALTY * float(slopes @ slopes), values.T @ gradient / len(items) + 2 * PENALTY * slopes
 
     found = minimize(loss, np.zeros(len(columns)), jac=True, method="L-BFGS-B", options={"maxiter": 200})
     return np.asarray(found.x / spread)
@@ -193,7 +193,7 @@ def main() -> int:
             for one, before in zip(asked, found, strict=True):
                 if one.case.group == group:
                     differences[one.case.kind].append(np.array(ranked(one, one.values[:, columns] @ line)) - before)
-        told = [_told(np.array(differences[kind])[:, column]) for kind in ("raw", "stripped") for column in COLUMNS]
+        told = [_with_interval(np.array(differences[kind])[:, column]) for kind in ("raw", "stripped") for column in COLUMNS]
         rows.append([f"without {left_out}" if left_out else "all lists", *told])
         slopes[left_out] = dict(zip([LISTS[at] for at in columns], learnt(asked, columns), strict=True))
     print(f"{len(asked)} questions, {', '.join(groups)}; differences to search as it is, by lines learnt on the others\n")
@@ -217,7 +217,7 @@ def as_search(one: Asked, tuning: Tuning) -> list[int]:
     return [int(at) for at in np.lexsort((np.arange(len(one.hits)), -total))]
 
 
-def _told(differences: np.ndarray[Any, Any]) -> str:
+def _with_interval(differences: np.ndarray[Any, Any]) -> str:
     mean, low, high = interval(differences)
     return f"{mean:+.1f} ({low:+.1f} … {high:+.1f})"
 

@@ -55,13 +55,13 @@ def found(one: Asked, paths: list[str], scores: np.ndarray[Any, Any]) -> float:
     return len(one.case.files.intersection(paths[at] for at in order)) / len(one.case.files)
 
 
-def trees(asked: list[Described]) -> HistGradientBoostingClassifier:
+def trees(questions: list[Described]) -> HistGradientBoostingClassifier:
     """Return trees learnt on these questions; all repositories weigh the same."""
-    truth = np.concatenate([[path in one.case.files for path in paths] for one, paths, _ in asked])
-    groups = [one.case.group for one, _, _ in asked]
-    worth = np.concatenate([np.full(len(paths), 1 / groups.count(one.case.group)) for one, paths, _ in asked])
+    truth = np.concatenate([[path in one.case.files for path in paths] for one, paths, _ in questions])
+    groups = [one.case.group for one, _, _ in questions]
+    worth = np.concatenate([np.full(len(paths), 1 / groups.count(one.case.group)) for one, paths, _ in questions])
     model = HistGradientBoostingClassifier(max_iter=200, learning_rate=0.05, max_leaf_nodes=8, min_samples_leaf=80, random_state=0)
-    return model.fit(np.concatenate([features for _, _, features in asked]), truth, sample_weight=worth / worth.mean())
+    return model.fit(np.concatenate([features for _, _, features in questions]), truth, sample_weight=worth / worth.mean())
 
 
 def in_folds(here: list[Described], others: list[Described]) -> float:

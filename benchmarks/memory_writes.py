@@ -58,7 +58,7 @@ def single(memory: GraphMem, texts: Texts, count: int, pause_s: float) -> dict[s
         acknowledged.append((time.perf_counter() - begun) * 1000)
         cpu.append((time.thread_time() - used) * 1000)
         if [one for one, _ in index.words(own, 1)] != [kept]:
-            raise SystemExit("a memory that was acknowledged is not found")
+            raise SystemExit("an acknowledged memory is not found; repeat with the same --seed")
         found.append((time.perf_counter() - begun) * 1000)
         time.sleep(pause_s)
     return {
@@ -144,7 +144,7 @@ def main() -> int:
             rebuilt = memory.rebuild_memories()
             again = time.perf_counter() - begun
             if rebuilt.restored or rebuilt.removed:
-                raise SystemExit("the journal and the graph differ")
+                raise SystemExit("the journal and the graph differ; repeat with the same --seed")
     report.table(
         ["single writes, ms", "p50", "p99", "own CPU p50", "own CPU p99", "found p99"],
         [

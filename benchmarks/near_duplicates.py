@@ -281,7 +281,7 @@ def main() -> int:
         ],
     )
     report.table(
-        ["model", "joined rightly", "joined wrongly", "precision", "recall", "recall of what is said again"],
+        ["model", "joined, right", "joined, wrong", "precision", "recall", "recall of repeated sentences"],
         [
             [name, *(row["joined"][key] for key in ("right", "wrong", "precision", "recall", "recall_said_again"))]
             for name, row in found.items()

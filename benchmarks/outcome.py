@@ -310,7 +310,7 @@ def pushed(memory: GraphMem, tree: Path, sha: str, query: str, patience: float =
     project = memory.project().name
     session = next(one for one in (f"{sha[:12]}-{n}" for n in range(1000)) if group_of(one, project) == FULL)
 
-    def said(event: str, **rest: Any) -> Told:
+    def sent(event: str, **rest: Any) -> Told:
         payload = {"session_id": session, "hook_event_name": event, "cwd": str(tree), **rest}
         output = memory.hook("claude-code", json.dumps(payload), begun=time.monotonic() + patience).output
         memory.parts.injector.settle(30)
@@ -327,18 +327,18 @@ def pushed(memory: GraphMem, tree: Path, sha: str, query: str, patience: float =
 
     def hear(moment: str, path: str, target: Target | None, pattern: str) -> Told:
         if moment == "start":
-            return said("SessionStart", source="startup")
+            return sent("SessionStart", source="startup")
         if moment == "prompt":
-            return said("UserPromptSubmit", prompt=query)
+            return sent("UserPromptSubmit", prompt=query)
         if moment == "grepped":
-            return said("PostToolUse", tool_name="Grep", tool_input={"pattern": pattern}, tool_response={})
+            return sent("PostToolUse", tool_name="Grep", tool_input={"pattern": pattern}, tool_response={})
         if moment == "read":
-            return said("PostToolUse", tool_name="Read", tool_input={"file_path": str(tree / path)}, tool_response={})
+            return sent("PostToolUse", tool_name="Read", tool_input={"file_path": str(tree / path)}, tool_response={})
         if moment == "before_edit" and target is not None:
-            return said("PreToolUse", **edit(target))
+            return sent("PreToolUse", **edit(target))
         if moment == "after_edit" and target is not None:
-            return said("PostToolUse", tool_response={"success": True}, **edit(target))
-        return said("Stop", stop_hook_active=False) if moment == "stop" else Told()
+            return sent("PostToolUse", tool_response={"success": True}, **edit(target))
+        return sent("Stop", stop_hook_active=False) if moment == "stop" else Told()
 
     return hear
 
@@ -356,7 +356,7 @@ def explored(binary: Path, tree: Path, query: str) -> Hear:
     """Policy that runs `explore` with the task and the name of the first edit."""
     again = True
 
-    def told(words: str) -> Told:
+    def explore(words: str) -> Told:
         text = codegraph(binary, tree, "explore", words[:500])
         shown: dict[str, set[int]] = defaultdict(set)
         path = ""
@@ -370,10 +370,10 @@ def explored(binary: Path, tree: Path, query: str) -> Hear:
     def hear(moment: str, path: str, target: Target | None, pattern: str) -> Told:
         nonlocal again
         if moment == "prompt":
-            return told(query)
+            return explore(query)
         if moment == "before_edit" and pattern and again:
             again = False
-            return told(pattern)
+            return explore(pattern)
         return Told()
 
     return hear
@@ -433,7 +433,17 @@ def show(found: dict[str, Any], title: str) -> None:
     own = next(iter(found["groups"].values()))
     print(f"\n{title}\n")
     report.table(
-        ["policy", "changes", "tokens (interval)", "against grep (interval)", "turns", "complete", "within 20k", "forgotten", "of grep's"],
+        [
+            "policy",
+            "changes",
+            "tokens (interval)",
+            "against grep (interval)",
+            "turns",
+            "complete",
+            "within 20k",
+            "forgotten files",
+            "share of grep's",
+        ],
         [
             [
                 name,

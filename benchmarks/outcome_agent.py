@@ -135,18 +135,18 @@ class Run:
             self._done()
         return self
 
-    def take(self, told: Told, *, urgent: bool = False) -> None:
+    def take(self, output: Told, *, urgent: bool = False) -> None:
         """Read the output of a policy: count tokens, note files, see source."""
-        if not told.text:
+        if not output.text:
             return
-        self.turns += told.calls
-        self.tokens += count_tokens(told.text) + CALL * told.calls
-        for path, lines in told.shown.items():
+        self.turns += output.calls
+        self.tokens += count_tokens(output.text) + CALL * output.calls
+        for path, lines in output.shown.items():
             self._see(path, lines)
         named: dict[str, None] = {}
-        for found in _PLACE.finditer(told.text):
+        for found in _PLACE.finditer(output.text):
             path = found[1].removeprefix("./")
-            if path not in self.tracked or path in told.shown:
+            if path not in self.tracked or path in output.shown:
                 continue
             if found[2]:
                 self.hits.setdefault(path, set()).add(int(found[2]))

@@ -72,16 +72,16 @@ def one_repository(root: Path, db: Path, given: Any) -> dict[str, int]:
         sessions = (f"trap-{n}" for n in range(10_000))
         named = (one for one in sessions if group_of(one, memory.project().name) == FULL)
         for one in others[:3]:
-            told(memory, root, one, next(named), given.patience)
+            hook_output(memory, root, one, next(named), given.patience)
         shown = wrong = late = 0
         for number, one in enumerate(trapped):
-            text, is_late = told(memory, root, one, next(named), given.patience)
+            text, is_late = hook_output(memory, root, one, next(named), given.patience)
             own = f"{MARK} {number}:"
             shown += own in text and not is_late
             wrong += text.count(MARK) > text.count(own)
             late += is_late
         for one in others:
-            text, is_late = told(memory, root, one, next(named), given.patience)
+            text, is_late = hook_output(memory, root, one, next(named), given.patience)
             wrong += MARK in text
             late += is_late
     return {"traps": len(trapped), "shown": shown, "others": len(others), "false": wrong, "late": late}
@@ -96,7 +96,7 @@ def has_body(root: Path, one: Any) -> bool:
     return len(lines) == 2 and text.count("\n".join(lines)) == 1
 
 
-def told(memory: GraphMem, root: Path, one: Any, session: str, patience: float) -> tuple[str, bool]:
+def hook_output(memory: GraphMem, root: Path, one: Any, session: str, patience: float) -> tuple[str, bool]:
     """Return the output of the hook before an edit, and whether it was late."""
     lines = (root / one.path).read_text(encoding="utf-8", errors="replace").split("\n")[one.start_line - 1 : one.start_line + 1]
     edit = {"file_path": str(root / one.path), "old_string": "\n".join(lines), "new_string": f"{lines[0]}\n{lines[1]}  # edited"}

@@ -102,7 +102,7 @@ def main() -> int:
             + ", ".join(f"{name} {size:.0f}" for name, size in sizes.items())
             + "\n"
         )
-        report.table(["what", "processor ms", "wall ms"], shown)
+        report.table(["step", "processor ms", "wall ms"], shown)
         counts = {"nodes": view.n, "edges": view.m, "chunks": chunks.num_rows}
         report.publish("projections", {**counts, **sizes, "milliseconds": {row[0]: row[1:] for row in shown}}, arguments.out)
     return 0

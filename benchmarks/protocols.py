@@ -74,7 +74,7 @@ def rejected(source: Path, found: list[tuple[str, str]]) -> tuple[set[tuple[str,
         said = subprocess.run(command, cwd=source, check=False, stdout=subprocess.PIPE, text=True).stdout
     wrong = {int(line.split(":")[1]) for line in said.splitlines() if line.startswith(str(check)) and ": error:" in line}
     if not wrong and found:
-        raise SystemExit(f"mypy judged nothing: {said[-300:]}")
+        raise SystemExit(f"mypy judged no pair; its output: {said[-300:]}")
     unjudged = {pair for line, (pair, is_given) in places.items() if not is_given and line not in wrong}
     return {pair for line, (pair, is_given) in places.items() if is_given and line in wrong}, unjudged
 

@@ -37,7 +37,7 @@ def cpu_of(command: list[str], root: Path, path: list[str]) -> tuple[float, str]
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     said = (done.stdout or done.stderr).strip().splitlines()
     if done.returncode not in (0, 1) or not said:
-        raise SystemExit(f"{' '.join(command)} ended with {done.returncode}:\n" + "\n".join(said[-15:]) + done.stderr[-2000:])
+        raise SystemExit(f"{' '.join(command)} ended with {done.returncode}; its output:\n" + "\n".join(said[-15:]) + done.stderr[-2000:])
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, said[-1]
 
 

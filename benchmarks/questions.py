@@ -208,7 +208,7 @@ def ways() -> dict[str, tuple[Tuning, bool]]:
     return named
 
 
-def asked(memory: Any, queries: Sequence[str], kinds: Collection[str]) -> list[Hits]:
+def answers_of(memory: Any, queries: Sequence[str], kinds: Collection[str]) -> list[Hits]:
     """Ask the public API, again if a path was late.
 
     A late path on a loaded machine says nothing about the order.
@@ -249,13 +249,13 @@ def results_of(
                 continue
             asks = (Request(query, k=DEPTH, kinds=kinds, explain=False, deadline_s=60) for query in queries)
             found[name] = [shown(search(shot, embedder if with_model else None, one, state, tuning).hits) for one in asks]
-        found[WORDS] = asked(memory, queries, kinds)
+        found[WORDS] = answers_of(memory, queries, kinds)
     finally:
         memory.close()
     if embedder is not None:
         with GraphMem.open(work / group / "index") as memory:
             memory.wait_until_ready()
-            found[REFERENCE] = asked(memory, queries, kinds)
+            found[REFERENCE] = answers_of(memory, queries, kinds)
     return {name: [score(case, hits) for case, hits in zip(cases, answers, strict=True)] for name, answers in found.items()}
 
 

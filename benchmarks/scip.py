@@ -103,7 +103,7 @@ def _by_compiler(tree: Path, scratch: Path, arguments: Any, more: list[str]) -> 
         said = subprocess.run([sys.executable, *command], check=True, stdout=subprocess.PIPE, text=True).stdout
         match = re.search(r"recall ([\d.]+) .*? precision ([\d.]+)", said)
         if match is None:
-            raise SystemExit(f"the scorer says no recall: {said[:300]}")
+            raise SystemExit(f"the scorer printed no recall; its output: {said[:300]}")
         found["recall" + suffix], found["precision" + suffix] = float(match[1]), float(match[2])
     return found
 

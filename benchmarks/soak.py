@@ -105,26 +105,26 @@ def client(number: int, folder: Path, seconds: float, seed: int) -> None:
                 note(call=call, fault=f"{type(error).__name__}: {error.message}")
 
 
-def one_call(service: Any, call: str, number: int, step: int, seed: int, mine: list[str], chance: random.Random) -> dict[str, Any]:
+def one_call(service: Any, call: str, number: int, step: int, seed: int, written: list[str], chance: random.Random) -> dict[str, Any]:
     """Make one call; return the writes that the server acknowledged."""
     name = f"c{number}-{seed}-{step}"
     words = " ".join(chance.sample(WORDS, 3))
     if call == "remember":
         service.remember(f"{words}: note {name} of a client", id=name, files=[f"m{step % FILES}.py"])
-        mine.append(name)
+        written.append(name)
         return {"kept": [name]}
     if call == "remember_many":
         names = [f"{name}-{i}" for i in range(5)]
         service.remember_many([{"id": one, "content": f"{words}: bulk note {one}"} for one in names])
-        mine.extend(names)
+        written.extend(names)
         return {"kept": names}
-    if call in ("forget", "pin", "memory") and mine:
-        one = chance.choice(mine)
+    if call in ("forget", "pin", "memory") and written:
+        one = chance.choice(written)
         if call == "memory":
             found = service.memory(one)
-            return {} if one in found.content else {"fault": f"asked for {one}, told of {found.id}: {found.content}"}
+            return {} if one in found.content else {"fault": f"{one} was asked for, and {found.id} returned: {found.content}"}
         if call == "forget":
-            mine.remove(one)  # before the call: if the answer is cut off, its status is unknown
+            written.remove(one)  # before the call: if the answer is cut off, its status is unknown
         getattr(service, call)(one)
         return {"forgotten": [one]} if call == "forget" else {}
     if call == "search":
@@ -410,7 +410,7 @@ def show(result: dict[str, Any]) -> None:
         "slowest_end_s",
         "seconds",
     )
-    report.table(("what", "how many"), [*((name.replace("_", " "), result[name]) for name in told), *result["disturbances"].items()])
+    report.table(("event", "count"), [*((name.replace("_", " "), result[name]) for name in told), *result["disturbances"].items()])
     print(
         f"\nrefused: {sum(result['refused'].values())}" + "".join(f"\n  {times} times: {why}" for why, times in result["refused"].items())
     )

@@ -41,7 +41,7 @@ def one_start(root: Path, db: Path, checkout: Path = HERE) -> dict[str, float]:
     process = subprocess.Popen(command, env={**ENVIRON, "PYTHONPATH": str(checkout)}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     while (found := owner.read(db / "owner.json")) is None or found.pid != process.pid:
         if process.poll() is not None:
-            raise SystemExit(f"the server ended by itself with {process.returncode}")
+            raise SystemExit(f"the server ended with exit code {process.returncode}; its message is above")
         time.sleep(0.005)
     listening = time.monotonic() - begun
     while True:
@@ -99,7 +99,7 @@ def main(arguments: list[str]) -> int:
         for measure in found[0]:
             values = sorted(one[measure] for one in found)
             rows.append((f"{name}, {measure.removesuffix('_s')}, s", values[0], values[len(values) // 2], values[-1]))
-    report.table(("what", "fastest", "median", "slowest"), rows)
+    report.table(("measure", "fastest", "median", "slowest"), rows)
     report.publish("start", {"root": given.root.name, "database_bytes": size, "starts": starts}, given.out)
     return 0
 

@@ -63,7 +63,7 @@ def shared_bytes(path: Path) -> int:
             return 0
     count = struct.unpack_from("=L", request, 20)[0]
     if count == EXTENTS:
-        raise SystemExit(f"{path} has too many extents to count")
+        raise SystemExit(f"{path} has too many extents to count; raise EXTENTS")
     rows = [struct.unpack_from("=QQQQQL", request, _HEAD + _EXTENT * number) for number in range(count)]
     return sum(row[2] for row in rows if row[5] & _SHARED)
 

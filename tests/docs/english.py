@@ -1,7 +1,7 @@
 """Check that texts for people keep to the style page of CONTRIBUTING.md.
 
 `python tests/docs/english.py [PART...]` prints each finding as `path:line: what is wrong; what to do` and exits with 1 if there are any.
-A part is a room, a file of the package's top folder, a page, or `benchmarks`. Names and errors of benchmarks are not checked.
+A part is a room, a file of the package's top folder, a page, or `benchmarks`.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 _parsed = functools.lru_cache(maxsize=1)(ast.parse)  # by two checks, one after the other
 
 
-def of_module(path: str, source: str, most: int = MAX_SUMMARY, *, names: bool = True) -> Iterator[Finding]:
+def of_module(path: str, source: str, most: int = MAX_SUMMARY) -> Iterator[Finding]:
     """Long summaries of docstrings, riddles, and the stop list in every docstring, string and comment.
 
     `most` is the length of the module's own summary.
@@ -108,7 +108,7 @@ def of_module(path: str, source: str, most: int = MAX_SUMMARY, *, names: bool = 
             yield Finding(path, node.body[0].lineno, f"the summary has {len(summary)} characters; use at most {limit}")
         if found := NO_NOUN.match(summary):
             yield Finding(path, node.body[0].lineno, f"the summary begins with '{found[0]}'; begin with a noun or a verb")
-        if names and not isinstance(node, ast.Module):
+        if not isinstance(node, ast.Module):
             yield from of_names(path, node)
     if not _any_of(tuple(_OF_CODE)).search(source):
         return
@@ -180,7 +180,9 @@ def of_subjects() -> Iterator[Finding]:
 def of_benchmarks() -> Iterator[Finding]:
     """Findings in the programs and pages of the benchmarks."""
     for file in sorted((ROOT / BENCHMARKS).rglob("*.py")):
-        yield from of_module(file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8"), MAX_LISTED, names=False)
+        path, source = file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")
+        yield from of_module(path, source, MAX_LISTED)
+        yield from of_errors(path, source)
     for file in sorted((ROOT / BENCHMARKS).rglob("*.md")):
         if file.parent.name != "results":
             yield from of_text(file.relative_to(ROOT).as_posix(), 1, file.read_text(encoding="utf-8"))

@@ -51,8 +51,8 @@ def test_a_long_summary_is_found():
 
 
 def test_a_benchmark_has_a_longer_first_line_and_the_same_words():
-    source = '"""' + "word " * 19 + '"""\n\n\ndef told():\n    """What is found anew."""\n'
-    found = list(english.of_module("x.py", source, english.MAX_LISTED, names=False))
+    source = '"""' + "word " * 19 + '"""\n\n\ndef found():\n    """What is found anew."""\n'
+    found = list(english.of_module("x.py", source, english.MAX_LISTED))
     assert [(one.line, one.message.split("'")[1]) for one in found] == [(5, "What"), (5, "anew")]
 
 
