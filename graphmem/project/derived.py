@@ -26,7 +26,7 @@ from graphmem.analysis.semantic.flows import flows
 from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known
 from graphmem.analysis.semantic.titles import Title, folder_descriptions, titles
-from graphmem.answers.semantic import Cycle, DeadSymbol, Flow, FrameworkName, ModuleInfo
+from graphmem.answers.semantic import Cycle, DeadSymbol, Flow, FrameworkName, ModuleDependency, ModuleInfo
 from graphmem.model import PackedChunkRow
 from graphmem.parsing.language import packaged_languages
 from graphmem.project.history_source import CHURN_HALF_LIFE_S
@@ -61,6 +61,8 @@ _OF_MODULES: Final[dict[str, object]] = {
     "worth_cutting": frozenset[tuple[int, int]],
     "infos": list[ModuleInfo],
     "module_cycles": list[Cycle],
+    "dependencies": list[ModuleDependency],
+    "modularity": float,
 }
 
 _BEGINNING: Final = re.compile(r"""["'`]([^\W\d]\w+_)(?:["'`{%]|\$\{)""")  # "visit_" + kind, f"visit_{kind}", "visit_%s" % kind

@@ -96,16 +96,15 @@ class Entries:
         imports. Libraries export their API in `__init__`.
         """
         view, files = self.view, self.files
-        modifiers = view.arrays.nodes.modifiers.to_pylist()
-        exported = np.array(["exported" in one.split() for one in modifiers], np.bool_)
-        offered = self._offered()
         top = (view.label == SYMBOL) & (view.parent >= 0)
         top[top] = view.parent[view.parent[top]] < 0
-        callable_ = np.isin(view.kind, list(_CALLABLE))
-        file = files.file_of(np.arange(view.n, dtype=np.int32))
-        by_init = np.where(file >= 0, offered[file], False)
-        named = np.array([not name.startswith("_") for name in view.arrays.nodes.name.to_pylist()], np.bool_)
-        found: npt.NDArray[np.bool_] = top & callable_ & ~view.is_test & (exported | (by_init & named))
+        nodes = np.flatnonzero(top & np.isin(view.kind, list(_CALLABLE)) & ~view.is_test).astype(np.int32)
+        exported = np.array(["exported" in one.split() for one in view.arrays.nodes.modifiers.take(nodes).to_pylist()], np.bool_)
+        named = np.array([not name.startswith("_") for name in view.arrays.nodes.name.take(nodes).to_pylist()], np.bool_)
+        file = files.file_of(nodes)
+        by_init = np.where(file >= 0, self._offered()[file], False)
+        found = np.zeros(view.n, np.bool_)
+        found[nodes[exported | (by_init & named)]] = True
         return found
 
     def _offered(self) -> npt.NDArray[np.bool_]:
@@ -134,13 +133,28 @@ class Calls:
 
     def __init__(self, view: GraphView, at_least: float = CONFIDENT) -> None:
         kept = kind_mask((EdgeKind.CALLS,))[view.edge_kind] & (view.confidence >= at_least)
-        rows = np.flatnonzero(kept & (view.label[view.dst] == SYMBOL) & (view.src != view.dst))
-        order = np.lexsort((view.dst[rows], view.line[rows], -view.confidence[rows], view.src[rows]))
-        rows = rows[order]
         self.view = view
-        self.rows: dict[int, list[int]] = {}
-        for row, src in zip(rows.tolist(), view.src[rows].tolist(), strict=True):
-            self.rows.setdefault(src, []).append(row)
+        self._rows = np.flatnonzero(kept & (view.label[view.dst] == SYMBOL) & (view.src != view.dst))
+
+    @cached_property
+    def rows(self) -> dict[int, list[int]]:
+        """For each node, the edge rows of its calls; see the class."""
+        view, rows = self.view, self._rows
+        order = np.lexsort((view.dst[rows], view.line[rows], -view.confidence[rows], view.src[rows]))
+        found: dict[int, list[int]] = {}
+        for row, src in zip(rows[order].tolist(), view.src[rows[order]].tolist(), strict=True):
+            found.setdefault(src, []).append(row)
+        return found
+
+    @cached_property
+    def _called(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """Called nodes, sorted by caller, and where those of each node begin.
+
+        The beginnings have one entry more than there are nodes, so node `i` calls `called[begin[i] : begin[i + 1]]`.
+        """
+        src, dst = self.view.src[self._rows], self.view.dst[self._rows]
+        begin = np.concatenate(([0], np.cumsum(np.bincount(src, minlength=self.view.n))))
+        return begin.astype(np.int64), dst[np.argsort(src, kind="stable")]
 
     @cached_property
     def outside_tests(self) -> dict[int, list[tuple[int, int]]]:
@@ -165,9 +179,9 @@ class Calls:
         """
         seen = {start}
         front = [start]
-        dst = self.view.dst
+        begin, called = self._called
         for _ in range(depth):
-            front = list({int(dst[row]) for node in front for row in self.rows.get(node, ())} - seen)
+            front = list({one for node in front for one in called[begin[node] : begin[node + 1]].tolist()} - seen)
             if not front:
                 break
             seen.update(front)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphmem.analysis.semantic.modules import Modules
 from graphmem.project import derived
 from graphmem.project.graphmem import GraphMem
 from graphmem.project.kept import FILE
@@ -62,10 +63,13 @@ def test_a_large_run_keeps_them_for_the_next_process(tmp_path, monkeypatch):
         assert "explorer" in service.index(root).seconds
         derived_here = answers(service)
         drawn, entries = service.atlas().columns, service.entry_points().entry_points
+        uses = (service.modules().dependencies, service.modules().modularity)
     with monkeypatch.context() as broken, GraphMem.open(index, settings=settings) as service:
         for name in ("judged", "flows", "titles", "together"):
             broken.setattr(derived, name, None)
+        broken.setattr(Modules, "_dependency", None)
         assert answers(service) == derived_here
+        assert (service.modules().dependencies, service.modules().modularity) == uses
         assert service.atlas().columns == drawn
         assert not service.review_queue().total
         assert service.entry_points().entry_points == entries

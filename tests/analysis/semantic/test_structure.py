@@ -162,6 +162,18 @@ def test_flows_are_ways_along_calls_that_are_there_and_no_two_are_one(indexed):
     assert all("drawing" in one.modules for one in through.flows)
 
 
+def test_the_reach_of_a_symbol_is_what_a_walk_along_its_calls_meets(indexed):
+    here = indexed.parts.semantics.newest()
+    calls, dst = here.calls, here.view.dst
+    for start in range(here.view.n):
+        seen = front = {start}
+        for _ in range(3):
+            front = {int(dst[row]) for node in front for row in calls.rows.get(node, ())} - seen
+            seen = seen | front
+        assert calls.reach(start, 3) == len(seen) - 1
+    assert any(calls.reach(start, 3) > 1 for start in range(here.view.n))
+
+
 def test_hot_spots_are_what_one_would_not_like_to_change(indexed):
     found = indexed.hotspots()
     assert not found.churn_known
