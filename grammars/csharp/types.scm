@@ -58,6 +58,15 @@
   left: (identifier) @target
   right: (_) @value) @binding.for
 
+; find(out Type name)
+(declaration_expression
+  type: [
+    (identifier)
+    (qualified_name)
+    (generic_name)
+  ] @annotation
+  name: (identifier) @target) @binding.annotate
+
 ; catch (Type name)
 (catch_declaration
   type: (_) @annotation

@@ -37,6 +37,12 @@
   .
   (_) @value) @binding.for
 
+; for ((name, other) in values)
+(for_statement
+  (multi_variable_declaration) @target
+  .
+  (_) @value) @binding.for
+
 ; values.map { name -> … }, value.let { name -> … }
 (call_expression
   (navigation_expression)

@@ -16,10 +16,9 @@ from graphmem.resolution.cfamily.written import declared_as
 from graphmem.resolution.file_entry import CallSite, Place
 from graphmem.resolution.fitness import EXACT
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.terms import call_at, items_or_itself, last_name
+from graphmem.resolution.terms import call_at
 from graphmem.resolution.types import (
     BOX,
-    BUILTIN,
     CLASS,
     EMPTY,
     EXT,
@@ -27,13 +26,10 @@ from graphmem.resolution.types import (
     FUNC,
     INST,
     TUP,
-    Atom,
-    Box,
     ExtInstance,
     Instance,
     Outside,
     Type,
-    box,
     join_all,
     one,
     tuple_of,
@@ -49,12 +45,6 @@ _SAME: Final = frozenset(("as_const", "cref", "forward", "move", "ref"))
 """Functions of the standard library that return their argument."""
 
 _ITERATORS: Final = frozenset(("const_iterator", "const_reverse_iterator", "iterator", "reverse_iterator"))
-
-_TUPLES: Final = frozenset(("make_pair", "make_tuple", "pair", "tuple"))
-"""Types of the standard library whose values are tuples, and functions that make them."""
-
-_PARTS: Final = ("first", "second")
-"""Members of a pair."""
 
 
 class CFamilyRules(CFamilyOperators):
@@ -104,25 +94,6 @@ class CFamilyRules(CFamilyOperators):
             if held:
                 return held
         return super().declared(inference, entry, scope, term)
-
-    def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
-        """Return the type of a template with arguments, such as `map<Key, Item>`.
-
-        A `pair` and a `tuple` are tuples. The elements of a map are pairs of a key and a value.
-        """
-        name = last_name(entry.terms[base])
-        if name in _TUPLES:
-            return tuple_of(inference.declared(entry, scope, one_key) for one_key in items_or_itself(entry.terms, key))
-        found = super().generic(inference, entry, scope, base, key)
-        return frozenset(_of_pairs(atom) if atom[0] == BOX and atom[1] == "map" else atom for atom in found)
-
-    def member_of_library(self, member: Atom) -> Type:
-        """Return the type of `first` or `second` of a pair or of a map's iterator."""
-        if member[0] != BUILTIN or member[2] not in _PARTS:
-            return super().member_of_library(member)
-        _, holder, name = member
-        parts = [holder] if holder[0] == TUP else holder[2][0] if holder[0] == BOX and holder[1] == "map" else ()
-        return join_all(part[1][_PARTS.index(name)] for part in parts if part[0] == TUP and len(part[1]) == len(_PARTS))
 
     def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[int, int], line: int) -> bool:
         """Return whether `*p` has the type of `p`, as for an iterator of a map."""
@@ -192,7 +163,7 @@ class CFamilyRules(CFamilyOperators):
             return one((EXTI, atom[1], atom[2], None))
         if atom[2].rpartition(".")[2] in _SAME and len(call.args) == 1:
             return call.argument(0)
-        if atom[2].rpartition(".")[2] in _TUPLES:
+        if atom[2].rpartition(".")[2] in self._pairs:
             return tuple_of(call.term(argument) for argument in call.args)
         return super().call_external(inference, atom, call)
 
@@ -266,12 +237,6 @@ class CFamilyRules(CFamilyOperators):
         if given[1].kind == "enum":  # its constants are numbers
             return not classes
         return not classes and not all(dotted in self._types for _, dotted in outside)
-
-
-def _of_pairs(container: Box) -> Atom:
-    """Return a map whose elements are pairs of a key and a value."""
-    (found,) = box(container[1], tuple_of(container[2]), *container[2][1:])
-    return found
 
 
 def _is_program(entry: FileEntry) -> bool:

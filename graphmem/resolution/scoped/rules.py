@@ -14,11 +14,13 @@ from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.terms import items_or_itself, last_name
 from graphmem.resolution.types import (
     BOX,
+    BUILTIN,
     CLASS,
     EMPTY,
     EXT,
     EXTI,
     INST,
+    TUP,
     UNTYPED,
     Atom,
     Container,
@@ -27,7 +29,9 @@ from graphmem.resolution.types import (
     Type,
     box,
     join,
+    join_all,
     one,
+    tuple_of,
 )
 
 if TYPE_CHECKING:
@@ -117,15 +121,18 @@ class ScopedRules(ScopedProtocols):
         """Return the type of a generic annotation `Base<Key>`.
 
         If the language's table lists `Base` as a container, the result is a container of `Key`. If the table lists it as transparent, the
-        result is `Key`.
+        result is `Key`. If it lists the parts of pairs, the elements of a map are pairs of a key and a value.
         """
         written = last_name(entry.terms[base])
+        if written in self._pairs:
+            return tuple_of(inference.declared(entry, scope, one_key) for one_key in items_or_itself(entry.terms, key))
         if written and (written in self._containers or written in self._transparent):
             arguments = items_or_itself(entry.terms, key)
             if written in self._transparent:
                 return inference.declared(entry, scope, arguments[0]) if arguments else EMPTY
             kind, order = self._containers[written]
-            return box(kind, *(inference.declared(entry, scope, arguments[i]) if i < len(arguments) else EMPTY for i in order))
+            given = [inference.declared(entry, scope, arguments[i]) if i < len(arguments) else EMPTY for i in order]
+            return box(kind, tuple_of(given), *given[1:]) if kind == "map" and self._parts else box(kind, *given)
         return super().generic(inference, entry, scope, base, key)
 
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
@@ -146,12 +153,26 @@ class ScopedRules(ScopedProtocols):
 
     def member_of_library(self, member: Atom) -> Type:
         """Return the type of a library type's member, from the language's table."""
+        if member[0] == BUILTIN and member[2] in self._parts:
+            return self._part(member[1], self._parts[member[2]])
         if not self._results or member[0] != EXT or "." not in member[2]:
             return EMPTY
         *_, owner, name = member[2].split(".")
         owner = self.string_type if owner in ("str", "template") else owner
         kind = self._results.get(f"{owner}.{name}") or self._results.get(name)
         return one((EXTI, self.builtin_package, kind, None)) if kind else EMPTY
+
+    def _part(self, holder: Container, part: int | str) -> Type:
+        """Return a part of a pair or a map.
+
+        `part` is a position in the pair, or in the pairs of the map. Otherwise it is `keys`, `values` or `entries` of the map.
+        """
+        pairs: Type = frozenset((holder,)) if holder[0] == TUP else holder[2][0] if holder[0] == BOX and holder[1] == "map" else EMPTY
+        if part == "entries":
+            return box("list", pairs) if holder[0] == BOX else EMPTY
+        at = part if isinstance(part, int) else int(part == "values")
+        found = join_all(pair[1][at] for pair in pairs if pair[0] == TUP and at < len(pair[1]))
+        return found if isinstance(part, int) else box("list", found)
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """Return the result type of a library function, from the language's table."""

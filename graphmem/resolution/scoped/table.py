@@ -53,6 +53,8 @@ _KEYS: Final = frozenset(
             "of_object",
             "program",
             "operators",
+            "pairs",
+            "parts",
             "prints",
             "text",
         ),
@@ -99,6 +101,8 @@ class ScopedTable(PackageRules):
         self._iterator = str(table.get("iterator", ""))
         self._iterates = frozenset(table.get("iterates", ()))
         self._of_elements = {name: method for method, names in table.get("of_elements", {}).items() for name in names}
+        self._pairs = frozenset(table.get("pairs", ()))
+        self._parts: Mapping[str, int | str] = table.get("parts", {})
         self._signs: Mapping[str, Sequence[str]] = table.get("operators", {})
         self._text = str(table.get("text", ""))
         self._prints = frozenset(table.get("prints", ()))
