@@ -53,6 +53,15 @@ _COMMANDS: Final = (
     _suited(r"\b(who|what|which|where)\b.*\b(uses?|used|imports?|imported|references?|referenced)\b|\busages of\b", "usages", "its uses"),
     _suited(r"\bchang(e|es|ed)\b.*\b(together|along) with\b", "coaccess", "files that change together"),
     _suited(r"\bwho\b.*\b(knows?|owns?|wrote|maintains?)\b|\bexperts?\b|\bbus factor\b", "people", "who knows each module", is_about=False),
+    _suited(
+        r"\bwhere\b.*\b(begins?|starts?|started)\b|\bentry ?points?\b|\bmain (function|program)\b",
+        "entry-points",
+        "where execution starts, the project's commands first",
+        is_about=False,
+    ),
+    _suited(
+        r"\bhow\b.*\bmodules?\b.*\b(depend|related?|connect)|\blayers\b.*\bmodules\b", "modules", "modules and dependencies", is_about=False
+    ),
     _suited(r"\btangl|\bcycl(e|es|ic)\b|\bcircular\b", "cycles", "cycles and the edges to cut", is_about=False),
     _suited(
         r"\bwhat\b.*\bchanged\b|\b(recent|latest|newest) (changes|commits)\b|\bchanged? recently\b",

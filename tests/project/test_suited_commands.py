@@ -42,12 +42,18 @@ def shop(tmp_path_factory):
         ("which module is the most tangled", "cycles"),
         ("what changed recently?", "commits"),
         ("who owns this", "people"),
+        ("where does the program begin?", "entry-points"),
+        ("what are the entry points", "entry-points"),
+        ("how do the modules depend on each other", "modules"),
     ],
 )
 def test_the_first_note_names_the_command_for_the_question(shop, question, command):
     assert shop.ask(question).notes[0].startswith(f"`graphmem {command}` shows ")
 
 
-@pytest.mark.parametrize("question", ["what breaks if I change nothing_like_that", "how is the total of a basket computed", "why Cart"])
+@pytest.mark.parametrize(
+    "question",
+    ["what breaks if I change nothing_like_that", "how is the total of a basket computed", "why Cart", "how is the start of a cart stored"],
+)
 def test_other_questions_are_left_to_the_search(shop, question):
     assert suited_command(shop.parts.graph.view(), question) == ""
