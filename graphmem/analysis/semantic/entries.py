@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 ENTRY_KINDS: Final = ("main", "command", "route", "event", "task", "export", "test", "fixture")  # in the order of lists
 MAX_STEPS: Final = 8  # calls that a flow, or the reach of an entry point, may follow
 CONFIDENT: Final = 0.85  # calls that a flow may follow, without those to any of several overrides
+_PROGRAMS: Final = ("main", "<module>")  # other functions that nobody calls run when a package is loaded, such as `init` of Go
 _CALLABLE: Final = frozenset(NODE_KINDS.index(kind) for kind in ("function", "method", "class"))
 
 
@@ -83,7 +84,8 @@ class Entries:
             typed = kind == "command" and ids[node] not in named
             number = -1 if typed else number
             reach = -calls.reach(node, MAX_STEPS) if typed or kind == "main" else 0
-            return (bool(self.beside[node]), number, kind, reach, view.path(node), int(view.start_line[node]), node)
+            at_load = kind == "main" and view.name(node) not in _PROGRAMS
+            return (bool(self.beside[node]), number, kind, at_load, reach, view.path(node), int(view.start_line[node]), node)
 
         return sorted(self.of_kinds(kinds), key=place)
 

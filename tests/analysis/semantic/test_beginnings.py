@@ -35,6 +35,15 @@ def test_the_declared_command_is_the_first_entry_point_and_a_script_of_the_docs_
     ]
 
 
+def test_functions_that_run_when_a_package_is_loaded_come_after_the_program(project):
+    calls = "".join(f"func step{i}() {{}}\n" for i in range(3))
+    init = "package shop\n\nfunc init() {\n\tstep0()\n\tstep1()\n\tstep2()\n}\n" + calls
+    main = "package main\n\nfunc main() {\n}\n"
+    service = project({"go.mod": "module example.org/shop\n", "shop.go": init, "cmd/shop/main.go": main})
+    names = [one.symbol.name for one in service.entry_points(["main"]).entry_points]
+    assert (names[0], names[-1]) == ("main", "init")
+
+
 def test_flows_of_the_product_come_before_those_of_scripts(project):
     other = MAIN.replace("import store", "import store as s").replace("store.total", "s.total")
     flows = project({**SHOP, "docs/render.py": other + "\n\ndef more():\n    return main()\n\n\nmore()\n"}).flows(["main", "command"]).flows
