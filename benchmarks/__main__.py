@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
+HELPERS = ("__main__", "report", "browser", "outcome_agent", "subjects")  # modules of benchmarks that measure nothing themselves
 
 
 def main(arguments: list[str]) -> int:
     """Run the named benchmark, or list all with their first line."""
-    found = {path.stem: path for path in sorted(HERE.glob("*.py")) if path.stem not in ("__main__", "report", "browser", "outcome_agent")}
+    found = {path.stem: path for path in sorted(HERE.glob("*.py")) if path.stem not in HELPERS}
     if not arguments or arguments[0] not in found:
         for name, path in found.items():
             doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""

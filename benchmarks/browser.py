@@ -125,7 +125,7 @@ def chromium(profile: Path, size: tuple[int, int] = (1400, 900)) -> Iterator[Tab
         deadline = time.monotonic() + 60
         while not (port_file.exists() and port_file.read_text().count("\n")):
             if process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError("Chromium does not start; run it by hand with --headless to see why")
+                raise RuntimeError("Chromium does not start; run it with --headless to see why")
             time.sleep(0.05)
         port = port_file.read_text().split()[0]
         with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(f"http://127.0.0.1:{port}/json") as answer:

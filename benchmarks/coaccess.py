@@ -287,9 +287,9 @@ def queried_places(commits: Sequence[Commit], given: int, queries: int) -> set[i
 
 
 def measure(source: Path, given: int, queries: int, ways: dict[str, Scorer]) -> dict[str, list[list[float]]]:
-    """Return (hit@1, hit@5, MRR, MRR of cold files) by way and queried commit.
+    """Return (hit@1, hit@5, MRR, MRR cold) by way and queried commit.
 
-    The last figure is NaN if the commit has no cold file.
+    The last is NaN if a given file of every choice has four changes or more.
     """
     commits = list(commits_of(source))
     places = queried_places(commits, given, queries)

@@ -18,6 +18,7 @@ import tomllib
 from importlib.metadata import requires
 from pathlib import Path
 
+import report
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -80,10 +81,10 @@ def wanted(markers: dict[str, str]) -> dict[str, str]:
 def wheels(names: list[str], python: str, platforms: tuple[str, ...], *, pinned: bool) -> dict[str, str]:
     """Return the file name of the wheel of each package that has one."""
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.json"
+        answer = Path(folder) / "report.json"
         command = [
             *(sys.executable, "-m", "pip", "install", "--dry-run", "--quiet", "--ignore-installed", "--no-deps", "--only-binary", ":all:"),
-            *("--python-version", python, "--implementation", "cp", "--target", folder, "--report", str(report)),
+            *("--python-version", python, "--implementation", "cp", "--target", folder, "--report", str(answer)),
             *(word for one in platforms for word in ("--platform", one)),
             *(("--constraint", str(ROOT / "requirements" / "constraints.txt")) if pinned else ()),
         ]
@@ -93,12 +94,13 @@ def wheels(names: list[str], python: str, platforms: tuple[str, ...], *, pinned:
                 return {}
             half = len(names) // 2  # find the ones without a wheel
             return {**wheels(names[:half], python, platforms, pinned=pinned), **wheels(names[half:], python, platforms, pinned=pinned)}
-        said = json.loads(report.read_text(encoding="utf-8"))["install"]
+        said = json.loads(answer.read_text(encoding="utf-8"))["install"]
     return {canonicalize_name(one["metadata"]["name"]): one["download_info"]["url"].rsplit("/", 1)[-1] for one in said}
 
 
 def main() -> None:
     """Ask pip, print a table and write the result."""
+    out = report.parser(__doc__).parse_args().out or RESULT
     rows = []
     for system, (platforms, markers) in SYSTEMS.items():
         for python in PYTHONS:
@@ -115,7 +117,7 @@ def main() -> None:
             rows.append({**row, "wheels": found})
             said = f"{system:16} {python}  {len(names)} packages, {len(found)} in the pinned version"
             print(f"{said}; older: {', '.join(others.values()) or 'none'}; without a wheel: {', '.join(missing) or 'none'}", flush=True)
-    RESULT.write_text(json.dumps({"command": "python -m benchmarks wheels", "rows": rows}, indent=1) + "\n", encoding="utf-8")
+    out.write_text(json.dumps({"command": "python -m benchmarks wheels", "rows": rows}, indent=1) + "\n", encoding="utf-8")
     raise SystemExit(1 if any(row["missing"] for row in rows) else 0)
 
 

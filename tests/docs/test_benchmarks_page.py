@@ -45,5 +45,10 @@ def test_files_that_the_page_links_exist():
     assert [link for link in links if not (FOLDER / link).exists()] == []
 
 
+def test_each_program_has_a_help(capsys):
+    sources = {name: (FOLDER / f"{name}.py").read_text(encoding="utf-8") for name in listed(capsys)}
+    assert [name for name, source in sources.items() if "parser(__doc__)" not in source and "options_of(__doc__)" not in source] == []
+
+
 def test_the_list_fits_on_a_line_each(capsys):
     assert {name: len(first) for name, first in listed(capsys).items() if len(first) > 100} == {}
