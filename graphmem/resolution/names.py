@@ -23,6 +23,7 @@ from graphmem.resolution.types import (
     Type,
     behind,
     closed,
+    is_container,
     is_deferred,
     is_open,
     join,
@@ -308,10 +309,11 @@ class Names:
         if binding.annotation >= 0:
             declared = self.declared(entry, binding.scope, binding.annotation)
             if not is_open(declared):
-                if binding.value >= 0 and is_deferred(declared):
+                is_known = binding.value < 0 or not is_vague(declared)
+                if binding.value >= 0 and (is_deferred(declared) or (is_known and is_container(declared))):
                     value = self.inference.term(entry, binding.scope, binding.value, binding.line)
                     return join(declared, behind(declared, self.inference.expanded(value)))
-                if binding.value < 0 or not is_vague(declared):
+                if is_known:
                     return declared
             declared = closed(declared)
         if binding.value < 0:

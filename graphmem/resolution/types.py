@@ -444,13 +444,21 @@ def is_deferred(declared: Type) -> bool:
     return any(atom[0] == BOX and atom[1] in ("iter", "await") for atom in declared)
 
 
+def is_container(declared: Type) -> bool:
+    """Whether a declared type may be a container or an iterator.
+
+    Objects of project classes can stand for one: `cache: MutableMapping = Cache()`.
+    """
+    return any(atom[0] == BOX and atom[1] in ("iter", "dict", "list", "set") for atom in declared)
+
+
 def behind(declared: Type, value: Type) -> Type:
     """Return the alternatives of a value that its declared type does not name.
 
     For example, a function declared as `-> Iterator` may return a generator. The result has the calls of generators and coroutines in
     `value`. If `declared` is a container or an iterator, it also has the objects of project classes in `value`.
     """
-    if any(atom[0] == BOX and atom[1] in ("iter", "dict", "list", "set") for atom in declared):
+    if is_container(declared):
         return frozenset(atom for atom in value if atom[0] == PENDING or atom[0] == INST)
     return pending(value)
 

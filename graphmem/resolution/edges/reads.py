@@ -148,7 +148,16 @@ class ReadSites(VariableSites):
         if atom[0] == INST:
             self.use_descriptor(reference, atom[1], name)
         entry = self.project.entry(owner)
-        for slot in entry.names(owner.index).get(name, ()):
+        slots = entry.names(owner.index).get(name, ())
+        if (
+            atom[0] == INST
+            and not atom[2]
+            and self.is_read_of_itself(reference)
+            and reference.kind == "read"
+            and any(slot.kind == "binding" for slot in slots)
+        ):
+            self.add_reads(reference, self.targets.overriding_properties(atom[1], name, caller))
+        for slot in slots:
             if slot.kind != "definition":
                 continue
             symbol = entry.symbols[slot.index]

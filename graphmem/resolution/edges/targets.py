@@ -252,6 +252,15 @@ class Targets:
             return
         yield from (Target(symbol, None, "override") for symbol in overrides)
 
+    def overriding_properties(self, symbol: Symbol, name: str, caller: Symbol) -> Iterator[Target]:
+        """Yield the properties of subclasses that replace a class variable.
+
+        `symbol` is the class of an object whose attribute `name` code reads, and `caller` is that code.
+        """
+        for found in self.hierarchy.overrides(symbol, name, caller):
+            if self._is_property(found):
+                yield Target(found, None, "override")
+
     def _may_run(self, plain: Sequence[Target], method: Symbol) -> bool:
         """Whether a call can run the method `method`, which overrides others.
 
