@@ -606,6 +606,7 @@ def test_what_moves_together_is_shown_from_a_real_history(tab, tmp_path, serve, 
 
             # who knows it, what changed lately, and the heat of one person's knowledge
             visit(address + "/explore/people", "document.querySelector('tbody')?.textContent.includes('a 100%')")
+            assert tab.value("getComputedStyle(document.querySelector('tbody .date')).whiteSpace") == "nowrap", "a date is one line"
             visit(address + "/explore/changes", "document.querySelector('main').textContent.includes('6 commits from')")
             by_whom = "[...document.querySelectorAll('.card')].find((one) => one.innerText.startsWith('By whom'))"
             assert tab.value(f"{by_whom}.querySelector('tbody').innerText").split()[:2] == ["a", "6"]
