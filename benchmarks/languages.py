@@ -31,7 +31,7 @@ TABLE = Path(__file__).parents[1] / "graphmem" / "analysis" / "recall.toml"
 GRAPHMEM = [sys.executable, "-m", "graphmem"]
 UNSEEN = {
     "c": ["cjson"],
-    "cpp": ["snappy", "double-conversion", "cctz"],
+    "cpp": ["snappy", "double-conversion"],
     "csharp": ["autofac", "humanizer", "newtonsoft"],
     "go": ["goldmark", "mux"],
     "java": ["gson"],
