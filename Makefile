@@ -19,6 +19,8 @@ TORCH ?= torch==2.13.0
 REPO ?=
 PORT ?=
 ARGS ?=
+# One process more than processors: many tests wait for servers and browsers, and a fifth of the processor time was idle.
+WORKERS ?= $(shell echo $$(($$(nproc) + 1)))
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
@@ -50,7 +52,7 @@ setup: $(VENV)/.stamp-dev page  ## create .venv with everything to develop
 
 .PHONY: test
 test: $(VENV)/.stamp-dev page  ## run the tests, one process a processor; ARGS="-k impact" passes options to pytest
-	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 .PHONY: quick
 quick: $(VENV)/.stamp-dev  ## run the tests of the rooms without a database or a server
