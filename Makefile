@@ -51,7 +51,7 @@ named:
 setup: $(VENV)/.stamp-dev page  ## create .venv with everything to develop
 
 .PHONY: test
-test: $(VENV)/.stamp-dev page  ## run the tests, one process a processor; ARGS="-k impact" passes options to pytest
+test: $(VENV)/.stamp-dev page  ## run the tests in WORKERS processes; ARGS="-k impact" passes options to pytest
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 .PHONY: quick
