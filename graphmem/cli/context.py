@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -44,6 +45,16 @@ class CommandContext:
         if self.location.root is not None:
             return str(self.location.root)
         return None if self.location.exists else str(find_project(Path.cwd()))
+
+    def option_to_find(self) -> str:
+        """Return the option with which a command in the current directory finds this index.
+
+        The result is "" if the command finds the index without an option.
+        """
+        root = find_project(Path.cwd())
+        settings = load_settings(root, os.environ, {})
+        found = locate(None if settings.db else root, settings, os.environ)
+        return "" if found.data_dir == self.location.data_dir else f"--db {shlex.quote(str(self.location.data_dir))}"
 
     def expect_files(self) -> None:
         """Check that the project of a new index has a file.

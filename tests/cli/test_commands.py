@@ -19,6 +19,17 @@ def _json(ran):
     return json.loads(ran.out)
 
 
+@pytest.mark.parametrize("inside", [True, False])
+def test_the_first_index_advises_commands_that_find_it(graphmem, shop: Path, tmp_path: Path, inside) -> None:
+    where, arguments = (shop, []) if inside else (tmp_path, [shop, "--db", tmp_path / "an index"])
+    ran = graphmem("index", *arguments, cwd=where)
+    advised = [line.strip().split("  ")[0] for line in ran.out.partition("Next\n")[2].splitlines()]
+    assert len(advised) == (4 if inside else 3), "agents are installed in the project's own directory"
+    for command in advised[:2]:
+        assert graphmem(*shlex.split(command)[1:], cwd=where).code in {0, 1}, command
+    assert ("--db" in ran.out) != inside
+
+
 def test_index_says_what_it_read_and_a_second_run_that_nothing_changed(graphmem, shop: Path) -> None:
     ran = graphmem("index", shop)
     assert ran.code == 0, ran.said
@@ -27,7 +38,7 @@ def test_index_says_what_it_read_and_a_second_run_that_nothing_changed(graphmem,
     assert "Edges by rule" not in ran.out
     assert len(ran.out.splitlines()) <= 20
     advised = next(line for line in ran.out.splitlines() if "graphmem impact" in line).split("  ")[1].removeprefix("graphmem ")
-    assert graphmem(*shlex.split(advised), cwd=shop).code == 0, "the advised command works"
+    assert graphmem(*shlex.split(advised)).code == 0, "the advised command works where it was advised"
     whole = graphmem("index", shop, "--full", "--verbose").out
     for words in ("Edges by rule", "Seconds", "parse"):
         assert words in whole, words

@@ -105,7 +105,7 @@ def index(
             here.output.note((project.state.note, "dim"))
         if run.mode == "full" and run.generation == 1 and run.files:
             central = service.central_symbols(limit=1).symbols
-            next_steps(here.output, central[0].symbol.ref if central else "")
+            next_steps(here.output, central[0].symbol.ref if central else "", here.option_to_find())
 
 
 def _missing(state: IndexState) -> str:

@@ -64,18 +64,22 @@ def _by_rule(output: Output, title: str, table: dict[str, int]) -> None:
     output.rows([(name, count) for name, count in ordered], right=(1,))
 
 
-def next_steps(output: Output, central: str) -> None:
+def next_steps(output: Output, central: str, option: str) -> None:
     """Print what to do after the first run, with a symbol of this project.
 
     Args:
         output: where to print.
         central: reference of a symbol that much code depends on; "" if there is none.
+        option: option with which commands find the index; "" if they need none. `graphmem install` is for the current directory, so it is
+            left out if there is an option.
     """
+    end = f" {option}" if option else ""
+    agent = ("graphmem install claude-code", "tell a coding agent what is known (also cursor, codex, gemini, opencode)")
     steps = [
-        (f"graphmem impact {shlex.quote(central)}", "what breaks if this changes, and the tests to run") if central else None,
-        ('graphmem search "how is …"', "find code by words and meaning"),
-        ("graphmem serve", "open the explorer in the browser, and follow changes"),
-        ("graphmem install claude-code", "tell a coding agent what is known (also cursor, codex, gemini, opencode)"),
+        (f"graphmem impact {shlex.quote(central)}{end}", "what breaks if this changes, and the tests to run") if central else None,
+        (f'graphmem search "how is …"{end}', "find code by words and meaning"),
+        (f"graphmem serve{end}", "open the explorer in the browser, and follow changes"),
+        None if option else agent,
     ]
     output.line()
     output.line(("Next", common.HEADING))
