@@ -46,7 +46,7 @@ UNSEEN = {
 """Trees whose misses led to no rule (benchmarks/language_truth/README.md); answers tell their mean if it is below that of all trees."""
 HEAD = """\
 # Of the calls in trees of each language, the share that graphmem has from the text alone, at the confidence that impact shows.
-# Of a language with trees that had no part in the development of the rules, it is their mean (unseen), or that of all trees if it is lower.
+# It is the lower of two means: that of all trees, and that of the trees on which no rule was developed (unseen).
 # Written by benchmarks/languages.py from benchmarks/results/languages.json. Names are folders of grammars/.
 """
 
