@@ -47,9 +47,9 @@ class CommandContext:
         return None if self.location.exists else str(find_project(Path.cwd()))
 
     def option_to_find(self) -> str:
-        """Return the option with which a command in the current directory finds this index.
+        """Return the option that a further command needs to find this index.
 
-        The result is "" if the command finds the index without an option.
+        The command runs in the current directory. The result is "" if it needs no option.
         """
         root = find_project(Path.cwd())
         settings = load_settings(root, os.environ, {})
