@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class Exports(NamedTuple):
-    """Exports of a file, as positions in its imports, bindings or definitions."""
+    """The exports of a file, as positions of its imports and definitions.
+
+    Exports by assignment are positions of its bindings.
+    """
 
     renamed: Mapping[str, Sequence[int]]  # name -> imports: `export { a as name } from`, `export { name }`
     assigned: Mapping[str, Sequence[int]]  # name -> bindings: `exports.name = …`, `export default …`

@@ -1,4 +1,4 @@
-"""Calls that source does not spell: blocks, operators, protocols."""
+"""Find calls that the source does not spell: operators, loops, blocks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ ITEM = "[]"
 
 
 class ScopedProtocols(ScopedClasses):
-    """Rules for calls that the source does not spell as calls."""
+    """Rules for calls that the source does not spell as calls.
+
+    Examples are the method that an operator runs and the calls that a block gets.
+    """
 
     def function_attribute(self, inference: Inference, function: Func, name: str) -> Type:
         """Return the types that a block gets, as its arguments or as `self`.
@@ -44,8 +47,9 @@ class ScopedProtocols(ScopedClasses):
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
         """Return the result type of a function.
 
-        In Ruby, a class method that returns an object of its class is one that makes objects of the class on which it is called. A method
-        that returns `self` returns the object on which it is called. Both may be of a subclass.
+        In Ruby, a class method that returns an object of its class makes objects of the class on which it is called, which may be a
+        subclass. A
+        method that returns `self` returns the object on which it is called.
         """
         if not self.sides_are_apart:
             return super().result(inference, symbol, value)
@@ -68,7 +72,10 @@ class ScopedProtocols(ScopedClasses):
         return join_all(inference.expanded(inference.binding(entry, i)) for i in entry.locals.get((symbol.index, name), ()))
 
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
-        """Return what the iterator of a class passes to its block."""
+        """Return the type of the values that an object passes to a loop's block.
+
+        `receiver` is the object.
+        """
         owner = inference.owner(receiver[1], self._iterator) if self._iterator else None
         if not isinstance(owner, Symbol):
             return super().iterated(inference, receiver)
@@ -119,9 +126,9 @@ class ScopedProtocols(ScopedClasses):
         return frozenset((FUNC, symbol, None) for symbol in self.given_to_all(inference, entry, name, on_class=on_class))
 
     def given_to_all(self, inference: Inference, entry: FileEntry, name: str, *, on_class: bool) -> Sequence[Symbol]:
-        """Return the methods `name` that the project adds to all objects.
+        """Return the methods of a name that the project adds to all objects.
 
-        If `on_class` is True, those that all classes have are returned.
+        If `on_class` is True, those that the project adds to all classes are returned.
         """
         side = "class" if on_class else "object"
         found: Sequence[Symbol] = inference.project.solver.ask(entry.memo, (side, name), self._given, inference, side, name)
@@ -132,7 +139,7 @@ class ScopedProtocols(ScopedClasses):
         return tuple(self.of_reopened(inference, self._given_to_all.get(side, ()), name)) if known else ()
 
     def of_reopened(self, inference: Inference, classes: Sequence[str], name: str) -> Sequence[Symbol]:
-        """Return the methods `name` that the project adds to built-in classes.
+        """Return the methods of a name that the project adds to built-in classes.
 
         `classes` are the names of the classes. Those of the first one that has the method are returned.
         """
@@ -170,7 +177,10 @@ class ScopedProtocols(ScopedClasses):
     def _by_call(
         self, inference: Inference, entry: FileEntry, reference: Reference, operand: int, name: str
     ) -> Iterator[tuple[Symbol, int]]:
-        """Yield the methods that a call `operand.name()` runs besides its target."""
+        """Yield the methods that a call runs in addition to the called method.
+
+        `operand` is the object on which `name` is called.
+        """
         if reference.kind != "call":
             yield from self._run(inference, entry, reference, operand, self._signs.get(name, (name,)))
             return
@@ -193,9 +203,11 @@ class ScopedProtocols(ScopedClasses):
         unless: str = "",
         is_element: bool = False,
     ) -> Iterator[tuple[Symbol, int]]:
-        """Yield the first of the methods `names` that each class of a value has.
+        """Yield the first of given methods that each class of a value has.
 
-        Classes that have a member `unless` themselves are left out. If `is_element` is True, the elements of the value count.
+        `names` are the methods, and `operand` is the value. Classes that have a member `unless` themselves are left out. If `is_element` is
+        True,
+        the elements of the value count.
         """
         known = [name for name in names if inference.project.knows_name(name)]
         if not known:

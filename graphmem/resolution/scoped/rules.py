@@ -1,4 +1,7 @@
-"""Types of values and extension functions in languages with a table."""
+"""Types of values, and extension functions, by settings of a language.
+
+The settings are in `[resolution]` of `language.toml`.
+"""
 
 from __future__ import annotations
 
@@ -136,7 +139,7 @@ class ScopedRules(ScopedProtocols):
         return super().generic(inference, entry, scope, base, key)
 
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
-        """Return the project classes that an external call names in its arguments.
+        """Return the project classes that the arguments of an external call name.
 
         In PHP, an argument names a class by `Name::class`, or by a string with the qualified name of the class.
         """
