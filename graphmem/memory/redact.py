@@ -266,8 +266,7 @@ def _is_said(value: str, *, after: str) -> bool:
     """Return whether a word in a sentence about a secret is the secret.
 
     For example, in "the password is WORD", `value` is "WORD" and `after` is "password". A long word counts as the secret if it mixes
-    letters
-    with digits or signs; a common word does not. A word with hyphens counts only if `after` means a password.
+    letters with digits or signs; a common word does not. A word with hyphens counts only if `after` means a password.
     """
     if _NO_PASSPHRASE.match(value):
         return False

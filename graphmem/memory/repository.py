@@ -476,8 +476,7 @@ class MemoryRepository:
         """Return the texts of memories whose vectors are missing.
 
         The result maps hashes (`text_hash`) to texts. At most `limit` texts are returned. Texts with a hash in `have` are left out. So are
-        texts of
-        superseded and deprecated memories.
+        texts of superseded and deprecated memories.
         """
         index = self.index()
         rows = index.rows(list(index.without_vector_in(have).values())[:limit])

@@ -269,8 +269,7 @@ class Planner:
         """Return stored memories that resemble a draft, nearest first.
 
         `near` maps the id of each memory to compare to its cosine; a cosine of None means that only the words are similar. If `near` itself
-        is None,
-        the index is searched for memories to compare. Superseded and deprecated memories are left out.
+        is None, the index is searched for memories to compare. Superseded and deprecated memories are left out.
         """
         words = words_of(draft.content)
         cosines: dict[str, float] = {}

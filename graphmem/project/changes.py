@@ -1,4 +1,4 @@
-"""Operations on changes: commits, drift between revisions, heat over time.
+"""Operations on changes: commits, changed architecture, risk over time.
 
 Drift compares the modules of two revisions. Heat says how risky a change of a file is.
 """
@@ -42,9 +42,9 @@ MOST_DRIFTS: Final = 8  # comparisons of revisions that are kept
 
 @dataclass(eq=False, repr=False)
 class ChangeQuestions:
-    """Operations on changes: commits, drift of the architecture, past heat.
+    """Operations on changes: commits, changed architecture, risk over time.
 
-    Heat is a score of a file from its changes, complexity and dependents.
+    Drift compares the modules of two revisions. Heat says how risky a change of a file is, from its changes, complexity and dependents.
     """
 
     graph: GraphSource
@@ -124,12 +124,12 @@ class ChangeQuestions:
             )
 
     def heat_history(self, steps: int = 24) -> Picture:
-        """Return how the heat of files changed from the first to the last commit.
+        """Return how risky a change of each file was, from the first commit on.
 
-        Heat says how risky a change of a file is. The picture has four columns. `at` has the time of each moment (ISO 8601), and `commits`
-        the number of commits until then. `paths` has the files that were hot at any moment. `scores` has one list for each moment, with a
-        number from 0 to 100 for each path. Heat combines churn (frequency of change), complexity and dependents. Only churn is that of the
-        moment; the other two are the current ones.
+        This score is called heat. The picture has four columns. `at` has the time of each moment (ISO 8601), and `commits` the number of
+        commits until then. `paths` has the files that were hot at any moment. `scores` has one list for each moment, with a number from 0
+        to 100 for each path. Heat combines churn (frequency of change), complexity and dependents. Only churn is that of the moment; the
+        other two are the current ones.
 
         Args:
             steps: number of moments, 2 to 100.

@@ -210,8 +210,7 @@ def sites(lines: Any, line: npt.NDArray[Any]) -> Any:
     """Return the line numbers of each edge as a string, such as "12,48".
 
     An edge has two lines if, for example, a function calls another function twice. For an edge with one line the string is "", because
-    `line`
-    has the number already.
+    `line` has the number already.
 
     Args:
         lines: all lines of each edge, such as "12,48".

@@ -147,8 +147,7 @@ class GraphView:
         """Reuse the look-up tables that the graph `before` has already built.
 
         An example is the table of nodes by name. If a column changed, its table is updated. `patch` is the change that led from `before` to
-        this
-        graph.
+        this graph.
         """
         mine, made = vars(self), vars(before)
         nodes, merge = self.arrays.nodes, patch.nodes

@@ -45,8 +45,7 @@ class StringLookup:
         """Return the look-up table of `column`, made from this older table.
 
         `column` is the column of strings after a change. This table belongs to the column before it. `merge` says which rows changed. If no
-        value
-        changed, the result is this table itself.
+        value changed, the result is this table itself.
         """
         words = column.take(pa.array(merge.placed)).to_pylist()
         new = object.__new__(StringLookup)

@@ -128,8 +128,7 @@ class MemoryIndex(MemoryLinks):
         """Return the content without the vectors, in a form that can be saved.
 
         The first result maps names to columns. The second maps names to values that `marshal` supports. `restored` accepts both. They
-        contain the
-        index's own objects, not copies, so the caller must hold the lock of `reading`.
+        contain the index's own objects, not copies, so the caller must hold the lock of `reading`.
         """
         rest = {
             "ids": self._id_at,
@@ -672,8 +671,7 @@ class MemoryIndex(MemoryLinks):
         """Remove a memory from all look-up tables except the word index.
 
         The tables are those by fingerprint, short id, text hash, visibility and time. `slot` is the memory's row number. If `keep_vector`
-        is
-        false, the memory's vector is dropped, too.
+        is false, the memory's vector is dropped, too.
         """
         drop(self._by_fingerprint, row.fingerprint, row.id)
         if self._by_short_id.get(row.short_id) == row.id:

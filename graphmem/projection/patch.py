@@ -198,9 +198,8 @@ def patch_arrays(old: GraphArrays, old_ids: list[str], delta: GraphDelta, genera
 
     The result equals a graph built from the database. Removals come before inserts and updates, so a row that is both removed and inserted
     exists afterwards. Edges of a removed node are removed with it. The delta must be complete (GraphDelta): a remaining row must not refer
-    to a
-    missing row. Columns without changes are shared with the old graph. The others are copied in a few pieces, about 10 ms of CPU for 50,000
-    nodes and 300,000 edges.
+    to a missing row. Columns without changes are shared with the old graph. The others are copied in a few pieces, about 10 ms of CPU for
+    50,000 nodes and 300,000 edges.
 
     Args:
         old: the graph before the change.
@@ -298,8 +297,7 @@ def _path_details(old: GraphArrays, merge: Merge, files: list[FileRow], ids: lis
     """Return language, size and so on of the file at each path after a change.
 
     The result is in path order. `merge` is the plan for nodes. `files` has the new and changed files, and `ids` the ids of all nodes after
-    the
-    change.
+    the change.
     """
     if paths is old.paths.path and merge.is_replacement:
         files = sorted(files, key=lambda row: row.path)

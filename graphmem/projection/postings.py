@@ -251,8 +251,7 @@ class Postings:
         """Map each word to its stem and to the texts that contain the stem.
 
         A value is (stem, number of all texts with the stem, those of the given `slots` whose texts have the stem). A slot is the number of
-        an
-        indexed text.
+        an indexed text.
         """
         wanted = np.asarray(slots, np.int32)
         found = {}

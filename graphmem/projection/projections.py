@@ -3,9 +3,8 @@
 The copies, called projections, are the code graph, the word index, the vectors and the memories. A reader gets them as an immutable
 `snapshot()`, which does not change while newer ones are made. The graph is ready first (after a fraction of a second), then the words, then
 the vectors. If words, vectors or memories are not ready, the snapshot has None in their place, and the reason. The database is the source
-of
-truth: a copy that is missing, damaged or outdated is rebuilt from it. Only the graph is published before the commit of an edit, for readers
-who need nothing else.
+of truth: a copy that is missing, damaged or outdated is rebuilt from it. Only the graph is published before the commit of an edit, for
+readers who need nothing else.
 """
 
 from __future__ import annotations
@@ -377,8 +376,8 @@ class Projections:
         """Return all chunks in the order in which they get vectors.
 
         Each is (chunk id, text hash). Code comes first, then documents and data, then tests. Searches are mostly about code, but most
-        chunks are
-        tests. Code and tests are each ordered by the incoming edges of the chunk's symbol, most edges first. Ties are ordered by id.
+        chunks are tests. Code and tests are each ordered by the incoming edges of the chunk's symbol, most edges first. Ties are ordered by
+        id.
         """
         return embedding_order(self.snapshot())
 

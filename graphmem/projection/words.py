@@ -61,8 +61,8 @@ class WordAnswer(NamedTuple):
 class WordIndex:
     """Reader of one state of the word index. Thread-safe.
 
-    Create an index with `build` or `open`. `patched` writes a change and returns a reader of the new state, while the old reader
-    continues to answer as before. Only one writer may run at a time.
+    Create an index with `build` or `open`. `patched` writes a change and returns a reader of the new state, while the old reader continues
+    to answer as before. Only one writer may run at a time.
     """
 
     def __init__(self, path: Path, generation: int) -> None:

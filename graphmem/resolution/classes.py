@@ -386,8 +386,7 @@ class Classes:
         """Whether a class has a method that its objects lack, or the reverse.
 
         In Ruby a class and its objects have separate methods. `value` is the member in the class `owner` of the file `entry`, and
-        `receiver` is a
-        class or an object. A method of a module may be one of the class that extends it.
+        `receiver` is a class or an object. A method of a module may be one of the class that extends it.
         """
         if not rules_of(entry).sides_are_apart or any(atom[0] != FUNC for atom in value):
             return False

@@ -39,8 +39,7 @@ def _passes(entry: FileEntry, binding: Binding, test: Term, call: Call, offset: 
     """Whether the argument of a call meets a test in the called function.
 
     The result is None if that is unknown. `binding` stands for the code that the test guards, such as a `return`. `test` is one test before
-    this
-    code, such as `x is None`. `offset` is the number of parameters that the receiver fills, such as `self`.
+    this code, such as `x is None`. `offset` is the number of parameters that the receiver fills, such as `self`.
     """
     if test[0] != OPERATOR:
         return None

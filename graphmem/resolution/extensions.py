@@ -87,8 +87,7 @@ def of_unknown(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
     """Return the extension functions that may fit a value of unknown type.
 
     An extension function adds a method to a type from outside. `receiver` is the inferred type of the value. The result is empty if this
-    type is
-    known after all. It is also empty if any method named `name` in the project is not an extension.
+    type is known after all. It is also empty if any method named `name` in the project is not an extension.
     """
     if not inference.project.knows_name(name):
         return []

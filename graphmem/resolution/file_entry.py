@@ -1,4 +1,4 @@
-"""What the parser found in one file, with indexes for type inference.
+"""Results of parsing one file, with indexes for type inference.
 
 A scope is a definition whose code can bind names. The number of a scope is the position of its definition in the file; 0 is the module. A
 slot is one binding of a name in a scope.
@@ -87,11 +87,10 @@ class FileRules(Protocol):
 
 
 class FileEntry:
-    """What the parser found in one file, with look-up indexes.
+    """Results of parsing one file, with look-up indexes.
 
     A new object replaces this one when the file changes. The method `rest` releases the parser's results from memory, and the next use
-    reads
-    them again.
+    reads them again.
     """
 
     def __init__(self, facts: FileFacts, rules: FileRules, symbols: list[Symbol]) -> None:
@@ -415,8 +414,7 @@ class FileEntry:
         """Return the name of the top-level definition that contains a scope.
 
         It is "<module>" for the module's own code. Other files record on which top-level definitions of this file they depend. In languages
-        where
-        other files depend on single methods, the name may be that of a method.
+        where other files depend on single methods, the name may be that of a method.
         """
         return self.parts[scope]
 
@@ -486,8 +484,7 @@ def part_names(definitions: Sequence[Definition], *, apart: bool) -> list[str]:
     """Return, for each definition of a file, its outermost definition's name.
 
     For a method, this is the name of its class. Other files record on which outermost definitions they depend. If `apart` is True, methods
-    have
-    names of their own.
+    have names of their own.
     """
     found: list[str | None] = [None] * len(definitions)
     for position in range(len(definitions)):

@@ -84,8 +84,7 @@ class Fingerprints:
     """Hashes of everything in one file on which other files can depend.
 
     `hashes` maps keys to hashes. A key is an input: a fact on which answers depend, as `Project.key` lists them. If `entry` is None, the
-    file
-    does not exist, and `hashes` is empty.
+    file does not exist, and `hashes` is empty.
     """
 
     def __init__(self, entry: FileEntry | None) -> None:
@@ -157,8 +156,7 @@ class Fingerprints:
         """Return the hash of a top-level definition of the file, such as a class.
 
         `positions` are the definitions in it, and `bindings` and `imports` are its statements. `methods` are methods that have hashes of
-        their own.
-        Of these methods, the result covers only the facts that `_mention` returns.
+        their own. Of these methods, the result covers only the facts that `_mention` returns.
         """
         entry = self._entry
         definitions = [entry.definitions[position] for position in positions]

@@ -171,8 +171,7 @@ class Frameworks:
         """Map each method name to the table rows that list it.
 
         A row (`HandsOver`) describes a call that registers functions with a framework. These rows are for calls such as `x.name()` where
-        the type of
-        `x` is unknown.
+        the type of `x` is unknown.
         """
         found: dict[str, list[HandsOver]] = {}
         for row in self.hands_over:
@@ -316,8 +315,7 @@ class Frameworks:
         """Return the table rows for a method call that may register functions.
 
         Each row (`HandsOver`) describes one way to register functions with a framework. The receiver's type is unknown here. So a row is
-        chosen by
-        the method's name, the receiver's name, and the first argument if that is a string.
+        chosen by the method's name, the receiver's name, and the first argument if that is a string.
         """
         _, called, arguments, _ = call
         callee = terms[called]

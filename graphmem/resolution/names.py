@@ -39,8 +39,7 @@ class Meaning(NamedTuple):
     """The bindings to which a name in a scope refers, or its type if simple.
 
     Only the file of the name is considered. `input` is a number for this look-up; answers that use the name record it, to be computed again
-    when
-    the bindings change.
+    when the bindings change.
     """
 
     input: int  # the input it was read from

@@ -91,8 +91,7 @@ class PackageRules(Rules):
         """Return the names in a file that other files of its package can use.
 
         They are the top-level names. A member outside the body of its type has the name `Type.member`. A type with such members adds a name
-        `Type.`
-        with a dot at the end.
+        `Type.` with a dot at the end.
         """
         kept: tuple[str, ...] | None = entry.kept.get("shared names")
         if kept is None:
@@ -280,8 +279,7 @@ class PackageRules(Rules):
         """Return the bounds of a type parameter, as indices of expressions.
 
         In `T extends Base`, the bound is `Base`. Type parameters `name` of `scope` and of the scopes around it count as one. The result is
-        empty if
-        one of them has no bound, or if they have more than `most_bounds` different bounds.
+        empty if one of them has no bound, or if they have more than `most_bounds` different bounds.
         """
         found: list[int] = []
         while scope >= 0:

@@ -350,8 +350,7 @@ class Project:
         """Map each input to the content that one file contributes to it.
 
         An input is a fact of files that answers depend on; the method `key` lists them. If several files or definitions contribute to an
-        input, each
-        key ends with the path or the symbol id. After an edit, old and new contents are compared.
+        input, each key ends with the path or the symbol id. After an edit, old and new contents are compared.
         """
         entry = self.files.get(path)
         if entry is None:

@@ -3,8 +3,8 @@
     resolver = Resolver("project", layout)
     for path in resolver.update(changed, removed): resolution = resolver.resolve(path)
 
-The edges of a file depend on the file and on inputs, which are facts of other files (see `project`). `update` returns exactly the
-files to resolve again. After any sequence of updates, the edges are therefore the same as those of a new resolver.
+The edges of a file depend on the file and on inputs, which are facts of other files (see `project`). `update` returns exactly the files to
+resolve again. After any sequence of updates, the edges are therefore the same as those of a new resolver.
 """
 
 from __future__ import annotations
@@ -328,8 +328,7 @@ class Resolver:
         """Yield (path, numbers of the facts that its edges depend on) of files.
 
         The numbers stand for inputs, which are facts of files, and for groups, which are sets of inputs. The resolver forgets the numbers
-        of each
-        file that it yields.
+        of each file that it yields.
         """
         for path in paths:
             yield path, self._inputs.pop(path)

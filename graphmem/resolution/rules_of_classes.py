@@ -67,8 +67,7 @@ class ClassRules:
         """Whether a library's special method works without calling another one.
 
         `base` is the library's class, and `name` the method. For example, `__iter__` of `list` does not call `__getitem__`. So a loop over
-        an object
-        of a subclass of `list` does not run the `__getitem__` of the subclass.
+        an object of a subclass of `list` does not run the `__getitem__` of the subclass.
         """
         return False
 
@@ -177,8 +176,7 @@ class ClassRules:
         """Return the classes in which `super` in a mixin finds a method.
 
         A mixin is a module whose methods other classes take over. `after` is the mixin, and `name` the method. The classes that inherit the
-        mixin
-        decide where the search goes on.
+        mixin decide where the search goes on.
         """
         return ()
 
@@ -248,8 +246,8 @@ class ClassRules:
     def is_on_class(self, entry: FileEntry, scope: int, around: int) -> bool:
         """Whether `self` in a method or class body is the class itself.
 
-        `scope` is the method or class body, and `around` is the class. If the result is False, `self` is an object of the class. By
-        default the result is False.
+        `scope` is the method or class body, and `around` is the class. If the result is False, `self` is an object of the class. By default
+        the result is False.
         """
         return False
 

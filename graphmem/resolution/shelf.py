@@ -75,8 +75,7 @@ class Shelf:
         """Prepare this object for use in one of several forked processes.
 
         The memory budget is divided by `processes`, and `read` reads parsed files in this process. Files that were in memory before the
-        fork are
-        shared, and count only when they are used.
+        fork are shared, and count only when they are used.
         """
         self._read = read
         self._budget //= processes

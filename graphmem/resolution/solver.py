@@ -91,8 +91,7 @@ class Groups:
         """Add to `stale` all groups that contain a changed input.
 
         A group is a set of inputs (facts of files) and other groups, at any depth. `stale` has numbers of changed inputs and of groups that
-        contain
-        them; both share one numbering.
+        contain them; both share one numbering.
         """
         self._containing.spread(self._members, _number, stale)
 
@@ -361,8 +360,8 @@ class Solver:
         """Compute the outdated questions of a component until none is outdated.
 
         A component is a set of questions that depend on each other; `root` is its first. The question that was asked last is computed
-        first, because
-        earlier questions may depend on it. The method ends early if `root` turns out to depend on a question that began before it.
+        first, because earlier questions may depend on it. The method ends early if `root` turns out to depend on a question that began
+        before it.
         """
         first, stale = root.index, self._stale
         while stale and stale[0].index >= first:

@@ -426,8 +426,7 @@ def handed_back(atom: Atom) -> Symbol | None:
     """Return the class whose object a library function may return.
 
     `atom` is the type of the call's result. For `load(User)`, the class is `User`, because it was passed to the function. The result is
-    None
-    if `atom` is not such a call.
+    None if `atom` is not such a call.
     """
     if atom[0] != EXTI:
         return None

@@ -85,8 +85,7 @@ def real_moves(delta: GraphDelta, now: Mapping[str, State]) -> dict[str, str]:
     """Return the old and new ids of code that was moved or renamed.
 
     Links of memories follow these moves. `now` is the result of `states` for `delta`. A move in `delta.moves` counts only if the new node
-    exists
-    and the old node is gone.
+    exists and the old node is gone.
     """
     return {old: new for old, new in delta.moves if new in now and not now[new].gone and now.get(old, GONE).gone}
 

@@ -41,8 +41,7 @@ class GraphTables(NamedTuple):
     """The code graph as Arrow tables, all from one moment.
 
     The in-memory code graph is built from them. The columns are those of the rows in `graphmem.model`, without texts of chunks. Rows of
-    removed
-    code (`stale_at` is not null) are left out. Every table is sorted by id, edges by (kind, src, dst).
+    removed code (`stale_at` is not null) are left out. Every table is sorted by id, edges by (kind, src, dst).
     """
 
     generation: int
@@ -245,8 +244,7 @@ class GraphReads(Protocol):
         """Return the stored modules, and the state of the code that they describe.
 
         A module is a group of related files. The modules are sorted by id. The first value is the code's generation (counter of changes)
-        from which
-        they were computed; it is 0 if no modules are stored.
+        from which they were computed; it is 0 if no modules are stored.
         """
 
     def vectors(self, model: str) -> pa.Table:
@@ -275,8 +273,7 @@ class GraphWrites(Protocol):
         """Commit a change of the code; return the new counter of changes.
 
         `meta` has named values to store with it. The commit is atomic: a crash at any time leaves the old or the new graph, never a
-        mixture. An
-        empty graph is filled by a bulk copy, which stays invisible until it is complete. Any other change is one transaction.
+        mixture. An empty graph is filled by a bulk copy, which stays invisible until it is complete. Any other change is one transaction.
         """
 
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
@@ -289,13 +286,11 @@ class GraphWrites(Protocol):
         """Commit a change of memories and sessions.
 
         Returns the new counter of such changes; the counter of code changes stays. The change, its vectors and its meta values become
-        visible
-        together. One call may write ten thousand memories. Applying the same change again has no effect on the memories.
+        visible together. One call may write ten thousand memories. Applying the same change again has no effect on the memories.
 
         Args:
             delta: the change. Links to unknown code are left out, except links to files in `delta.files`. The state of each link is
-                computed
-                from the stored code (see `store.anchors`); the state in the row is ignored.
+                computed from the stored code (see `store.anchors`); the state in the row is ignored.
             vectors: (text_hash, vector) rows of the `embedding_model` of the memories, committed with the change.
             meta: named values to set.
 
@@ -403,10 +398,8 @@ class LocalFile(Protocol):
         """Announce a change of code that readers see before its commit.
 
         Use in a `with` block that calls `apply` with the change. The block gets the generation (counter of changes) that `apply` will
-        return. Until
-        the end of the block, reads of code and all writes by other threads wait. Reads of memories, `generation` and `meta` do not wait. If
-        the block
-        ends without `apply`, this generation is not used again while the store is open.
+        return. Until the end of the block, reads of code and all writes by other threads wait. Reads of memories, `generation` and `meta`
+        do not wait. If the block ends without `apply`, this generation is not used again while the store is open.
         """
 
     def checkpoint(self) -> None:
@@ -452,8 +445,7 @@ class Feed(Protocol):
         """Call back in a thread for each change of the code and of memories.
 
         `on_code` gets the new generation (counter of changes) of the code, and the change since the previous one. None instead of a change
-        means that
-        the whole graph must be read again. `on_knowledge` gets the new generation of the memories.
+        means that the whole graph must be read again. `on_knowledge` gets the new generation of the memories.
         """
 
     def close(self) -> None:

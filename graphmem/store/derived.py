@@ -1,7 +1,7 @@
 """Store data derived from the code: modules, flows and more.
 
-All functions work inside the caller's transaction. Modules and flows are derived from one state of the code. Each function replaces
-all stored edges of its kind. A module that no longer exists is deleted, unless a memory is linked to it: then it is marked stale.
+All functions work inside the caller's transaction. Modules and flows are derived from one state of the code. Each function replaces all
+stored edges of its kind. A module that no longer exists is deleted, unless a memory is linked to it: then it is marked stale.
 """
 
 from __future__ import annotations

@@ -110,8 +110,7 @@ def put(transaction: Transaction, model: str, table: EmbeddingTable, rows: pa.Ta
     """Store vectors of an embedding model in `table`; create it if missing.
 
     The table is for vectors of this length; `tables` are the existing tables. The vectors must be validated. A vector that is already
-    stored
-    stays unchanged.
+    stored stays unchanged.
     """
     if table not in tables:
         transaction.run("create_embedding_table", table=table, dim=table.dim)

@@ -123,8 +123,7 @@ class LiveFile:
         """Open the database file for reads and writes.
 
         If the disk is full, the file is opened for reads only. `previous` is the entry of the last process that had the file open, from the
-        lock
-        file.
+        lock file.
         """
         try:
             notes = prepare(self._file, self._options, self._catalog, previous)
@@ -489,8 +488,7 @@ class LiveFile:
         """Undo the write in a `with` block if it fails, and reopen the file.
 
         After a failed write, the engine's database object must not be used or closed. So the object is abandoned, the end of the log is cut
-        off,
-        and a new object opens the file. The error of the write propagates.
+        off, and a new object opens the file. The error of the write propagates.
 
         Args:
             gated: whether the caller already holds the lock `gate`.

@@ -1,9 +1,8 @@
 """Create and update the database's tables from files of `queries/schema`.
 
 The files are numbered. A database records which of them were applied to it. Each file is applied and recorded in one transaction. A
-database
-is refused if a newer graphmem made it, or if its record has a gap. It is also refused if a recorded file was changed later, except in
-comments or white space.
+database is refused if a newer graphmem made it, or if its record has a gap. It is also refused if a recorded file was changed later, except
+in comments or white space.
 """
 
 from __future__ import annotations

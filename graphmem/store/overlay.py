@@ -156,8 +156,7 @@ class OverlayStore:
         """Add files that the branch reads from its own rows, not the main line's.
 
         `own` maps the paths of the files to digests (hashes of the rows). Call this before the main line changes these files. The branch
-        then
-        keeps the old version.
+        then keeps the old version.
         """
         self.layer = self.layer._replace(own={**own, **self.layer.own})
 

@@ -163,8 +163,7 @@ class StoreReads(LiveFile):
         """Return the stored modules, and the state of the code that they describe.
 
         A module is a group of related files. The first value is the counter of code changes at which they were computed. The modules are
-        sorted by
-        id.
+        sorted by id.
         """
         generation = int(self.meta().get(MODULES_OF, "0"))
         return generation, derived.stored_modules(self.read("module_rows"), self.read("module_files"))

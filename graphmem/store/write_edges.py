@@ -212,8 +212,7 @@ def once(what: str, keys: Sequence[Any]) -> None:
     """Raise BadInputError if a change contains a key twice.
 
     `keys` are the keys in the change, and `what` names them in the message. Without this check, the engine would write a null into one of
-    the
-    rows.
+    the rows.
     """
     if len(set(keys)) != len(keys):
         raise BadInputError(f"the {what} of the delta contain a duplicate; include each one once", argument=what)

@@ -174,8 +174,7 @@ class CFamilyNames(ScopedRules):
         """Return whether a prefix such as `a::Class` names a given class.
 
         `owner` is the class. `written` has the parts of the prefix, here `a` and `Class`. The prefix may begin with namespaces, but not
-        with another
-        class.
+        with another class.
         """
         path = owner.qualname.split(".")
         if list(written[-len(path) :]) != path:

@@ -111,8 +111,7 @@ def handler(inference: Inference, call: Call) -> Type:
     """Return the type of `item` in JSX like `<List onPick={(item) => …} />`.
 
     It is a parameter of a function in an attribute. The parser writes its type as `<attribute>(component, name, parameter)`, and `call` is
-    this
-    form. In it, `name` is the attribute, and `parameter` is a position in the function.
+    this form. In it, `name` is the attribute, and `parameter` is a position in the function.
     """
     name, index = call.literal(1) or "", int(call.literal(2) or 0)
     found = EMPTY
@@ -125,9 +124,9 @@ def handler(inference: Inference, call: Call) -> Type:
 def returned(inference: Inference, call: Call) -> Type:
     """Return the type of a parameter of a function that a function returns.
 
-    In `function f(): Handler { return (event) => … }`, such a parameter is `event`. The parser writes its type as
-    `<returned>(type, parameter)`, and `call` is this form. In it, `type` is the declared result, here `Handler`. `parameter` is a position
-    in the returned function.
+    In `function f(): Handler { return (event) => … }`, such a parameter is `event`. The parser writes its type as `<returned>(type,
+    parameter)`, and `call` is this form. In it, `type` is the declared result, here `Handler`. `parameter` is a position in the returned
+    function.
     """
     declared = closed(inference.declared(call.entry, call.scope, call.args[0]))
     return parameter_of(inference, inference.awaited(declared), int(call.literal(1) or 0))

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Exports(NamedTuple):
-    """The exports of a file, as positions of its imports and definitions.
+    """The exports of a file, by kind of export.
 
-    Exports by assignment are positions of its bindings.
+    Each is given by its position in the file's list of imports, bindings or definitions.
     """
 
     renamed: Mapping[str, Sequence[int]]  # name -> imports: `export { a as name } from`, `export { name }`

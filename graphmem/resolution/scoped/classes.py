@@ -172,8 +172,7 @@ class ScopedClasses(ScopedNames):
         """Return bases of a Ruby class or mixin that its header does not name.
 
         They are the module `ClassMethods` inside a mixin `symbol`, whose methods become class methods. They are also classes and modules of
-        libraries
-        to which the project adds members: `Minitest::Assertions` for a subclass of `Minitest::Test`.
+        libraries to which the project adds members: `Minitest::Assertions` for a subclass of `Minitest::Test`.
         """
         found = list(super().more_bases(inference, symbol))
         if self._library_bases:
@@ -222,9 +221,8 @@ class ScopedClasses(ScopedNames):
         """Return the classes that define a member which a mixin uses but lacks.
 
         A mixin is a module whose methods other classes take over; `symbol` is the mixin. The member `name` is looked up in the classes that
-        inherit
-        the mixin. Test classes are returned only if no other classes define the member. The result is empty for more than `MAX_SIBLINGS`
-        classes.
+        inherit the mixin. Test classes are returned only if no other classes define the member. The result is empty for more than
+        `MAX_SIBLINGS` classes.
         """
         if not self._mixins:
             return ()

@@ -48,8 +48,7 @@ class ScopedProtocols(ScopedClasses):
         """Return the result type of a function.
 
         In Ruby, a class method that returns an object of its class makes objects of the class on which it is called, which may be a
-        subclass. A
-        method that returns `self` returns the object on which it is called.
+        subclass. A method that returns `self` returns the object on which it is called.
         """
         if not self.sides_are_apart:
             return super().result(inference, symbol, value)
@@ -206,8 +205,7 @@ class ScopedProtocols(ScopedClasses):
         """Yield the first of given methods that each class of a value has.
 
         `names` are the methods, and `operand` is the value. Classes that have a member `unless` themselves are left out. If `is_element` is
-        True,
-        the elements of the value count.
+        True, the elements of the value count.
         """
         known = [name for name in names if inference.project.knows_name(name)]
         if not known:

@@ -147,8 +147,7 @@ class PostgresReads:
         """Return the stored modules, and the state of the code that they describe.
 
         A module is a group of related files. The first value is the counter of code changes at which they were computed. The modules are
-        sorted by
-        id.
+        sorted by id.
         """
         with self._connections.snapshot() as queries:
             generation = int(dict(queries.rows("meta_all")).get(MODULES_OF, "0"))
