@@ -23,9 +23,9 @@ def is_bot(name: str) -> bool:
 
 
 def is_routine(name: str) -> bool:
-    """Whether an author is a program that updates versions, not a coding agent.
+    """Whether an author is a program that updates versions, not an agent.
 
-    Agents, such as `copilot-swe-agent[bot]`, change code as people do.
+    Coding agents, such as `copilot-swe-agent[bot]`, change code as people do.
     """
     return is_bot(name) and _AGENT.match(name.strip()) is None
 
