@@ -10,7 +10,23 @@ from graphmem.parsing.languages.ruby_blocks import PASSED, RECEIVER
 from graphmem.resolution.scoped.classes import ScopedClasses
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import last_name
-from graphmem.resolution.types import CLASS, EMPTY, FUNC, INST, SELFTYPE, TUP, Class, Func, Instance, Type, join, join_all, one, ordered
+from graphmem.resolution.types import (
+    CLASS,
+    EMPTY,
+    FUNC,
+    INST,
+    SELFTYPE,
+    TUP,
+    Class,
+    ExtInstance,
+    Func,
+    Instance,
+    Type,
+    join,
+    join_all,
+    one,
+    ordered,
+)
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Reference
@@ -123,6 +139,17 @@ class ScopedProtocols(ScopedClasses):
                 return of_tests
         on_class = any(atom[0] == CLASS for atom in this)
         return frozenset((FUNC, symbol, None) for symbol in self.given_to_all(inference, entry, name, on_class=on_class))
+
+    def satisfies(self, inference: Inference, receiver: Instance, tested: ExtInstance) -> bool:
+        """Whether an object passes a test for a library's class, `tested`.
+
+        It passes if its class derives from that class. The names in `given_to_all` are classes of every object.
+        """
+        name = tested[2].rpartition(".")[2]
+        if name in self._given_to_all.get("object", ()):
+            return True
+        bases = {base[2].rpartition(".")[2] for base in inference.mro(receiver[1]) if not isinstance(base, Symbol)}
+        return name in bases
 
     def given_to_all(self, inference: Inference, entry: FileEntry, name: str, *, on_class: bool) -> Sequence[Symbol]:
         """Return the methods of a name that the project adds to all objects.
