@@ -77,12 +77,22 @@
   name: (constant) @name
   body: (body_statement) @body) @definition.class
 
+(module
+  name: (constant) @name
+  !body) @definition.class
+
 ; module Space::Name … end
 (module
   name: (scope_resolution
     scope: (_) @owner
     name: (constant) @name)
   body: (body_statement) @body) @definition.class
+
+(module
+  name: (scope_resolution
+    scope: (_) @owner
+    name: (constant) @name)
+  !body) @definition.class
 
 ; def self.included(other): other.extend Name, other.send :include, Name
 (_
