@@ -1,4 +1,4 @@
-"""Classes that Ruby's tests imply: `is_a?`, `Name === value` and `when Name`."""
+"""Classes that Ruby tests imply: `is_a?`, `Name === x`, `when Name`."""
 
 from __future__ import annotations
 
