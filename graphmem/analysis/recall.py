@@ -1,6 +1,6 @@
-"""Share of calls that graphmem finds, measured for each language.
+"""Measured recall of calls by language: the share of calls found.
 
-This share is the recall. Answers that depend on calls report it.
+Answers that depend on calls report the recall.
 """
 
 from __future__ import annotations
@@ -29,10 +29,7 @@ _INDEXED_LANGUAGES: WeakKeyDictionary[GraphView, set[str]] = WeakKeyDictionary()
 
 
 class Measured(NamedTuple):
-    """Measured share of calls that are found in a language, and are right.
-
-    The first is the recall, the second the precision. Both are of calls found from source text.
-    """
+    """Recall and precision of calls found from source text, in one language."""
 
     language: str  # its name for people
     tree: str  # the measured projects, separated by commas
@@ -64,7 +61,7 @@ def measured() -> dict[str, Measured]:
 
 
 def known_calls(languages: Iterable[str]) -> list[Measured]:
-    """Measured shares of calls found in given languages, lowest first.
+    """Measured recall and precision of calls, lowest recall first.
 
     The result has one element for each of `languages` that was measured.
     """
@@ -73,10 +70,10 @@ def known_calls(languages: Iterable[str]) -> list[Measured]:
 
 
 def known_in(view: GraphView, nodes: IntArray) -> list[KnownCalls]:
-    """Shares of calls found in the languages of given nodes, lowest first.
+    """Measured recall of calls in the languages of `nodes`, lowest first.
 
-    Languages with edges from an indexer are excluded, because their share is higher. Languages that were never measured come last. They are
-    listed only if some of the nodes are functions.
+    Languages with edges from an indexer are excluded, because their recall is higher. Languages that were never measured come last. They
+    are listed only if some of the nodes are functions.
     """
     told = _indexed_languages(view)
     languages = _languages(view, nodes) - told

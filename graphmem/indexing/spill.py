@@ -20,7 +20,7 @@ MEMORY_BYTES: Final = 16 << 20
 
 
 class Piece(NamedTuple):
-    """Position and length of bytes in the temporary store of a run."""
+    """Start and length of one piece of bytes in a spill."""
 
     start: int
     size: int

@@ -32,9 +32,7 @@ LEAST_FILES: Final = 400
 
 
 class Unfinished:
-    """Parts of the results of parsing that an unfinished run leaves.
-
-    They are the chunks and properties of files.
+    """Chunks and properties of the files that an unfinished run has parsed.
 
     Args:
         path: the SQLite file; created when the first file is kept.

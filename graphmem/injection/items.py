@@ -108,10 +108,9 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
 
 
 def with_extras(content: str, details: Mapping[str, Any] | None) -> str:
-    """Append the additional fields of a memory to its text.
+    """Append to a memory's content those typed fields that it does not have.
 
-    `details` has the values of the fields, such as the fix of an error. The memory's type defines the fields; see `memory.types`. Fields
-    that the text already mentions are not appended.
+    `details` has the values of the fields, such as the fix of an error. The memory's type defines the fields; see `memory.types`.
     """
     said: list[str] = []
     for name, words in EXTRAS.items():

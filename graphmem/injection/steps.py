@@ -48,7 +48,7 @@ class _Steps:
 
 
 class StepTriggers:
-    """Decides which memories a session is shown between two steps.
+    """Decides for each session which items are shown between two steps.
 
     Thread-safe.
 

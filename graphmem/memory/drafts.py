@@ -1,4 +1,4 @@
-"""Turn input for new memories into drafts: remove secrets and validate.
+"""Turn input for new memories into drafts: redact it and validate it.
 
 A draft is a complete memory that has not been compared with others yet.
 """

@@ -77,9 +77,9 @@ class SessionFiles:
         self._fails = True
 
     def idle(self) -> ThreadPoolExecutor | None:
-        """Hand over the thread that forces logs to the disk; None if none runs.
+        """Detach and return the background thread; None if there is none.
 
-        The caller can end it without holding the lock. A new thread is started when needed.
+        The thread forces logs to the disk. The caller can shut it down without holding the lock. A new thread is started when needed.
         """
         disk, self._disk = self._disk, None
         return disk

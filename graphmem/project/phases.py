@@ -29,7 +29,7 @@ CHOICES: Final = (PROPOSED, BUILT_IN)
 
 @dataclass(eq=False, repr=False)
 class PhaseWeighing:
-    """Weights of memory types in phases of work: current and proposed ones."""
+    """Weighs types of memories in phases of work, such as implement."""
 
     book: MemoryRepository
     phases: PhaseBook

@@ -48,7 +48,7 @@ class Feed(Generic[T]):
 
 
 class Hub(Generic[T]):
-    """Sends each event, such as a step of indexing, to all listeners.
+    """Sends each event, such as a step of indexing, to every listener.
 
     Thread-safe.
 

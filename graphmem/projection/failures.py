@@ -1,4 +1,4 @@
-"""Errors for in-memory copies of the database: not readable, not saved."""
+"""Errors of projections that cannot be read or written."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from graphmem.runtime.limits import kind_of, refusal
 
 @contextmanager
 def refusal_named(folder: Path) -> Iterator[None]:
-    """Convert errors of writes inside a `with` block to errors of graphmem.
+    """Convert write errors inside a `with` block to errors of graphmem.
 
-    OSError and SQLite's OperationalError are converted, mostly to DiskFullError. `folder` is the directory of the written files.
+    OSError and SQLite's OperationalError are converted, mostly to DiskFullError. `folder` is the directory of the files.
     """
     try:
         yield
@@ -27,7 +27,7 @@ def refusal_named(folder: Path) -> Iterator[None]:
 
 
 def may_pass(failure: Exception) -> bool:
-    """Return whether an error may go away: no memory, disk space or lock now."""
+    """Return whether a failure is a temporary lack of a system resource."""
     return bool(kind_of(failure)) or isinstance(failure, (DiskFullError, ResourceError, StoreBusyError))
 
 

@@ -1,4 +1,7 @@
-"""List of memories in the order of their creation times."""
+"""List of memories in order of their creation times.
+
+This is a part of the `memories` projection.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ _MANY: Final = 64  # entries above which sorting everything is faster than inser
 class Timeline:
     """A list of memories, sorted by creation time and then by id.
 
-    Not thread-safe: the caller must hold a lock.
+    Not thread-safe: the owner holds its lock.
     """
 
     def __init__(self) -> None:
@@ -46,9 +49,7 @@ class Timeline:
         return (self._entries[0][0], self._entries[-1][0]) if self._entries else None
 
     def walk(self, place: int, step: int, count: int, passes: Callable[[str], bool]) -> list[str]:
-        """Return ids of the memories created next after or before a position.
-
-        The nearest come first.
+        """Return ids of the next memories from a position on, nearest first.
 
         Args:
             place: position of the start, which is excluded.

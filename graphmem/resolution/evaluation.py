@@ -1,4 +1,4 @@
-"""Infer the types of expressions on demand, across files, with a cache.
+"""On-demand, memoised type inference of expressions across files.
 
 This module is independent of the language; the rules in `entry.rules` hold the differences. Nothing is guessed here: an unresolved name has
 the empty type. For such names, the package `edges` may search the whole project for a definition of the same name.
@@ -209,6 +209,9 @@ class Evaluation:
         if (scope, index) in entry.narrows:
             narrowed = self._narrowed(entry, scope, index, line)
             if narrowed is not None:
+                told = rules_of(entry).class_of_classes
+                if told and narrowed == {(EXTI, rules_of(entry).builtin_package, told, None)}:
+                    return value
                 return self._narrow(value, narrowed)
         return value
 
@@ -385,7 +388,7 @@ class Evaluation:
         return found
 
     def _made_by_receiver(self, entry: FileEntry, scope: int, called: TermIndex, callee: Type, line: int) -> Type:
-        """Return the result of `self.factory()` if `factory` holds a class.
+        """Return the result of `self.factory()` if the attribute holds a class.
 
         A subclass may assign another class to the attribute. So the result is a `MADE` tuple: a placeholder for an object of the
         attribute's class. For each caller, `substituted` replaces the placeholder by such an object. The result is empty for other calls.

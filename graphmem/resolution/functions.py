@@ -1,4 +1,4 @@
-"""Infer types of parameters from their callers, and types of results."""
+"""Infer parameter types from callers, and result types from arguments."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ class Functions:
     def _passed(self, symbol: Symbol, index: int) -> Type:
         """Return the type of the arguments that callers pass for a parameter.
 
-        If there are too many callers, only some are read. Then the result contains objects only, and neither functions nor classes.
-        Arguments in tests count only if there are few callers.
+        If there are too many callers, only some are read. Then the result contains objects only, and neither functions nor classes. Those
+        of tests also count only if there are few callers.
         """
         found = EMPTY
         for site, is_whole, receivers in self.ask(self.project.shared, ("P", symbol), self._callers, symbol):
@@ -130,7 +130,10 @@ class Functions:
         return found
 
     def _callers(self, symbol: Symbol) -> tuple[Caller, ...]:
-        """Return the calls that run a function, among all calls of its name."""
+        """Return the calls that run a function, out of those of its name.
+
+        All parameters of the function share the answer.
+        """
         entry = self.project.entry(symbol)
         name = symbol.name
         owner: Symbol | None = None
@@ -257,19 +260,39 @@ class Functions:
         """
         found = bottom_for(callee)
         objects: list[Instance] = []
+        wrappers = self._wrappers(callee)
         for atom in callee:
             if atom[0] == INST:
                 objects.append(atom)
-            else:
+            elif atom not in wrappers:
                 found = join(found, self.call_atom(atom, call))
+        for wrapper in wrappers:
+            replaced = self.call_atom(wrapper, call)
+            if not found or found is TOP or not found <= self.inference.expanded(replaced):
+                found = join(found, replaced)
         if objects and found:
             objects = [atom for atom in objects if not self._decorates(atom, callee)]
         for made_object in objects:
             found = join(found, self.call_atom(made_object, call))
         return found
 
+    def _wrappers(self, callee: Type) -> Type:
+        """Return the functions that stand for decorated ones in a called value.
+
+        After `@timed` on a function `f`, the type of `f` has two alternatives: `f` itself and the wrapper that `timed` returns. The wrapper
+        may give the results of all functions with the decorator. If those of `f` are among them, the caller gets these.
+        """
+        if len(callee) < 2:
+            return EMPTY
+        wrapped = [atom[1] for atom in callee if atom[0] == FUNC and self.project.definition(atom[1]).decorators]
+        found = EMPTY
+        for symbol in wrapped:
+            plain = self.inference.defined(symbol)
+            found |= {atom for atom in callee if atom[0] == FUNC and atom[1] is not symbol and (FUNC, atom[1], None) in plain}
+        return found
+
     def _decorates(self, made: Instance, callee: Type) -> bool:
-        """Whether an object made by a decorator only stands for the function.
+        """Whether an object `made` only stands for a decorated function: `@Task`.
 
         `callee` is the type of the called value. After `@Task` on a function `f`, the type of `f` has two alternatives: `f` itself and a
         `Task` object. `Task.__call__` gives the results of all functions with the decorator. So the caller uses the result of `f`, which is
@@ -291,6 +314,8 @@ class Functions:
         In `f()`, the type of `f` is a set of alternatives, such as several functions. `atom` is one of them.
         """
         if atom[0] == FUNC:
+            if atom[2] is None and "property" in self.project.definition(atom[1]).modifiers:
+                return EMPTY  # a property of a class cannot be called
             excluded = self._excluded(atom, call)
             return self.substituted(self._returned_unless(atom[1], excluded) if excluded else self.returned(atom[1]), atom, call)
         if atom[0] == CLASS:
@@ -461,7 +486,8 @@ def _parts(atom: Atom) -> Sequence[Type]:
 def rewrite(value: Type, replace: Callable[[Atom], Type]) -> Type:
     """Replace every alternative of a type, also inside containers.
 
-    `replace` maps one alternative, such as a class, to a type. If it maps `A` to `B`, `list[A]` becomes `list[B]`.
+    `replace` maps one alternative, such as a class, to a type. Containers are kept: if `replace` maps `A` to `B`, `list[A]` becomes
+    `list[B]`.
     """
     found = EMPTY
     for atom in value:

@@ -1,4 +1,4 @@
-"""Ways of finding the target of an edge: name, confidence, description."""
+"""Rules that find the targets of edges: name, confidence and description."""
 
 from __future__ import annotations
 

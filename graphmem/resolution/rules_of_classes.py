@@ -64,10 +64,10 @@ class ClassRules:
         return False
 
     def answers_itself(self, base: Ext, name: str) -> bool:
-        """Whether a library's special method works without calling another one.
+        """Whether a special method of a library's class runs no other one.
 
-        `base` is the library's class, and `name` the method. For example, `__iter__` of `list` does not call `__getitem__`. So a loop over
-        an object of a subclass of `list` does not run the `__getitem__` of the subclass.
+        `base` is the class, and `name` the method. For example, `__iter__` of `list` does not call `__getitem__`. So a loop over an object
+        of a subclass of `list` does not run the `__getitem__` of the subclass.
         """
         return False
 
@@ -94,6 +94,9 @@ class ClassRules:
 
     class_calls_are_virtual: bool = True
     """Whether a call on the class itself may run an override of a subclass."""
+
+    class_of_classes: str = ""
+    """Name of the builtin class of all classes; a test for it does not tell which class a value is."""
 
     types_are_declared: bool = False
     """Whether variables, parameters and results have a fixed type.
@@ -166,17 +169,13 @@ class ClassRules:
     """Whether a member that a class lacks is guessed to come from the classes that use it, on the object itself only."""
 
     def is_one_class(self, symbol: Symbol) -> bool:
-        """Whether all declarations with a class's qualified name are one class.
-
-        In Ruby they are: each file may add members to the class.
-        """
+        """Whether all declarations of a class's qualified name are one class."""
         return False
 
     def next_owners(self, inference: Inference, after: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes in which `super` in a mixin finds a method.
 
-        A mixin is a module whose methods other classes take over. `after` is the mixin, and `name` the method. The classes that inherit the
-        mixin decide where the search goes on.
+        `after` is the mixin, and `name` the method. The classes that inherit the mixin decide where the search goes on.
         """
         return ()
 
@@ -244,10 +243,10 @@ class ClassRules:
         return True
 
     def is_on_class(self, entry: FileEntry, scope: int, around: int) -> bool:
-        """Whether `self` in a method or class body is the class itself.
+        """Whether the receiver in a method or class body is the class itself.
 
-        `scope` is the method or class body, and `around` is the class. If the result is False, `self` is an object of the class. By default
-        the result is False.
+        `scope` is the method or class body, and `around` is the class. If the result is False, the receiver is an object of the class. By
+        default the result is False.
         """
         return False
 
@@ -271,7 +270,7 @@ class ClassRules:
         return definition.parent
 
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
-        """Return the type of the object or class on which a method is called."""
+        """Return the type of a method's receiver: an instance or the class."""
         return EMPTY
 
     def is_super_call(self, entry: FileEntry, term: int) -> bool:

@@ -32,10 +32,7 @@ _MEMORY_LIMITS: Final[tuple[tuple[Limit, str, str], ...]] = (
 
 
 class _Kind(NamedTuple):
-    """Signs of errors that come from the lack of a resource.
-
-    A resource is, for example, memory or disk space.
-    """
+    """A resource such as memory, and how to recognise errors from its lack."""
 
     name: str
     errnos: tuple[int, ...]
@@ -129,7 +126,7 @@ def kind_of(error: BaseException, path: str = "") -> str:
 
 
 def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: str = _ELSEWHERE) -> GraphMemError | None:
-    """Return an error that names the resource that `error` lacked, or None.
+    """Return an error that names the resource whose lack caused `error`.
 
     Resources are, for example, memory and disk space. The result is None if `error` has another cause.
 
@@ -175,7 +172,7 @@ def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: 
 
 
 def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> None:
-    """Raise an error if memory or file descriptors ran out.
+    """Raise an error if `error` means that descriptors or memory ran out.
 
     For any other `error`, nothing happens; the caller handles it. `doing` names the failed work, and `path` the file or folder.
 
@@ -187,9 +184,10 @@ def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> N
 
 
 def refusal_of_any(error: BaseException) -> GraphMemError | None:
-    """Return an error that names the resource that an uncaught error lacked.
+    """Return an error that names the resource whose lack was not handled.
 
-    For example, memory or disk space may have run out. The result is None if `error` has another cause.
+    `error` is an uncaught exception. If a lack of memory or disk space, for example, caused it, the result names this resource. For any
+    other exception, the result is None.
     """
     if isinstance(error, GraphMemError):
         return None
@@ -238,7 +236,7 @@ def out_of_memory(doing: str, path: Path | str = "") -> ResourceError:
 
 @contextmanager
 def kept_if_possible(what: str) -> Iterator[None]:
-    """Ignore disk errors of a `with` block that writes to a cache.
+    """Ignore errors of the disk while a `with` block writes to a cache.
 
     So the caller's work continues if the disk is full or read-only. `what` is the name of the cached data for the log.
     """

@@ -82,7 +82,7 @@ _DESCRIBED: Final = Weights(
 
 
 class Fields(NamedTuple):
-    """Parameters of the word score (BM25F): weights of name, path and text.
+    """Weights of words by where they occur in a symbol, and BM25F parameters.
 
     A word in the symbol's text has weight 1. Its name and its path, for example, are other fields.
     """
@@ -204,7 +204,7 @@ class Request(NamedTuple):
 
 
 class Judge(NamedTuple):
-    """Functions that tell how far a memory is trusted, and the time.
+    """Functions that return a memory's trust and confidence, and the time.
 
     The package that uses search provides the functions.
     """

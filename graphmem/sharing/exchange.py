@@ -117,9 +117,9 @@ class Exchange:
         )
 
     def collect(self) -> None:
-        """Prepare this machine's changes of memories for a later exchange.
+        """Queue operations for this machine's changes, for a later exchange.
 
-        Before the first exchange nothing is prepared: the first exchange compares all memories anyway.
+        Before the first exchange nothing is queued: the first exchange compares all memories anyway.
         """
         with self._book.writing():
             if self._collector().anchor() is not None:
@@ -202,10 +202,10 @@ class Exchange:
         self._side.put({"epoch": epoch})
 
     def _settle_pending(self) -> None:
-        """Complete an earlier exchange that ended too soon.
+        """Complete an exchange that ended before it had stored new bases.
 
-        It had not stored new bases: copies of memories' values for the next comparison. They are pending in the sidecar. If the journal has
-        the write, the pending bases are stored; otherwise they are dropped.
+        A base is a copy of a memory's values for the next comparison. The bases of the unfinished write are pending in the sidecar. If the
+        journal has the write, the pending bases are stored; otherwise they are dropped.
         """
         token, bases = self._side.pending()
         if token:
@@ -290,7 +290,7 @@ class Exchange:
         return sight
 
     def _keep_apart(self) -> None:
-        """Prepare changes that turn concurrent texts into separate memories.
+        """Queue operations that turn concurrent texts into separate memories.
 
         Texts are concurrent if people wrote them for one memory at the same time.
         """
@@ -411,7 +411,7 @@ class Exchange:
         return first is not None and first.body.get("op") == "delete_all"
 
     def _parted(self, memory: str, one: Made) -> list[tuple[str, str, str]]:
-        """Return relations of a memory that this machine must remove.
+        """Return relations of a memory that must be removed from this machine.
 
         They are the relations that the shared memory `one` does not have. Each is (source id, target id, kind). Relations to memories that
         are not shared are left out, so they stay.

@@ -28,7 +28,7 @@ _NAME: Final = 4_000  # characters of a name, an id or a title
 
 
 class Write(NamedTuple):
-    """A new value that a change gives to one field of a memory."""
+    """A new value that an operation gives to one field of a memory."""
 
     value: Any
     seen: tuple[str, ...] = ()  # operations that wrote the values it replaces
@@ -37,7 +37,7 @@ class Write(NamedTuple):
 
 
 class Op(NamedTuple):
-    """A change of one memory by one author, as machines exchange it."""
+    """An operation: one author's change of one memory, in one step."""
 
     id: str
     device: str
@@ -57,15 +57,15 @@ class Op(NamedTuple):
 
 
 class UnreadableOpError(ValueError):
-    """A change from another machine has an invalid field."""
+    """An operation on a memory has an invalid field; the message names it."""
 
 
 class NewerOpError(Exception):
-    """A change from another machine was written by a newer graphmem."""
+    """An operation on a memory was written by a newer graphmem."""
 
 
 def encoded(op: Op) -> bytes:
-    """Encode a change of a memory as bytes, without empty fields."""
+    """Encode an operation on a memory as bytes, without empty fields."""
     parts = {name: value for name, value in op._asdict().items() if value not in ((), {}, False) and value is not None}
     if not op.of:
         del parts["of"]
@@ -76,10 +76,10 @@ def encoded(op: Op) -> bytes:
 
 
 def decoded(data: bytes) -> Op:
-    """Decode the bytes of a change of a memory, and check each field.
+    """Decode the bytes of an operation, and check each field.
 
     Raises:
-        NewerOpError: a newer graphmem wrote the change.
+        NewerOpError: a newer graphmem wrote the operation.
         UnreadableOpError: a field is missing or invalid.
     """
     if len(data) > MAX_BYTES:

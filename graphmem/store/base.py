@@ -1,4 +1,4 @@
-"""Interface of the database with code and memories, for other packages.
+"""The interface through which the rest of graphmem uses the store.
 
 Two embedded engines (`kuzu`, `ladybug`) and PostgreSQL (`store.postgres`) implement it, and one suite in tests/store runs on all of them.
 The engines take their queries from `queries/cypher` by name (see catalog), PostgreSQL from `queries/postgres`. Cypher and driver objects
@@ -38,10 +38,10 @@ class EngineInfo(NamedTuple):
 
 
 class GraphTables(NamedTuple):
-    """The code graph as Arrow tables, all from one moment.
+    """Arrow tables of one snapshot, from which the `graph` projection is made.
 
-    The in-memory code graph is built from them. The columns are those of the rows in `graphmem.model`, without texts of chunks. Rows of
-    removed code (`stale_at` is not null) are left out. Every table is sorted by id, edges by (kind, src, dst).
+    The columns are those of the rows in `graphmem.model`, without texts of chunks. Only live rows (`stale_at` is null) are included. Every
+    table is sorted by id, edges by (kind, src, dst).
     """
 
     generation: int
@@ -53,9 +53,9 @@ class GraphTables(NamedTuple):
 
 
 class StoredRows(NamedTuple):
-    """The stored rows of given files, without edges.
+    """The stored rows of given files, each list sorted by id.
 
-    They are lists of files, symbols, chunks, unresolved calls, and positions of names. Each list is sorted by id.
+    The lists are files, symbols, chunks, unresolved calls, and positions of names.
     """
 
     files: list[FileRow]
@@ -66,7 +66,7 @@ class StoredRows(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """Memories, sessions and their links, all from one moment.
+    """Memories, sessions and links (layer 3) in one consistent snapshot.
 
     Lists of memories and sessions are sorted by id, lists of links by the ids of their ends.
     """
@@ -140,7 +140,7 @@ class KeyRow(NamedTuple):
 
 
 class LinkRow(NamedTuple):
-    """A link of a memory to code: memory, target, role and state of the link."""
+    """A link of a memory to code: memory, target, role and anchor."""
 
     memory_id: str
     target_id: str
@@ -149,7 +149,7 @@ class LinkRow(NamedTuple):
 
 
 class GraphCounts(NamedTuple):
-    """Numbers of edges, calls and unresolved calls, which `doctor` shows."""
+    """Numbers of edges, call sites and unresolved calls, for `doctor`."""
 
     edges: list[dict[str, Any]]  # kind rule source confidence edges
     calls: list[dict[str, Any]]  # rule edges sites
@@ -166,7 +166,7 @@ class AskedRows(NamedTuple):
 
 
 class GraphReads(Protocol):
-    """Interface for reading code and memories. Any thread may call it."""
+    """Read access to a graph. Any thread may call it."""
 
     def generation(self) -> int:
         """Return the counter of committed graph changes; 0 in a new database."""
@@ -174,11 +174,11 @@ class GraphReads(Protocol):
     def knowledge_generation(self) -> int:
         """Return the counter of committed changes of memories and sessions.
 
-        An index run also counts if it changes the state of a link from a memory to code. The counter is 0 in a new database.
+        An index run also counts if it changes the anchor of a link from a memory to code. The counter is 0 in a new database.
         """
 
     def tables(self) -> GraphTables:
-        """Return the code graph as Arrow tables, all from one moment.
+        """Return all current rows in one snapshot, for the `graph` projection.
 
         Stale rows are left out: rows of removed code that memories still link to.
         """
@@ -205,10 +205,7 @@ class GraphReads(Protocol):
         """
 
     def counts(self) -> GraphCounts:
-        """Return numbers of edges, calls and unresolved calls.
-
-        Several calls of one function by another are one edge.
-        """
+        """Return the numbers of edges, call sites and unresolved calls."""
 
     def memory_links(self) -> list[LinkRow]:
         """Return all links of memories to code, sorted by memory, target and role."""
@@ -217,7 +214,7 @@ class GraphReads(Protocol):
         """Return the number of memories of any status."""
 
     def remembered_names(self) -> dict[str, str]:
-        """Return names of removed code to which memories still link.
+        """Return names of code that no longer exists, but to which memories link.
 
         The result maps the id of each such symbol or file to its name, for example "src/app.py:Cart.total".
         """
@@ -241,10 +238,9 @@ class GraphReads(Protocol):
         """Return memories (all, or those with given ids), sessions and links."""
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return the stored modules, and the state of the code that they describe.
+        """Return (generation, modules): the stored modules, sorted by id.
 
-        A module is a group of related files. The modules are sorted by id. The first value is the code's generation (counter of changes)
-        from which they were computed; it is 0 if no modules are stored.
+        The modules were computed from this generation of the code. The generation is 0 if no modules are stored.
         """
 
     def vectors(self, model: str) -> pa.Table:
@@ -270,46 +266,46 @@ class GraphWrites(Protocol):
     """
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of the code; return the new counter of changes.
+        """Commit a change of the code with meta values; return the new generation.
 
-        `meta` has named values to store with it. The commit is atomic: a crash at any time leaves the old or the new graph, never a
-        mixture. An empty graph is filled by a bulk copy, which stays invisible until it is complete. Any other change is one transaction.
+        The commit is atomic: a crash at any time leaves the old or the new graph, never a mixture. An empty graph is filled by a bulk copy,
+        which stays invisible until it is complete. Any other change is one transaction.
         """
 
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Replace the whole code graph; return the new counter of changes.
+        """Replace the whole code graph by `full`; return the new generation.
 
-        Memories are kept. The state of each link from a memory to code is computed again from `full`.
+        Memories are kept. The anchor of each link from a memory to code is computed again from `full`.
         """
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of memories and sessions.
+        """Commit a change of memories and sessions, and count it.
 
-        Returns the new counter of such changes; the counter of code changes stays. The change, its vectors and its meta values become
-        visible together. One call may write ten thousand memories. Applying the same change again has no effect on the memories.
+        Returns the new generation of the memories; the generation of the code does not change. The change, its vectors and its meta values
+        become visible together. One call may write ten thousand memories. Applying the same delta again does not change the memories.
 
         Args:
-            delta: the change. Links to unknown code are left out, except links to files in `delta.files`. The state of each link is
-                computed from the stored code (see `store.anchors`); the state in the row is ignored.
+            delta: the change. ABOUT links to unknown nodes are left out, except links to files in `delta.files`. The anchor of each link is
+                computed from the stored code (see `store.anchors`); the anchor in the row is ignored.
             vectors: (text_hash, vector) rows of the `embedding_model` of the memories, committed with the change.
-            meta: named values to set.
+            meta: meta values to set.
 
         Raises:
-            BadInputError: the change contradicts itself, or leads to a memory or session that does not exist.
+            BadInputError: the delta contradicts itself, or leads to a memory or session that does not exist.
             DiskFullError: the disk is full; nothing was written.
         """
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
-        """Replace the stored modules (groups of files) and their dependencies.
+        """Replace the stored modules and the dependencies between them.
 
-        `generation` is the counter of code changes at which the modules were computed. This call does not change the counter. Each item of
+        `generation` is that of the code from which the modules were computed. This call does not change the generation. Each item of
         `depends_on` is (id of the dependent module, id of the needed module, number of edges).
         """
 
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
         """Replace the stored flows (paths of calls from entry points).
 
-        `generation` is the counter of code changes at which the flows were computed. A step whose symbol no longer exists is left out.
+        `generation` is that of the code from which the flows were computed. A step whose symbol no longer exists is left out.
         """
 
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
@@ -336,23 +332,20 @@ class GraphWrites(Protocol):
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
         """Add vectors of texts, keyed by text_hash; existing vectors are kept.
 
-        The counters of changes do not grow.
+        The generations of code and memories do not change.
         """
 
     def forget_vectors(self, model: str) -> int:
         """Delete all vectors of one embedding model; return how many were deleted.
 
-        The counters of changes do not grow.
+        The generations of code and memories do not change.
         """
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set some of the named values in the database.
-
-        The counters of changes do not grow.
-        """
+        """Set some of the store's named values; the generation does not change."""
 
     def queued_writes(self) -> int:
-        """Return how many writes wait until earlier writes are done."""
+        """Return the number of writes that wait for their turn."""
 
 
 class LocalFile(Protocol):
@@ -365,10 +358,7 @@ class LocalFile(Protocol):
     proven: bool  # at open, each byte of the file was the same as when it was closed
 
     def compact(self) -> int:
-        """Rewrite the file without its deleted rows.
-
-        Returns the new counter of code changes.
-        """
+        """Rewrite the file without its deleted rows; return the new generation."""
 
     def waste(self) -> int:
         """Estimate how many bytes `compact` would free.
@@ -391,15 +381,15 @@ class LocalFile(Protocol):
     def exchange(self, new: Path) -> int:
         """Replace this database by the closed database file `new`.
 
-        Returns the new counter of code changes. Both databases must be of the same engine and on the same disk.
+        Returns the new generation of the code. Both databases must be of the same engine and on the same disk.
         """
 
     def announced(self) -> AbstractContextManager[int]:
-        """Announce a change of code that readers see before its commit.
+        """Announce a change of code that answers contain before it is committed.
 
-        Use in a `with` block that calls `apply` with the change. The block gets the generation (counter of changes) that `apply` will
-        return. Until the end of the block, reads of code and all writes by other threads wait. Reads of memories, `generation` and `meta`
-        do not wait. If the block ends without `apply`, this generation is not used again while the store is open.
+        Use in a `with` block that calls `apply` with the change. The block gets the generation that `apply` will return. Until the end of
+        the block, reads of code and all writes by other threads wait. Reads of memories, `generation` and `meta` do not wait. If the block
+        ends without `apply`, the generation is not used again while the store is open.
         """
 
     def checkpoint(self) -> None:
@@ -444,8 +434,8 @@ class Feed(Protocol):
     def follow(self, on_code: Callable[[int, GraphDelta | None], object], on_knowledge: Callable[[int], object]) -> None:
         """Call back in a thread for each change of the code and of memories.
 
-        `on_code` gets the new generation (counter of changes) of the code, and the change since the previous one. None instead of a change
-        means that the whole graph must be read again. `on_knowledge` gets the new generation of the memories.
+        `on_code` gets the new generation of the code, and the change since the previous one. None instead of a change means that the whole
+        graph must be read again. `on_knowledge` gets the new generation of the memories.
         """
 
     def close(self) -> None:
@@ -453,9 +443,9 @@ class Feed(Protocol):
 
 
 class GraphStore(GraphReads, GraphWrites, Protocol):
-    """Interface of an open database, for reads and writes.
+    """An open store for reads and writes.
 
-    The attributes `local`, `cypher` and `feed` are None if the database lacks that capability, so callers check them.
+    The attributes `local`, `cypher` and `feed` are None if the store lacks that capability, so callers check them.
     """
 
     engine: EngineInfo
@@ -471,7 +461,7 @@ class GraphStore(GraphReads, GraphWrites, Protocol):
 
     @property
     def feed(self) -> Feed | None:
-        """The changes that another server commits; None if this process writes."""
+        """The feed of the server that writes; None if this process itself writes."""
 
     def close(self) -> None:
         """Finish queued writes, checkpoint, close. Idempotent."""

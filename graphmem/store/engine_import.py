@@ -1,4 +1,4 @@
-"""Import a database engine without asyncio, which saves start time."""
+"""Import an engine without asyncio."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ NAME: Final = "AsyncConnection"
 
 
 def import_engine(package: str) -> ModuleType:
-    """Import a database engine, without its asynchronous connection.
+    """Import an engine; its asynchronous connection is imported on demand.
 
-    The connection is imported on first use. graphmem does not use it, and its import of asyncio takes a twelfth of the processor time of a
-    short command.
+    graphmem does not use that connection, and its import of asyncio takes a twelfth of the processor time of a short command.
 
     Raises:
         ImportError: the package is not installed.

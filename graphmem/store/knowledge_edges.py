@@ -22,7 +22,7 @@ Link = tuple[Any, ...]  # (src, dst, *columns)
 
 
 class LinkShape(NamedTuple):
-    """Description of one kind of link: its columns, its key and its queries.
+    """Storage of one kind of link: its columns, its key and its named queries.
 
     There is one object for each pair of node tables, such as memories and symbols.
     """

@@ -1,4 +1,4 @@
-"""Names under which the database stores small values.
+"""Keys of the table Meta, which stores small named values.
 
 The values are counters of changes, the identity of the database, and versions of derived data.
 """

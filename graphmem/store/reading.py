@@ -1,4 +1,4 @@
-"""Read a database file: named queries, consistent snapshots, cached facts.
+"""Read from a store: named queries, consistent snapshots, cached facts.
 
 Cached facts can be read without opening the engine.
 """
@@ -31,7 +31,7 @@ _OF_MEMORIES: Final = frozenset({"memory_links", "named_symbols", "named_files"}
 
 
 class StoreReads(LiveFile):
-    """The methods that read a database file. Thread-safe."""
+    """The read methods of a store with an embedded engine. Thread-safe."""
 
     _query_timeout_s: float
     _reads_sealed: bool  # texts of memories may be encrypted
@@ -52,14 +52,14 @@ class StoreReads(LiveFile):
         return int(self._meta.get(KNOWLEDGE, "0"))
 
     def read(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> list[dict[str, Any]]:
-        """Run a named query; return its rows in the query's order.
+        """Return the rows of a named read query, in the order the query declares.
 
         A row maps columns to values. Times are aware, in UTC.
 
         Args:
             query: name of the query.
             timeout_s: time limit in seconds; None for the store's own limit, 0 for no limit.
-            **params: parameters and placeholders of the query.
+            **params: parameters and fills (placeholders) of the query.
 
         Raises:
             QueryParameterError: the query is unknown or writes, or parameters are missing or unknown.
@@ -76,10 +76,7 @@ class StoreReads(LiveFile):
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def read_arrow(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> pa.Table:
-        """Run a named query; return its rows as an Arrow table.
-
-        Times are naive UTC. The arguments and errors are those of `read`.
-        """
+        """Return the result of `read` as an Arrow table; times are naive UTC."""
         with self._reading(query, params, timeout_s) as (connection, text, values):
             return connection.arrow(text, values)
 
@@ -104,7 +101,7 @@ class StoreReads(LiveFile):
         return [LinkRow(**row) for row in self.read("memory_links")]
 
     def remembered_names(self) -> dict[str, str]:
-        """Return names of removed code to which memories still link.
+        """Return names of code that no longer exists, but to which memories link.
 
         The result maps the id of each such symbol or file to its name, for example "src/app.py:Cart.total".
         """
@@ -112,7 +109,7 @@ class StoreReads(LiveFile):
         return gone | {row["id"]: row["path"] for row in self.read("named_files")}
 
     def tables(self) -> GraphTables:
-        """Return the code graph as Arrow tables, all from one moment.
+        """Return all current rows in one snapshot, for the `graph` projection.
 
         Stale rows are left out: rows of removed code that memories still link to.
         """
@@ -124,9 +121,9 @@ class StoreReads(LiveFile):
         return chunk_table(self._ask, ids)
 
     def packed_chunks(self) -> Iterator[pa.Table]:
-        """Yield all chunks of code and documents, in the order of the file.
+        """Yield all chunk rows in pieces, in the order of the database file.
 
-        They are Arrow tables of bounded size. The column `packed` has prefix and text, compressed.
+        The column `packed` has prefix and text, compressed.
         """
         for piece in Pieces(self._ask).live_chunks():
             yield piece.rename_columns(["packed" if name == "text" else name for name in piece.column_names])
@@ -160,10 +157,9 @@ class StoreReads(LiveFile):
         return unsealed(found) if self._reads_sealed else found
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return the stored modules, and the state of the code that they describe.
+        """Return (generation, modules): the stored modules, sorted by id.
 
-        A module is a group of related files. The first value is the counter of code changes at which they were computed. The modules are
-        sorted by id.
+        The modules were computed from this generation of the code. See `GraphReads.modules`.
         """
         generation = int(self.meta().get(MODULES_OF, "0"))
         return generation, derived.stored_modules(self.read("module_rows"), self.read("module_files"))
@@ -181,7 +177,7 @@ class StoreReads(LiveFile):
         return embeddings.models(self._ask, self._vector_tables)
 
     def meta(self) -> dict[str, str]:
-        """Return the named values in the database, except internal ones."""
+        """Return the stored named values, without the store's internal ones."""
         self._check_open()
         known = self._shown_meta
         if known is None or known[0] is not self._meta:
@@ -221,9 +217,9 @@ class StoreReads(LiveFile):
 
     @contextmanager
     def _snapshot(self, *, of_code: bool = True) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
-        """Yield a function that runs queries in one snapshot, and named values.
+        """Yield a function that runs queries in one snapshot, and the meta values.
 
-        The named values are those of the snapshot. Checkpoints wait while the snapshot is open. If `of_code` is true, the snapshot begins
+        The meta values are those of the snapshot. Checkpoints wait while the snapshot is open. If `of_code` is true, the snapshot begins
         only after an announced change is committed; see `LocalFile.announced`.
         """
         if of_code:
@@ -244,7 +240,7 @@ class StoreReads(LiveFile):
 
 
 def checked_meta(values: Mapping[str, str] | None) -> dict[str, str]:
-    """Validate the named values that a caller wants to store.
+    """Validate meta values from a caller.
 
     Raises:
         BadInputError: a name or a value is not a string, or the name is reserved for the store.

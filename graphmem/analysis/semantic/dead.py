@@ -64,7 +64,7 @@ _DECORATIONS: Final = frozenset({"property", "static", "classmethod", "abstract"
 
 
 class Mentions(NamedTuple):
-    """Number of occurrences of each name in the project's code and texts.
+    """Number of occurrences of each name in the indexed texts.
 
     Occurrences in definitions count as well.
     """
@@ -113,9 +113,9 @@ def _candidates(view: GraphView) -> Bool:
 
 
 def offered(entries: Entries) -> Bool:
-    """Which nodes belong to the public API of the project, shape (n,).
+    """Whether each node belongs to the project's public API.
 
-    The result is booleans. A member of a public definition belongs to the API if all names in its path are public.
+    The result is booleans of shape (n,). A member of a public definition belongs to the API if all names in its path are public.
     """
     view = entries.view
     names = view.arrays.nodes.name.to_pylist()
@@ -129,10 +129,7 @@ def offered(entries: Entries) -> Bool:
 
 
 def _roots(entries: Entries) -> Bool:
-    """Which nodes are code where execution may begin, tests included.
-
-    The result is booleans, one for each node.
-    """
+    """Nodes where execution may begin, tests included."""
     view = entries.view
     roots: Bool = (view.label == SYMBOL) & (view.parent < 0)
     entry = np.zeros(view.n, np.bool_)
@@ -209,7 +206,7 @@ def _reason(view: GraphView, node: int, live_tests: Bool) -> str:
 
 
 def _span(view: GraphView, node: int) -> list[int]:
-    """A definition and all definitions inside it, as nodes."""
+    """Node of a definition, with the nodes of all definitions inside it."""
     found = [node]
     for one in found:
         found.extend(view.dst[view.out_edges(one, (EdgeKind.DEFINES,))].tolist())
@@ -248,10 +245,7 @@ def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]
 
 
 def _users(view: GraphView, node: int, dead: Collection[int]) -> set[int]:
-    """Dead definitions that use a given one, or a definition inside it.
-
-    `dead` are all dead definitions.
-    """
+    """Other dead definitions that use `node` or a definition inside it."""
     found = set()
     for one in _span(view, node):
         for user in view.src[view.in_edges(one, USES)].tolist():
@@ -312,7 +306,7 @@ def _has_external_base(view: GraphView, node: int) -> bool:
 
 
 def _stands_in(view: GraphView, node: int, parent: int) -> bool:
-    """Whether a method may implement an interface outside the project.
+    """Whether a class member may implement an interface outside the project.
 
     The answer is True if `node` or another member of its class `parent` has an empty body. A class with an empty member is often a stub for
     an interface. So its methods are less certainly dead.
@@ -349,7 +343,7 @@ def is_made_elsewhere(path: str) -> bool:
 
 
 def _explained(view: GraphView, node: int) -> int:
-    """Number of lines on which the graph knows a use of a definition.
+    """Number of lines that use a definition, according to the graph.
 
     If the definition's name occurs on more lines, some of them may be uses that the graph lacks.
     """

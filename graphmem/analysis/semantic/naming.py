@@ -128,7 +128,7 @@ def main_folder(group: Sequence[str]) -> str:
 
 
 def _below(paths: Iterable[str]) -> Counter[str]:
-    """Number of given files below each folder, at any depth."""
+    """Number of files below each folder, at any depth."""
     counts: Counter[str] = Counter()
     for path in paths:
         folder = path.rpartition("/")[0]
@@ -139,20 +139,17 @@ def _below(paths: Iterable[str]) -> Counter[str]:
 
 
 class _Shares:
-    """Numbers of files in each folder, to check names of modules.
-
-    A module may be named after a folder that holds more than half of its files.
-    """
+    """Folders of a project, to check whether modules may be named after them."""
 
     def __init__(self, groups: Iterable[Sequence[str]], top: str, root: str) -> None:
         self._root = root
         self._folder = {_shown(folder, top): folder for folder in _below(path for group in groups for path in group)}
 
     def true_of(self, name: str, group: Sequence[str]) -> bool:
-        """Whether a module with given files may have a given name.
+        """Whether a module with the files `group` may have the name `name`.
 
-        `group` has the files. If the name is or begins with a folder, the folder must hold more than half of the files. If the name stands
-        for the root, at least half of the files must be directly in the root. Any other name is allowed.
+        If the name is or begins with a folder, the folder must hold more than half of the files. If the name stands for the root, at least
+        half of the files must be directly in the root. Any other name is allowed.
         """
         base = name.partition(": ")[0]
         if base in {ROOT, _FORMER_ROOT} - {self._root}:
@@ -216,7 +213,7 @@ def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: 
 
 
 def _together(group: Sequence[str], parts: Counter[str], top: str) -> str:
-    """Folders that together hold most files of a module, as in `build + perf`.
+    """The largest folders that together hold most files, as in `build + perf`.
 
     At most `PARTS` folders are named. `parts` has the number of files in each folder, and `top` is the common folder of all files.
     """

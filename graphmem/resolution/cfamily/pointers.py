@@ -1,4 +1,4 @@
-"""Decide whether a C or C++ expression is a pointer, by its declaration."""
+"""Tests whether a C or C++ expression is a pointer, by its declaration."""
 
 from __future__ import annotations
 

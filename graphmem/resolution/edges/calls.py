@@ -273,14 +273,14 @@ class CallSites:
 
     def called_attribute(self, reference: Reference, receiver: int, name: str) -> list[Target]:
         """Return the definitions (targets) that `receiver.name()` can run."""
-        base = self.value(reference, receiver)
+        base = self.without_unfit_classes(reference, self.value(reference, receiver), name)
+        self.read_called(reference, base, name)
         elsewhere = self.handing.run_by(reference, receiver, name)
         how = self.receiver_rule(reference, receiver)
         found = self.method(base, name, how, self.caller(reference)) if base else []
         many = rules_of(self.entry).many_methods
-        different = len({target.symbol for target in found}) if many else 0  # parts of one class have one method
-        if many and how == "inferred_type" and min(different, sum(atom[0] == INST for atom in base)) >= many:
-            found = [target._replace(confidence=round(SHARED_BY_MANY / different, 3)) for target in found]
+        if many and how == "inferred_type" and min(len(found), sum(atom[0] == INST for atom in base)) >= many:
+            found = [target._replace(confidence=round(SHARED_BY_MANY / len(found), 3)) for target in found]
         if not rules_of(self.entry).calls_extensions and any(atom[0] == INST for atom in base):
             found = [target for target in found if target.symbol is None or not self.is_extension(target.symbol)]
         if how == "self":
@@ -314,6 +314,28 @@ class CallSites:
             missing = known and not value
             self.nothing_found(reference, value or base, "no_such_member" if missing else "dynamic" if base else "no_receiver_type")
         return found + elsewhere
+
+    def without_unfit_classes(self, reference: Reference, base: Type, name: str) -> Type:
+        """Return the type of a receiver, without classes that the call rejects.
+
+        In `x.f(1)`, `x` may be an object of `A` or the class `B`. `B.f(1)` lacks the argument for `self`, so `x` is the object. If `x` can
+        only be a class, it is kept.
+        """
+        classes = [atom for atom in base if atom[0] == CLASS]
+        if not classes or len(classes) == len(base) or not rules_of(self.entry).values_are_checked:
+            return base
+        _, _, arguments, named = call_at(self.terms, reference.term)
+        if any(self.terms[argument][0] == SPREAD for argument in arguments):
+            return base
+        keywords = [keyword for keyword, _ in named]
+        return base - {atom for atom in classes if self.lacks_receiver(atom, name, len(arguments), keywords)}
+
+    def lacks_receiver(self, receiver: Receiver, name: str, positional: int, keywords: Sequence[str]) -> bool:
+        """Whether a call of a method on its class passes too few arguments."""
+        found = [atom for atom in self.inference.attribute_of(receiver, name) if atom[0] == FUNC]
+        unbound = [self.project.definition(atom[1]) for atom in found if atom[2] is None and atom[1].kind == "method"]
+        takes = rules_of(self.entry).takes
+        return bool(found) and len(unbound) == len(found) and not any(takes(one, positional, keywords, bound=False) for one in unbound)
 
     def is_extension(self, symbol: Symbol) -> bool:
         """Whether a function extends a type from outside: `fun Item.show()`."""
@@ -520,6 +542,10 @@ class CallSites:
 
     def read_named(self, reference: Reference, receiver: int, name: str) -> None:
         """Add edges for `getattr(receiver, "name")`, which reads an attribute."""
+        raise NotImplementedError
+
+    def read_called(self, reference: Reference, base: Type, name: str) -> None:
+        """Add edges for reading `x.name` in a call `x.name()`."""
         raise NotImplementedError
 
     def run_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:

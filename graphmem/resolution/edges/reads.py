@@ -107,6 +107,19 @@ class ReadSites(VariableSites):
             elif atom[0] in (INST, CLASS, SUPEROBJ):
                 self.use_member(reference._replace(kind="read"), atom, name, shared_among(value))
 
+    def read_called(self, reference: Reference, base: Type, name: str) -> None:
+        """Add edges for reading `x.name` in a call `x.name()`.
+
+        `base` is the type of `x`. If `name` is a property, the call first runs it.
+        """
+        for atom in ordered(base):
+            owner = self.inference.owner(atom[1], name) if atom[0] == INST else None
+            if atom[0] == INST and isinstance(owner, Symbol):
+                entry = self.project.files[owner.path]
+                slots = entry.names(owner.index).get(name, ())
+                if any(slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers for slot in slots):
+                    self.use_member(reference._replace(kind="read"), atom, name, shared_among(base))
+
     def write(self, reference: Reference) -> None:
         """Add edges for `receiver.name = …` and `receiver[key] = …`."""
         term = self.terms[reference.term]

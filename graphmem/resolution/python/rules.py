@@ -79,6 +79,7 @@ class PythonRules(PythonTypes):
     values_are_checked = True
     methods_are_inputs = True
     class_calls_are_virtual = False
+    class_of_classes = "type"
     siblings_are_inferred = True
     never_missing = sys.stdlib_module_names
     identity_signs = frozenset({"is", "is not"})

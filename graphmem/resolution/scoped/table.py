@@ -1,7 +1,4 @@
-"""Settings of a language's resolution, and rules that need only these.
-
-The settings are in `[resolution]` of `language.toml`.
-"""
+"""The `[resolution]` table of a language, and what it answers alone."""
 
 from __future__ import annotations
 
