@@ -80,7 +80,9 @@ def _compiled_init(cls: type) -> Callable[..., None]:
 
 def _refused(self: object, name: str, *value: object) -> None:
     """Raise the error for an attempt to change an answer, which is frozen."""
-    raise dataclasses.FrozenInstanceError(f"cannot change field {name!r}")
+    raise dataclasses.FrozenInstanceError(
+        f"the field {name!r} of an answer cannot be changed; make a changed copy with dataclasses.replace"
+    )
 
 
 def _filled(self: object, state: tuple[Any, ...]) -> None:

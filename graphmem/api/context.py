@@ -158,7 +158,7 @@ class Operation:
         found = self.service.state().generation
         if found != self._generation:
             raise GenerationChangedError(
-                f"the request was written for generation {self._generation} of the index, but the index now has generation {found}; "
+                f"the request expects generation {self._generation} of the index, but the index has changed to generation {found}; "
                 "repeat the earlier queries and use their new ids",
                 expected=self._generation,
                 found=found,

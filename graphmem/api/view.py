@@ -230,7 +230,7 @@ class GraphQLView(GraphQL[Connection, None]):
             return self._operations.find(request).text
         if self._persisted_only and not self._operations.has(query):
             raise ForbiddenError(
-                "this server runs only its stored operations and no other query; send the name of one of "
+                "this server runs only the GraphQL operations that are stored in it; send the name of one of "
                 f"{', '.join(self._operations.names)}"
             )
         return query

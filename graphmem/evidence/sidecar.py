@@ -187,7 +187,8 @@ class Sidecar:
                 _Taking(connection, rule).take(reading)
         except sqlite3.Error as error:
             raise EvidenceError(
-                f"the stored evidence {self.path} cannot be written ({error}); close other programs that use the file, or delete the file",
+                f"{self.path}, which keeps imported results of tests and tools, cannot be written ({error}); "
+                "close other programs that use the file, or delete the file",
                 path=str(self.path),
                 reason=str(error),
             ) from error

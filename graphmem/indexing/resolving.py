@@ -63,6 +63,7 @@ The facts are shared at first, but counting references copies most of them. All 
 INDEX_SHARE: Final = 10
 """Bytes of indexes and answers for each byte of source, in each process."""
 
+_AGAIN: Final = "graphmem tries again with one process, so you need not do anything"
 _BOOT: Final = (
     "import sys; sys.path.append(sys.argv[1]); from graphmem.indexing.resolving_worker import main; main([*map(int, sys.argv[2:])])"
 )
@@ -195,10 +196,7 @@ class _Run:
         stdin.flush()  # it stays open: its end tells the process that this one has died
         self._receive()
         if self._process.wait() or self._start is None or len(self._ended) < len(self._outputs):
-            raise _FailedError(
-                f"the process that resolves references ended early (exit code {self._process.returncode}); graphmem tries again "
-                "with one process"
-            )
+            raise _FailedError(f"the process that resolves references ended early (exit code {self._process.returncode}); {_AGAIN}")
         dependencies = self._dependencies(self._start)
         files = {one.path: one for number in sorted(self._batches) for one in self._batches[number][0]}
         parts = [self._batches[number][1] for number in sorted(self._batches)]
@@ -217,8 +215,7 @@ class _Run:
                         if number not in self._ended:
                             killed = len(self._outputs) == 1 and self._process.wait() == system.KILLED
                             raise _FailedError(
-                                "a process that resolves references ended before it sent all results; "
-                                "graphmem tries again with one process",
+                                "a process that resolves references ended before it sent all results; " + _AGAIN,
                                 killed=killed,
                             )
                         unread.remove(self._outputs[number])
@@ -283,9 +280,7 @@ def _read(message: bytes) -> Start | Batch | End:
     try:
         found: Start | Batch | End = pickle.loads(message)  # noqa: S301 - from a process this one started
     except Exception as error:  # whatever the classes of another version raise: the program was replaced meanwhile
-        raise _FailedError(
-            f"a message of a process that resolves references cannot be read ({error}); graphmem tries again with one process"
-        ) from error
+        raise _FailedError(f"a message of a process that resolves references cannot be read ({error}); {_AGAIN}") from error
     return found
 
 

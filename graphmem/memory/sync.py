@@ -436,7 +436,9 @@ def _read_state(path: Path) -> dict[str, Common]:
             for name, one in found["files"].items()
         }
     except (TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise ValueError("the state file of earlier syncs has missing or invalid fields; graphmem ignores it") from error
+        raise ValueError(
+            "the state file of earlier syncs has missing or invalid fields; graphmem ignores the file, so you need not do anything"
+        ) from error
 
 
 def _all_without_secrets(texts: Mapping[str, str]) -> dict[str, str]:

@@ -208,7 +208,8 @@ def info_of(body: Mapping[str, Any]) -> tuple[SessionInfo, list[str]]:
     """
     if body["format"] != FORMAT:
         raise KeyError(
-            f"the session log has the unknown format {body['format']}; graphmem quarantines the file, which a newer graphmem may read"
+            f"the session log has the unknown format {body['format']}; "
+            "graphmem keeps the file unchanged for a newer graphmem, so you need not do anything"
         )
     return session_info(body["info"]), list(body["roots"])
 
@@ -246,7 +247,7 @@ def read_record(path: Path) -> SessionRecord | None:
     """
     try:
         if path.stat().st_size > MAX_RECORD_BYTES:
-            raise ValueError(f"the session record has more than {MAX_RECORD_BYTES} bytes; graphmem skips it")
+            raise ValueError(f"the session record has more than {MAX_RECORD_BYTES} bytes; graphmem omits it, so you need not do anything")
         raw = path.read_bytes()
         data = raw.partition(b',"record":')[2][: -len(_END)]
         if raw != _encoded_record(data):

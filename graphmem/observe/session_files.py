@@ -48,7 +48,9 @@ class SessionFiles:
             first = next(iter(Reader(path)), None)
             try:
                 if first is None or first.kind != "start":
-                    raise ValueError("the first line of the session log is incomplete; graphmem quarantines the file")
+                    raise ValueError(
+                        "the first line of the session log is incomplete; graphmem renames the file, so you need not do anything"
+                    )
                 found.append((path, info_of(first.body)[0]))
             except (KeyError, TypeError, ValueError) as error:
                 log.warning("the file %s is not a checkpoint log and is quarantined: %s", path.name, error)

@@ -360,5 +360,5 @@ def _action(captures: Captures) -> Action:
                 handler: Callable[[_Extraction, str, Node, Captures], None] = getattr(_Extraction, "on_" + prefix.split(".")[0])
                 return handler, capture, capture.removeprefix(prefix)
     raise AssertionError(
-        f"no capture of a query pattern ({', '.join(sorted(captures))}) names a kind of fact; add one that grammars/README.md lists"
+        f"a query pattern has only unknown captures ({', '.join(sorted(captures))}); add one that grammars/README.md lists"
     )

@@ -99,7 +99,7 @@ class ParsedFile:
         if self._facts is not None:
             return self._facts
         if self._packed is None or not self._packed.facts:
-            raise LookupError(f"the parsed facts of {self.head.path} are now only in the cache; read them from there")
+            raise LookupError(f"the results of parsing {self.head.path} are no longer in memory; read them from the cache of facts")
         return unpack_facts(self._packed.facts)
 
     @property

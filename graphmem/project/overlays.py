@@ -138,7 +138,7 @@ class Overlays:
             raise unknown_branch(key.name)
         if not self.branches.fits(self.line_mark()):
             raise BadInputError(
-                f"the project's main line was restored or rebuilt after the branch {key.name!r} was pushed; push the branch again",
+                f"the project's main branch was restored or rebuilt after the branch {key.name!r} was pushed; push the branch again",
                 argument="branch",
             )
         keys = [KeyRow(*row) for row in branch.facts["handles"]]

@@ -72,8 +72,8 @@ class Pushing:
             )
         if private and not branch:
             raise BadInputError(
-                "--private applies only to branches, because everybody in the project can see the main line; omit --private, or name a "
-                "branch with --branch",
+                "--private applies only to branches, because everybody in the project can see what is pushed without a branch; "
+                "omit --private, or name a branch with --branch",
                 argument="private",
             )
         server = _Server(address, token, kept_key(self.data_dir) or choose_key(self.data_dir, root), branch, here.main)

@@ -231,7 +231,7 @@ class Receiving:
         with self.runs.turn:
             if not self.runs.store.generation():
                 raise BadInputError(
-                    f"the main line of this project was not pushed yet; push it first, and then the branch {branch!r}", argument="branch"
+                    f"the project's main branch was not pushed yet; push it first, and then the branch {branch!r}", argument="branch"
                 )
             key = self.overlays.find(branch, who.login) or BranchKey(branch, who.login if last.get("private") else "")
             known = self.overlays.branches.find(key)
@@ -244,7 +244,7 @@ class Receiving:
             own = self.overlays.branches.own(key) if known is not None and fits else {}
             if any(digest not in (line.get(path), own.get(path)) and path not in sent for path, digest in digests.items()):
                 raise GenerationChangedError(
-                    "the main line was changed in the meantime; run `graphmem push` again", expected=last["base"], found=-1
+                    "the project's main branch was changed in the meantime; run `graphmem push` again", expected=last["base"], found=-1
                 )
             meta = {name: str(value) for name, value in last["meta"].items()}
             facts = {"meta": meta, "contracts": last["contracts"], "handles": last["handles"]}

@@ -40,5 +40,5 @@ class Entry(NamedTuple):
             return inflated(self.packed, self.start_line, self.end_line)[1] if self.packed else ""
         except (zlib.error, ValueError) as error:
             raise DamagedWordsError(
-                f"text in the word index {self.path} cannot be decompressed ({error}); graphmem rebuilds the word index now"
+                f"text in the word index {self.path} cannot be read ({error}); you need not do anything, because graphmem rebuilds it"
             ) from error

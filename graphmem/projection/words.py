@@ -139,7 +139,9 @@ class WordIndex:
                     if meta != {"generation": str(generation), "format": str(FORMAT)}:
                         continue
                     if proven is Proof.OPEN and db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-                        raise sqlite3.DatabaseError("SQLite reports malformed content in the word index; graphmem rebuilds the word index")
+                        raise sqlite3.DatabaseError(
+                            "SQLite reports damage in the word index; you need not do anything, because graphmem rebuilds it"
+                        )
                 finally:
                     db.close()
                 return cls(path, generation)
@@ -170,9 +172,8 @@ class WordIndex:
                 unseal(db)
                 if dict(db.execute("SELECT key, value FROM meta")).get("generation") != str(self.generation):
                     raise DamagedWordsError(
-                        f"the word index {self.path} does not belong to generation {self.generation} of the graph; "
-                        "graphmem rebuilds the word "
-                        "index"
+                        f"the word index {self.path} was made from another state of the graph, not from number {self.generation}; "
+                        "you need not do anything, because graphmem rebuilds it"
                     )
                 for ids in batches(dict.fromkeys([*delta.removed_chunks, *fresh])):
                     delete(db, ids)

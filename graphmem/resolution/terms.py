@@ -44,7 +44,9 @@ def call_at(terms: Sequence[Term], index: int) -> Call:
     term = terms[index]
     if term[0] == CALL or term[0] == NEW:
         return term
-    raise TypeError(f"term {index} of the facts must be a call, not {term!r}; report this defect to the authors of graphmem")
+    raise TypeError(
+        f"term {index} in the results of parsing a file must be a call, not {term!r}; report this defect to the authors of graphmem"
+    )
 
 
 def arguments_of(term: Term) -> tuple[TermIndex, ...]:

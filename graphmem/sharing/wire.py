@@ -20,6 +20,7 @@ from graphmem.memory.types import ORIGINS, RELATIONS, ROLES, SCOPES, SOURCES, ST
 from graphmem.memory.validate import CONTENT_CHARACTERS, text
 
 VERSION: Final = 1
+_SKIPPED: Final = "graphmem skips this change, so you need not do anything"
 MAX_BYTES: Final = 1 << 20  # of one operation
 MAX_PARTS: Final = 10_000  # ids or elements in one operation
 COUNTS: Final = ("strength", "injected_count", "used_count", "confirmed_count")
@@ -83,11 +84,11 @@ def decoded(data: bytes) -> Op:
         UnreadableOpError: a field is missing or invalid.
     """
     if len(data) > MAX_BYTES:
-        raise UnreadableOpError(f"an operation of the shared log has {len(data):,} bytes, which is too large; graphmem skips it")
+        raise UnreadableOpError(f"a change in the team's database has {len(data):,} bytes, which is too large; {_SKIPPED}")
     try:
         found = orjson.loads(data)
         if not isinstance(found, dict):
-            raise UnreadableOpError("an operation of the shared log is not a JSON object; graphmem skips it")
+            raise UnreadableOpError(f"a change in the team's database is not a JSON object; {_SKIPPED}")
         if isinstance(found.get("v"), int) and found["v"] > VERSION:
             raise NewerOpError
         op = Op(
@@ -110,9 +111,9 @@ def decoded(data: bytes) -> Op:
     except (KeyError, TypeError, ValueError, orjson.JSONDecodeError) as error:
         raise UnreadableOpError(str(error)) from error
     if not op.memory:
-        raise UnreadableOpError("an operation of the shared log names no memory; graphmem skips it")
+        raise UnreadableOpError(f"a change in the team's database names no memory; {_SKIPPED}")
     if max(len(op.add), len(op.drop)) > MAX_PARTS:
-        raise UnreadableOpError(f"an operation of the shared log changes more than {MAX_PARTS} tags and links at once; graphmem skips it")
+        raise UnreadableOpError(f"a change in the team's database has more than {MAX_PARTS} tags and links; {_SKIPPED}")
     return op
 
 
@@ -131,9 +132,7 @@ def element(given: Any) -> str:
         case ["relates", str(to), str(kind), int() | float() as sure, bool()] if to and kind in RELATIONS and 0 <= sure <= 1:
             pass
         case _:
-            raise ValueError(
-                f"a shared operation must add a tag, link or relation of a memory, not {given!r:.80}; graphmem skips this change"
-            )
+            raise ValueError(f"a change in the team's database must add a tag, link or relation of a memory, not {given!r:.80}; {_SKIPPED}")
     return spelled(*parts)
 
 
@@ -147,21 +146,19 @@ def spelled(*parts: Any) -> str:
 
 def _text(value: Any, most: int = _NAME) -> str:
     if not isinstance(value, str) or len(value) > most:
-        raise ValueError(
-            f"the value {value!r:.60} in a shared operation must be a string of at most {most} characters; graphmem skips this change"
-        )
+        raise ValueError(f"the value {value!r:.60} in a change of a memory must be a string of at most {most} characters; {_SKIPPED}")
     return value
 
 
 def _whole(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 62:
-        raise ValueError(f"the value {value!r:.60} in a shared operation must be a whole number of 0 or more; graphmem skips this change")
+        raise ValueError(f"the value {value!r:.60} in a change of a memory must be a whole number of 0 or more; {_SKIPPED}")
     return value
 
 
 def _time(value: Any) -> str:
     if datetime.fromisoformat(_text(value)).tzinfo is None:
-        raise ValueError(f"the time {value!r} in a shared operation has no time zone; graphmem skips this change")
+        raise ValueError(f"the time {value!r} in a change of a memory has no time zone; {_SKIPPED}")
     return str(value)
 
 
@@ -180,25 +177,25 @@ def _one_of(allowed: Any) -> Callable[[Any], str]:
 
 def _share(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise ValueError(f"the value {value!r:.60} in a shared operation must be a number from 0 to 1; graphmem skips this change")
+        raise ValueError(f"the value {value!r:.60} in a change of a memory must be a number from 0 to 1; {_SKIPPED}")
     return float(value)
 
 
 def _days(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
-        raise ValueError(f"the value {value!r:.60} in a shared operation must be a positive number of days; graphmem skips this change")
+        raise ValueError(f"the value {value!r:.60} in a change of a memory must be a positive number of days; {_SKIPPED}")
     return float(value)
 
 
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"the value {value!r:.60} in a shared operation must be true or false; graphmem skips this change")
+        raise ValueError(f"the value {value!r:.60} in a change of a memory must be true or false; {_SKIPPED}")
     return value
 
 
 def _object(value: Any) -> str:
     if not isinstance(orjson.loads(_text(value, MAX_BYTES)), dict):
-        raise ValueError("a value in a shared operation must be a JSON object; graphmem skips this change")
+        raise ValueError(f"a value in a change of a memory must be a JSON object; {_SKIPPED}")
     return str(value)
 
 
@@ -248,5 +245,5 @@ def _write(name: str, given: Any) -> Write:
 
 def _ids(values: Any) -> tuple[str, ...]:
     if not isinstance(values, (list, tuple)) or len(values) > MAX_PARTS:
-        raise ValueError(f"a value in a shared operation must be a list of at most {MAX_PARTS} ids; graphmem skips this change")
+        raise ValueError(f"a value in a change of a memory must be a list of at most {MAX_PARTS} ids; {_SKIPPED}")
     return tuple(str(uuid.UUID(one)) for one in values)

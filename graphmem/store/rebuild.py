@@ -137,7 +137,7 @@ class Content:
             yield table
         ids = self._fresh[label] = pa.chunked_array([piece for column in seen for piece in column.chunks], pa.string())
         if pc.count_distinct(ids).as_py() != len(ids):
-            raise BadInputError(f"the {label} rows of the delta repeat an id; use each id once", argument=str(label))
+            raise BadInputError(f"the change has two rows of {label} with the same id; use each id once", argument=str(label))
         if self._keep_code or self._known.get(label):
             old = pa.concat_tables(self._read.nodes(label))
             live = self._live_ids(label)
@@ -188,7 +188,7 @@ class Content:
             tables[pair].append(edge_table(some))
         for pair, parts in tables.items():
             if pc.count_distinct(_keys(pa.concat_tables(parts))).as_py() != sum(map(len, parts)):
-                raise BadInputError(f"the delta has several {pair.edge} edges with the same key; merge them into one", argument="edges")
+                raise BadInputError(f"the change has several {pair.edge} edges with the same key; merge them into one", argument="edges")
         return tables
 
     def _written_edges(self) -> dict[str, set[str]]:
@@ -332,9 +332,9 @@ def _copy_edges(connection: Connection, catalog: Catalog, pair: Pair, table: pa.
     except GraphMemError as error:
         if "Unable to find primary key value" in error.facts.get("reason", ""):
             raise BadInputError(
-                f"an edge {pair.edge} of the delta leads to a node that is neither in the delta nor in the graph "
+                f"an edge {pair.edge} of the change leads to a node that is neither in the change nor in the graph "
                 f"({error.facts['reason']}); "
-                "add the missing node to the delta",
+                "add the missing node to the change",
                 argument="edges",
             ) from error
         raise

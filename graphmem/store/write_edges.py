@@ -149,8 +149,8 @@ def _create(transaction: Transaction, pair: Pair, rows: list[EdgeRow]) -> None:
         others = f" or another of the {len(rows):,} edges from {pair.src} to {pair.dst}"
     if missing is not None:
         raise BadInputError(
-            f"the edge {missing.kind} {missing.src} -> {missing.dst}{others} has an end that is neither in the delta nor in the graph; "
-            "add the missing node to the delta",
+            f"the edge {missing.kind} {missing.src} -> {missing.dst}{others} has an end that is neither in the change nor in the graph; "
+            "add the missing node to the change",
             argument="edges",
         )
 
@@ -214,7 +214,7 @@ def once(what: str, keys: Sequence[Any]) -> None:
     `what` names the keys in the message. Without this check, the engine would write a null into one of the rows.
     """
     if len(set(keys)) != len(keys):
-        raise BadInputError(f"the {what} of the delta contain a duplicate; include each one once", argument=what)
+        raise BadInputError(f"the {what} of the change contain a duplicate; include each one once", argument=what)
 
 
 def _values(row: EdgeRow) -> dict[str, Any]:

@@ -244,7 +244,7 @@ def test_deltas_that_contradict_themselves_are_refused_whole(store, world, equal
     for delta, words in (
         (empty._replace(symbols=[*world.symbols.values()][:1] * 2), "contain a duplicate|repeated"),
         (empty._replace(edges=[edge, edge]), "contain a duplicate|repeated"),
-        (empty._replace(edges=[nowhere]), "neither in the delta nor in the graph"),
+        (empty._replace(edges=[nowhere]), "neither in the change nor in the graph"),
         (empty._replace(edges=[edge._replace(kind="CHUNK_OF")]), "follows ChunkRow.symbol_id"),
         (empty._replace(edges=[edge._replace(kind="KNOWS")]), "KNOWS"),
         (empty._replace(files=[*world.files.values()][:1], edges=[nowhere]), "neither"),
@@ -258,7 +258,7 @@ def test_deltas_that_contradict_themselves_are_refused_whole(store, world, equal
 @pytest.mark.local
 def test_a_first_load_with_a_loose_edge_is_refused_whole(store, world):
     world.edges[("CALLS", "a", "b")] = next(iter(world.edges.values()))._replace(kind="CALLS", src="a", dst="b")
-    with pytest.raises(BadInputError, match="neither in the delta nor in the graph"):
+    with pytest.raises(BadInputError, match="neither in the change nor in the graph"):
         store.apply(world.full())
     assert store.generation() == 0
     assert store.read("files") == []

@@ -156,8 +156,8 @@ def _edges(rows: Sequence[EdgeRow], known: dict[NodeTable, set[str]]) -> Iterato
                 raise no_such_pair(row, label_of)
             if any(label is NodeTable.SYMBOL and end not in symbols for label, end in zip(labels, row[1:3], strict=True)):
                 raise BadInputError(
-                    f"the edge {row.kind} {row.src} -> {row.dst} has an end that is neither in the delta nor in the graph; "
-                    "add the missing node to the delta",
+                    f"the edge {row.kind} {row.src} -> {row.dst} has an end that is neither in the change nor in the graph; "
+                    "add the missing node to the change",
                     argument="edges",
                 )
         yield edge_table(some).drop_columns(["stale_at"]).add_column(0, "kind", pa.array([row.kind for row in some], pa.string()))

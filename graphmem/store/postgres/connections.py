@@ -141,7 +141,7 @@ class Connections:
         said = " ".join(str(error).split())[:300]
         state = getattr(error, "sqlstate", None) or ""
         if isinstance(error, psycopg.errors.UniqueViolation):
-            return BadInputError(f"rows of the delta are repeated ({said}); use each once", argument="delta")
+            return BadInputError(f"rows of the change are repeated ({said}); use each once", argument="delta")
         if state.startswith("53"):
             return DiskFullError(f"{self.shown} has too few resources ({said}); nothing was written", path=self.shown)
         if state == "57014":
