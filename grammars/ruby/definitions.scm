@@ -77,12 +77,22 @@
   name: (constant) @name
   body: (body_statement) @body) @definition.class
 
+(module
+  name: (constant) @name
+  !body) @definition.class
+
 ; module Space::Name … end
 (module
   name: (scope_resolution
     scope: (_) @owner
     name: (constant) @name)
   body: (body_statement) @body) @definition.class
+
+(module
+  name: (scope_resolution
+    scope: (_) @owner
+    name: (constant) @name)
+  !body) @definition.class
 
 ; def self.included(other): other.extend Name, other.send :include, Name
 (_
@@ -129,20 +139,61 @@
   (#eq? @_configure "configure")
   (#any-of? @_method "include" "prepend" "extend"))
 
+; class << Name … end: more methods of the class itself
+(singleton_class
+  value: (constant) @name
+  body: (body_statement) @body) @definition.class
+
+(singleton_class
+  value: (scope_resolution
+    scope: (_) @owner
+    name: (constant) @name)
+  body: (body_statement) @body) @definition.class
+
 ; class << self: def name(parameters) … end
 (singleton_class
-  value: (self)
   body: (body_statement
     (method
       name: (_) @name
       body: (_) @body) @definition.function @modifier.static))
 
 (singleton_class
-  value: (self)
   body: (body_statement
     (method
       name: (_) @name
       !body) @definition.function @modifier.static))
+
+; class << self: private def name(parameters) … end
+(singleton_class
+  body: (body_statement
+    (call
+      arguments: (argument_list
+        (method
+          name: (_) @name
+          body: (_) @body) @definition.function @modifier.static))))
+
+(singleton_class
+  body: (body_statement
+    (call
+      arguments: (argument_list
+        (method
+          name: (_) @name
+          !body) @definition.function @modifier.static))))
+
+; class << self: if … def name(parameters) … end end
+(singleton_class
+  body: (body_statement
+    (_
+      [
+        (then
+          (method
+            name: (_) @name
+            body: (_) @body) @definition.function @modifier.static)
+        (else
+          (method
+            name: (_) @name
+            body: (_) @body) @definition.function @modifier.static)
+      ])))
 
 ; def name(parameters) … end
 (method

@@ -69,6 +69,18 @@
   variable: (exception_variable
     (identifier) @target)) @binding.except
 
+; if value.is_a?(Name), case value when Name
+[
+  (if)
+  (elsif)
+  (unless)
+  (if_modifier)
+  (unless_modifier)
+  (conditional)
+  (when)
+  (in_clause)
+] @condition
+
 ; return value; the last line
 (return
   (argument_list

@@ -56,7 +56,7 @@ class Model(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """Nodes that an impact walk reached, with their depths and confidences.
+    """Nodes that a walk through the graph reached, with depth and confidence.
 
     The three arrays have one element for each node, in the same order.
     """
@@ -98,9 +98,9 @@ def test_features(view: GraphView, reached: Reached, targets: Sequence[int]) -> 
 
 
 def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Sequence[int], reached: Reached) -> FloatArray:
-    """Features for the chance that a test outside an answer runs a target.
+    """Features for the chance that an impact answer misses a test.
 
-    The result has the shape (len(MISS_FEATURES),).
+    The test is outside the answer but runs a target. The result has the shape (len(MISS_FEATURES),).
 
     Args:
         view: the graph.
@@ -136,7 +136,7 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
 def _gap(
     view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int], cases: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> float:
-    """Share of the project's tests that reach a seed but no target.
+    """Share of the project's tests that reach code near a target only.
 
     `seeds` are nodes near a target, such as the class of a target. `cases` has a boolean for each node of the graph: True for a test that
     reaches a target. The walk follows no path with a value below `floor`.
@@ -148,9 +148,9 @@ def _gap(
 
 
 def _tests_near(view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int]) -> IntArray:
-    """Tests from which a path leads to a seed, as ascending node indices.
+    """Tests from which a path leads to one of some nodes, ascending.
 
-    The results of recent calls are kept for each graph, because an editor asks about each definition of a file.
+    `seeds` are these nodes. The results of recent calls are kept for each graph, because an editor asks about each definition of a file.
     """
     known = _NEAR.setdefault(view, {})
     key = (id(values), floor, tuple(seeds))
@@ -180,7 +180,7 @@ def after_a_run() -> float:
 
 
 def chances_of_tests(view: GraphView, reached: Reached, targets: Sequence[int]) -> FloatArray:
-    """Chance of each reached node to run a target.
+    """Chance that each reached test runs a target.
 
     The result has one element for each node of `reached`. Only the elements of tests have a meaning.
     """
@@ -188,9 +188,9 @@ def chances_of_tests(view: GraphView, reached: Reached, targets: Sequence[int]) 
 
 
 def chance_of_a_miss(view: GraphView, values: FloatArray, floor: float, targets: Sequence[int], reached: Reached) -> float:
-    """Chance that a test outside an answer runs a target.
+    """Chance that an impact answer misses a test that runs a target.
 
-    The chance holds if at least one test of the project runs the target.
+    It is computed for the case that at least one test of the project runs the target.
     """
     features = miss_features(view, values, floor, targets, reached)
     return float(model("miss").chances(features[None, :])[0])

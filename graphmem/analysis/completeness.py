@@ -69,7 +69,7 @@ def runnable(view: GraphView, nodes: Sequence[int]) -> bool:
 def unjudged_tests(
     view: GraphView, values: FloatArray, seeds: Sequence[int], found: IntArray, runs: Runs, able: Collection[str]
 ) -> list[int]:
-    """Tests outside an answer that may run a target but lack a valid run.
+    """Tests outside an answer that may run a target, without a valid run.
 
     A test is included in two cases. First, a path of edges, of any confidence, leads from the test to a target. Second, the test was never
     recorded, and a path leads from it to other code in a target's file. The second case does not apply to tests in files of helpers (see
@@ -111,10 +111,10 @@ def _files_of_helpers(view: GraphView, runs: Runs) -> set[int]:
 
 
 def verdict(view: GraphView, targets: Sequence[int], found: IntArray, unsure: Unsure, state: IndexState, *, judges: bool) -> Epistemic:
-    """Return how complete an answer is: exact, lower_bound or unknown.
+    """Return how complete an impact answer is: exact, lower_bound or unknown.
 
-    It is exact if `judges` holds, no test lacks a valid run, and all files are completely parsed and unchanged. Otherwise it is lower_bound
-    if the answer lists a node or a target is an entry point, else unknown.
+    It is exact if test runs can decide the answer (`judges`), no test lacks a valid run, and all files are completely parsed and unchanged.
+    Otherwise it is lower_bound if the answer lists a node or a target is an entry point, else unknown.
 
     Args:
         view: the graph.
@@ -153,14 +153,15 @@ def miss_chance(
 
 
 def family(view: GraphView, path: str) -> str:
-    """Name of a file's language family; TypeScript and JavaScript share one."""
+    """Language family of a file; TypeScript and JavaScript are one family."""
     return family_of(view.languages[view.path_number[path]])
 
 
 def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
-    """Language families whose files can name one of the nodes `seeds`.
+    """Families of languages in which code can name the given nodes.
 
-    All families are returned if `seeds` is empty or contains an external symbol.
+    Code in Python, for example, cannot name a definition in C. All families are returned if `seeds` is empty or contains an external
+    symbol.
     """
     numbers = set(view.path_index[np.asarray(seeds, dtype=np.int64)].tolist())
     if not numbers or -1 in numbers:
@@ -169,7 +170,7 @@ def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
 
 
 def nearest(view: GraphView, paths: Sequence[str], seeds: Sequence[int]) -> list[str]:
-    """Sort paths by how many leading folders they share with changed symbols.
+    """Sort paths by their nearness to changed symbols.
 
     `seeds` are the changed symbols. The path that shares the most folders with the path of one of them comes first. Ties are sorted by
     name. A file that contains a changed symbol comes before all others.
@@ -222,7 +223,7 @@ def possible_sites(view: GraphView, seeds: Sequence[int], able: Collection[str])
 def faint_neighbours(
     view: GraphView, adjacency: Adjacency, walks: Sequence[tuple[FloatArray, Sequence[int]]], found: IntArray, floor: float
 ) -> list[int]:
-    """Direct neighbours that an answer omits because of low confidence.
+    """Direct neighbours that an answer omits, because confidence is too low.
 
     `adjacency` decides whether neighbours are dependents or dependencies. `walks` has (value of each edge, start nodes) for each walk. A
     neighbour is omitted if the value of its edge is below `floor`. The result is sorted by path and line.

@@ -24,7 +24,7 @@ _CONTAINERS = ("module", "class", "interface", "enum")
 
 
 class FileChange(NamedTuple):
-    """One file of a diff.
+    """A file that a diff changes, with its changed lines.
 
     Lines are 1-based. A path is "" on the side where the file does not exist.
     """

@@ -126,10 +126,10 @@ def expand(view: GraphView, targets: Collection[int]) -> list[int]:
 
 
 class Start(NamedTuple):
-    """Nodes where a walk begins (seeds), and the edge kinds that it follows.
+    """Nodes where a walk through the graph begins, and the edges it follows.
 
-    The kinds depend on the change. For example, a change of a function's body affects fewer dependents than a change of its name. So its
-    walk follows fewer kinds of edges.
+    The kinds of edges depend on the change. For example, a change of a function's body affects fewer dependents than a change of its name.
+    So its walk follows fewer kinds of edges.
     """
 
     seeds: Sequence[int]
@@ -137,7 +137,7 @@ class Start(NamedTuple):
 
 
 def impact(view: GraphView, targets: Sequence[int], question: Question, state: IndexState, runs: Runs = NO_RUNS) -> ImpactReport:
-    """Impact report of some nodes and their members.
+    """Report on what a change of some nodes and their members affects.
 
     It lists dependents, or dependencies if the question asks for them.
 
@@ -159,9 +159,9 @@ def united_impact(
     state: IndexState,
     runs: Runs = NO_RUNS,
 ) -> ImpactReport:
-    """Impact report of several walks, each from its own start nodes.
+    """Impact report of several walks through the graph.
 
-    If several walks reach a node, its depth is the fewest steps, and its path is the most confident one.
+    Each walk has its own start nodes. If several reach a node, its depth is the fewest steps, and its path is the most confident one.
 
     Args:
         view: the graph to walk.
@@ -258,7 +258,7 @@ def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArra
 
 
 def _as_cases(view: GraphView, found: _Found, seeds: Sequence[int]) -> _Found:
-    """Replace each found function inside a test by the test itself.
+    """Replace functions inside a test by the test itself.
 
     A test runner can run only whole tests. If the test is already in `found` or `seeds`, the function is only dropped.
     """
@@ -283,9 +283,9 @@ def ran_target(hit: ImpactHit) -> bool:
 
 
 class _Found(NamedTuple):
-    """Nodes that several walks reached; arrays with one element per node.
+    """Nodes that walks through the graph reached, as arrays.
 
-    The nodes are sorted by (depth, -confidence, node).
+    The arrays have one element per node. The nodes are sorted by (depth, -confidence, node).
     """
 
     nodes: IntArray
@@ -344,7 +344,7 @@ def _without_refuted(view: GraphView, found: _Found, seeds: Sequence[int], judge
 
 
 def case_of(view: GraphView, node: int) -> int:
-    """The test that is `node`, or that contains `node`; -1 if there is none."""
+    """The test that a node is or belongs to; -1 if there is none."""
     while node >= 0 and not view.is_test_case[node]:
         node = int(view.parent[node])
     return node
@@ -416,7 +416,7 @@ def _shared(view: GraphView, found: _Found, limit: int) -> _Found:
 
 
 def _hits(view: GraphView, found: _Found, *, towards_seed: bool) -> list[ImpactHit]:
-    """Convert all reached nodes to hits of the report, in their order.
+    """Convert reached nodes to entries of an impact report, in their order.
 
     `towards_seed` means that the edges of a path lead towards its start node, as for dependents.
     """
@@ -442,9 +442,9 @@ def _by_depth(found: _Found) -> list[int]:
 
 
 def _groups(view: GraphView, found: _Found, *, modules: bool) -> list[ImpactGroup]:
-    """Group hits by file, or by directory if `modules` is true.
+    """Group the entries of a report by file, or by directory.
 
-    Groups with the most hits come first, then the order is by name.
+    `modules` chooses directories. Groups with the most entries come first, then the order is by name.
     """
     if not len(found.nodes):
         return []
@@ -463,7 +463,10 @@ def _groups(view: GraphView, found: _Found, *, modules: bool) -> list[ImpactGrou
 
 
 def _text_only(view: GraphView, node: int) -> str:
-    """The language of a file that is searched as text only; "" for others."""
+    """The language of a file that graphmem only searches as text.
+
+    The result is "" for a file whose code is parsed.
+    """
     number = int(view.path_index[node])
     is_text = number >= 0 and view.arrays.paths.language[number].as_py() == LANGUAGE
     return text_only_language(view.path(node)) if is_text else ""

@@ -111,7 +111,7 @@ def _apart(sources: set[int], targets: set[int]) -> tuple[list[int], list[int]]:
 def subgraph(
     view: GraphView, seeds: Sequence[int], state: IndexState, *, depth: int = 1, kinds: Collection[str] | None = None, limit: int = 500
 ) -> Subgraph:
-    """Nodes within some steps of the seeds, and all edges among them.
+    """Nodes within some steps of the given nodes, and all edges among them.
 
     Edges are followed in both directions. Nodes are sorted by distance, then by index, so the nearest `limit` nodes are kept. An edge is
     [source, destination, kind, confidence, rule]. Its source and destination are positions in the list of returned nodes. Edges are sorted.

@@ -1,6 +1,6 @@
-"""Measured recall of calls by language: the share of calls found.
+"""Share of calls that graphmem finds, measured for each language.
 
-Answers that depend on calls report the recall.
+This share is the recall. Answers that depend on calls report it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ _INDEXED_LANGUAGES: WeakKeyDictionary[GraphView, set[str]] = WeakKeyDictionary()
 
 
 class Measured(NamedTuple):
-    """Recall and precision of calls found from source text, in one language."""
+    """Measured share of calls that are found in a language, and are right.
+
+    The first is the recall, the second the precision. Both are of calls found from source text.
+    """
 
     language: str  # its name for people
     tree: str  # the measured projects, separated by commas
@@ -61,7 +64,7 @@ def measured() -> dict[str, Measured]:
 
 
 def known_calls(languages: Iterable[str]) -> list[Measured]:
-    """Measured recall and precision of calls, lowest recall first.
+    """Measured shares of calls found in given languages, lowest first.
 
     The result has one element for each of `languages` that was measured.
     """
@@ -70,10 +73,10 @@ def known_calls(languages: Iterable[str]) -> list[Measured]:
 
 
 def known_in(view: GraphView, nodes: IntArray) -> list[KnownCalls]:
-    """Measured recall of calls in the languages of `nodes`, lowest first.
+    """Shares of calls found in the languages of given nodes, lowest first.
 
-    Languages with edges from an indexer are excluded, because their recall is higher. Languages that were never measured come last. They
-    are listed only if some of the nodes are functions.
+    Languages with edges from an indexer are excluded, because their share is higher. Languages that were never measured come last. They are
+    listed only if some of the nodes are functions.
     """
     told = _indexed_languages(view)
     languages = _languages(view, nodes) - told

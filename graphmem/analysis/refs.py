@@ -43,7 +43,7 @@ MAX_REF_CHARACTERS = 1000
 
 
 def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int]:
-    """Nodes that a reference such as `query.py:QuerySet.filter` means.
+    """Nodes that a typed reference such as `query.py:QuerySet.filter` means.
 
     The result has several nodes only if several definitions have the same path and name. They are sorted by line, with overloads last.
 
@@ -93,7 +93,7 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
 
 
 def is_known(view: GraphView, name: str) -> bool:
-    """Whether a name, qualified name or path means at least one node."""
+    """Whether a typed name, qualified name or path means a node of the graph."""
     return any(_ranks(view, name)) or bool(_inherited(view, name))
 
 
@@ -160,10 +160,10 @@ def _ranks(view: GraphView, ref: str) -> list[list[int]]:
 
 
 def _inherited(view: GraphView, ref: str) -> list[int]:
-    """Definitions that the class in `Class.member` inherits as `member`.
+    """Definitions that `Class.member` means if the class inherits the member.
 
-    Only the nearest bases count: a base hides the definitions of its own bases. An abstract definition, as in an interface, counts only
-    if there is no other.
+    Only the nearest bases count: a base hides the definitions of its own bases. An abstract definition, as in an interface, counts only if
+    there is no other.
     """
     owner, _, member = ref.rpartition(".")
     members = [node for node in view.by_name(member).tolist() if view.label[node] == SYMBOL] if owner else []
@@ -234,7 +234,7 @@ def _one(view: GraphView, ref: str, candidates: list[int]) -> list[int]:
 
 
 def _in_file(view: GraphView, node: int) -> tuple[bool, int, int]:
-    """Sort key of definitions with one name: overloads last, then by line."""
+    """Sort key for definitions of one name: overloads last, then by line."""
     return "overload" in view.modifiers(node) if view.label[node] == SYMBOL else False, int(view.start_line[node]), node
 
 

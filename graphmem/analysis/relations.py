@@ -46,7 +46,7 @@ RELATIONS: Final[dict[str, Relation]] = {
 
 
 def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
-    """Nodes in a relation to a node, such as its callers, with the edges.
+    """Nodes that have a relation to a node, such as its callers, with edges.
 
     Nodes are sorted by four keys: code before tests, confidence of the edge (highest first), path, and line. Members of a class are sorted
     by line. Among tests of the node, those with a TESTS edge come first, and each test is listed once.
@@ -83,7 +83,7 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
 
 
 def one_edge_a_test(view: GraphView, edges: NDArray[Any]) -> NDArray[np.int64]:
-    """Position in `edges` of the best edge of each source node, one per node.
+    """Position in `edges` of the best edge of each source node.
 
     The best edge is a TESTS edge if there is one, else the edge with the highest confidence. The positions are in the order of the source
     nodes.

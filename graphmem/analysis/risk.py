@@ -85,7 +85,7 @@ def assess(facts: Facts) -> Risk:
 
 
 def _saturating(most: float, value: float, scale: float) -> tuple[float, float]:
-    """Points for `value`, and the most points that any value can have.
+    """Points for a value, and the maximum number of points.
 
     The points approach the maximum `most` as the value grows; a larger `scale` slows this.
     """

@@ -1,7 +1,7 @@
-"""Rank a symbol by its direct dependents within the project.
+"""Compare a symbol's number of direct dependents with other symbols'.
 
-The risk level of a change depends on absolute numbers, so most symbols of a library have the same level. The standing also distinguishes
-symbols of one level.
+The risk level of a change depends on absolute numbers, so most symbols of a library have the same level. This rank, the standing, also
+distinguishes symbols of one level.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def _direct_dependents(view: GraphView) -> _Counts:
 
 
 def _within(nodes: npt.NDArray[np.int64], owners: npt.NDArray[np.int64], above: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Whether each node is its owner, or a member of its owner at any depth.
+    """Whether each node is a given class, or a member of it at any depth.
 
-    `owners` has the owner of each node. `above` maps a node to the class that contains it, or -1.
+    `owners` has the class for each node. `above` maps a node to the class that contains it, or -1.
     """
     inside = np.zeros(len(nodes), dtype=bool)
     at = nodes

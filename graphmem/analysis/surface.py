@@ -36,7 +36,7 @@ _CALLED_BY: Final = {
 
 
 def outside_callers(view: GraphView, targets: Sequence[int]) -> str:
-    """Sentence on why code outside the project may call one of the targets.
+    """Sentence that says why code outside the project may call a target.
 
     Returns "" if nothing indicates such calls.
     """
@@ -60,18 +60,18 @@ def _outside_use(view: GraphView, node: int) -> str:
 
 
 def _is_public(view: GraphView, node: int) -> bool:
-    """Whether a definition is exported, or public by its name and location.
+    """Whether code outside may use a definition: it is exported or public.
 
-    A definition that a package's `__init__` imports is exported.
+    A definition that a package's `__init__` imports is exported. Name and location can make it public.
     """
     modifiers = view.modifiers(node)
     return "exported" in modifiers or _is_shown_again(view, node) or _is_public_name(view, node, modifiers)
 
 
 def _is_shown_again(view: GraphView, node: int) -> bool:
-    """Whether the `__init__` of a package re-exports a definition.
+    """Whether the `__init__` of a package imports a definition to export it.
 
-    For example, `from ._impl import name` re-exports `name`.
+    For example, `from ._impl import name` exports `name`.
     """
     if _is_private(view.name(node)):
         return False
@@ -81,7 +81,7 @@ def _is_shown_again(view: GraphView, node: int) -> bool:
 
 
 def _classes_that_have(view: GraphView, node: int) -> list[int]:
-    """The class of the public method `node`, and its subclasses outside tests.
+    """The class of a public method, and its subclasses outside tests.
 
     The nodes are ascending. The list is empty if `node` is not a public method.
     """
@@ -129,9 +129,9 @@ def _is_private(name: str) -> bool:
 
 
 def _external_base(view: GraphView, node: int) -> str:
-    """External class whose code may call the method `node`, or "".
+    """Class outside the project that may call a method, or "".
 
-    The class of the method inherits, perhaps indirectly, from this class.
+    The class of the method `node` inherits, perhaps indirectly, from it.
     """
     parent = int(view.parent[node])
     if NODE_KINDS[view.kind[node]] != "method" or parent < 0 or NODE_KINDS[view.kind[parent]] not in _CLASSES:

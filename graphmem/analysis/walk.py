@@ -60,12 +60,12 @@ _ADJACENCIES: WeakKeyDictionary[GraphView, dict[bool, Adjacency]] = WeakKeyDicti
 
 
 def forward(view: GraphView) -> Adjacency:
-    """Dependencies of each node, as an Adjacency."""
+    """Dependencies of each node, in the form that `walk` needs."""
     return _adjacency(view, is_forward=True)
 
 
 def reverse(view: GraphView) -> Adjacency:
-    """Dependents of each node, as an Adjacency."""
+    """Dependents of each node, in the form that `walk` needs."""
     return _adjacency(view, is_forward=False)
 
 
@@ -179,18 +179,18 @@ def step_values(view: GraphView, kinds: Collection[str], weights: dict[str, floa
 
 
 def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_depth: int, floor: float) -> Walk:
-    """Walk from the seeds along the edges of `adjacency`.
+    """Walk from start nodes along edges; return the nodes reached, with paths.
 
     Args:
         adjacency: `reverse(view)` for dependents, `forward(view)` for dependencies.
         values: step value of each edge row, in [0, 1]; 0 disables an edge.
-        seeds: node indices; they are never hits.
+        seeds: the start nodes; they are never hits.
         max_depth: maximum number of edges in a path, at least 1.
         floor: lowest product of step values that the walk follows, in (0, 1].
 
     Returns:
-        Every node within the limits, except seeds. If two paths to a node have equal values, the shorter one is kept. If they are equally
-        long, the one whose previous node has the lower index is kept.
+        Every node within the limits, except start nodes. If two paths to a node have equal values, the shorter one is kept. If they are
+        equally long, the one whose previous node has the lower index is kept.
     """
     size = len(adjacency.pointers) - 1
     best = np.zeros(size, dtype=np.float32)
@@ -230,10 +230,9 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
 
 
 def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, levels: list[_Level], floor: float) -> Iterator[_Last]:
-    """Edges that can only be the last step of a path, level by level.
+    """Edges that can only be the last step of a path, by depth and row.
 
-    They lead on from the nodes of each level of a walk, and from the seeds. Each path has a value of at least `floor`. The order is by
-    depth and edge row.
+    They lead on from the nodes of each level of a walk, and from the start nodes. Each path has a value of at least `floor`.
     """
     if not len(adjacency.begins):
         return
@@ -252,7 +251,7 @@ def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, level
 
 
 def reached(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], floor: float) -> IntArray:
-    """Nodes that a `walk` without a bound of depth reaches, ascending.
+    """Nodes that a walk through the graph reaches at any depth, ascending.
 
     This takes about half the time of `walk`, because it does not store paths.
     """

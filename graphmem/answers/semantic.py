@@ -449,6 +449,7 @@ class CommitInfo:
     modules: Annotated[
         list[str], Doc("names of the current modules of all changed files, ascending; [] for a commit of more than 2,000 files")
     ]
+    routine: Annotated[bool, Doc("whether the author is a program that updates versions, such as renovate[bot]")] = False
 
 
 @answer

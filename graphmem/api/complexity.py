@@ -79,7 +79,7 @@ class _Size(NamedTuple):
 
 
 class _Inherited(NamedTuple):
-    """A list size that a field declares for lists nested in its result.
+    """A list size that a GraphQL field declares for lists inside its result.
 
     `size` is the maximum length of each list. `fields` are the paths from the current field to these lists.
     """
@@ -100,9 +100,9 @@ _NONE = _Inherited(1, frozenset())
 
 
 def sizes_of(variables: Mapping[str, Any] | None) -> tuple[tuple[str, int], ...]:
-    """Return (name, size) of each GraphQL variable that can size a list.
+    """Return the variables of a GraphQL request that can set a list's length.
 
-    The size of an integer is its value, and the size of a list is its length. Variables of other types are left out.
+    Each is (name, size). The size of an integer is its value, and the size of a list is its length. Variables of other types are left out.
     """
     return tuple(
         (name, len(value) if isinstance(value, list) else value)

@@ -78,7 +78,7 @@ OnBranch: TypeAlias = Callable[[str, Access], AbstractAsyncContextManager[Server
 
 
 class Heard(Generic[T]):
-    """The events that one subscriber receives.
+    """Sends one subscriber the events that it may receive.
 
     The permission for the operation is checked once, before the first event. The subscriber's access is checked again at each event.
 
@@ -115,7 +115,7 @@ class Operation:
 
     Args:
         connection: state of the request or WebSocket.
-        generation: the generation of the index that the client expects; None for any.
+        generation: the state of the index that the client expects, as its counter of changes; None for any.
     """
 
     def __init__(self, connection: Connection, generation: int | None = None) -> None:
@@ -139,7 +139,7 @@ class Operation:
 
         Raises:
             DeadlineError, LimitError: see `OperationRunner.run`.
-            GenerationChangedError: the answer comes from another generation of the index than the client expects.
+            GenerationChangedError: the index has changed since the state that the client expects.
             GraphMemError: the function raised it.
         """
         if self._generation is None:
@@ -147,12 +147,12 @@ class Operation:
         return await self._runner.run(self.deadline, self._as_expected, partial(operation, *args, **kwargs))
 
     def _as_expected(self, operation: Callable[[], T]) -> T:
-        """Run `operation`; check that the index has the expected generation.
+        """Run `operation`; check that the index has the expected state.
 
-        A generation is a number that grows with each committed change of the index. So one check after `operation` is enough.
+        The state is given by a number that grows with each committed change of the index. So one check after `operation` is enough.
 
         Raises:
-            GenerationChangedError: the index has another generation.
+            GenerationChangedError: the index has another state.
         """
         answer = operation()
         found = self.service.state().generation

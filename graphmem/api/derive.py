@@ -123,9 +123,9 @@ def object_type(answer: type) -> type:
 
 @cache
 def hints_of(answer: type) -> dict[str, tuple[Any, tuple[Any, ...]]]:
-    """Return the type of each field of a dataclass or a TypedDict, by name.
+    """Return the type of each field of a dataclass or a TypedDict.
 
-    Each value is (type, marks). `marks` is the metadata of the field's `Annotated`, such as `GlobalId`; it may be empty.
+    The result maps names to (type, marks). `marks` is the metadata of the field's `Annotated`, such as `GlobalId`; it may be empty.
     """
     hints = type_hints(answer)
     names = [one.name for one in dataclasses.fields(answer)] if dataclasses.is_dataclass(answer) else list(hints)

@@ -80,7 +80,7 @@ class Documents:
         return made
 
     def refusal(self, prepared: Prepared, operation_name: str | None, variables: Mapping[str, Any] | None) -> list[GraphQLError]:
-        """Return the reasons to refuse an operation; empty if it is allowed.
+        """Return why a GraphQL operation is refused; empty if it is allowed.
 
         Args:
             prepared: the document.

@@ -165,9 +165,9 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         return _or_none(self._present(type_, details))
 
     def _present(self, type_: GraphQLOutputType, details: FieldDetailsList) -> Render:
-        """Return a function that renders values of the type `type_`.
+        """Return a function that renders values of a GraphQL type.
 
-        The function does not accept None, so its caller must handle null values.
+        The type is `type_`. The function does not accept None, so its caller must handle null values.
         """
         if isinstance(type_, GraphQLScalarType):
             return _scalar(type_)
@@ -269,9 +269,9 @@ def _compiled(text: str) -> CodeType:
 
 
 def _reader(definition: GraphQLField) -> str | Render:
-    """Return the name of the attribute that a field shows.
+    """Return how the value of a GraphQL field is read from an object.
 
-    If the field computes its value instead, the result is the field's resolver function.
+    The result is the name of an attribute. If the field computes its value instead, the result is the field's resolver function.
 
     Raises:
         _NotPlainError: graphql-core must resolve the field.

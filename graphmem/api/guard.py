@@ -43,7 +43,7 @@ class Guard(SchemaExtension):
         self._prepared: Prepared | None = None
 
     async def on_operation(self) -> AsyncIterator[None]:
-        """Create the deadline and the loaders of the operation.
+        """Create the deadline and the data loaders of a GraphQL operation.
 
         They are made for each operation, because a WebSocket carries many operations. If the request's `extensions` name a branch, the
         operation runs on that branch.
@@ -65,7 +65,7 @@ class Guard(SchemaExtension):
             yield
 
     def on_parse(self) -> Iterator[None]:
-        """Take the parsed document from the cache, or parse it."""
+        """Take the parsed GraphQL document from the cache, or parse it."""
         context = self.execution_context
         context.parse_options["max_tokens"] = self._documents.tokens
         if context.query:
@@ -77,7 +77,10 @@ class Guard(SchemaExtension):
         yield
 
     def on_validate(self) -> Iterator[None]:
-        """Check the document and its limits, in place of Strawberry's validation."""
+        """Check a GraphQL document and its limits.
+
+        This takes the place of Strawberry's validation.
+        """
         context = self.execution_context
         if self._prepared is not None:
             context.pre_execution_errors = self._documents.refusal(self._prepared, context._provided_operation_name, context.variables)

@@ -42,7 +42,7 @@ async def ready(request: Request) -> Response:
 
 
 async def exposed(request: Request) -> Response:
-    """Answer with the counters and gauges in the Prometheus text format."""
+    """Answer with the server's counters and gauges, in Prometheus' format."""
     server: ServerState = request.app.state.server
 
     def text() -> str:

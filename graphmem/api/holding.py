@@ -77,7 +77,7 @@ def times(limits: ServerLimits) -> dict[Phase, Allowed]:
 
 
 def room(limits: ServerLimits) -> int:
-    """Return the maximum number of connections of the server.
+    """Return how many connections the server accepts at most.
 
     It is the configured number, or less if the process may open fewer files.
     """
@@ -98,7 +98,7 @@ def cut_off(transport: asyncio.Transport) -> None:
 
 
 class Slot:
-    """The record of one accepted connection and of the event it waits for."""
+    """The record of one accepted connection, and what it waits for."""
 
     def __init__(self, address: str, let_go: Callable[[], object]) -> None:
         self.address = address

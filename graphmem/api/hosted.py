@@ -323,7 +323,7 @@ class HostedBranch(HostedProject):
         return self._line.in_place
 
     def __getattr__(self, name: str) -> Any:
-        """Return an operation: of the project if it writes, else of the branch."""
+        """Return an operation of the branch, or of its project if it writes."""
         overlays = self._line.parts.overlays
         rule = registry().get(name)
         if rule is not None and rule.hints.needs not in ("", "read") and name not in _OWN:
@@ -337,7 +337,7 @@ class HostedBranch(HostedProject):
         return DroppedBranch(name)
 
     def search_projects(self, query: str, projects: Sequence[str] | None = None, limit: int = 10) -> ProjectsSearch:
-        """Search several projects; this branch takes the place of its project."""
+        """Search several projects, with this branch in place of its project."""
         chosen = projects or [self._full_name if one == self._name else one for one in self._server.readable(caller())]
         return self._server.search_projects(query, chosen, limit)
 

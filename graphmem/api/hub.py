@@ -49,7 +49,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class _Mount:
-    """An open project or branch, with the ASGI application that serves it."""
+    """An open project or branch, with the web application that serves it."""
 
     app: Starlette
     service: GraphMem
@@ -257,7 +257,7 @@ class HubApp:
                 await mount.life.aclose()
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run the application's lifetime, and close idle projects meanwhile."""
+        """Close idle projects while the server's application runs."""
 
         async def look() -> None:
             while True:

@@ -36,10 +36,7 @@ npm --prefix web run build</pre>
 
 
 def assets() -> Traversable:
-    """Return the directory with the files of the query page.
-
-    The build of the page writes to it.
-    """
+    """Return the directory with the built files of the query page."""
     return files("graphmem.api") / "static" / "graphiql"
 
 

@@ -130,10 +130,10 @@ def _ends(step: object) -> bool:
 
 @asynccontextmanager
 async def ahead(steps: AsyncIterator[T]) -> AsyncIterator[Callable[[], Awaitable[T | None]]]:
-    """Start to read `steps`; yield a function that returns the next event.
+    """Read events one ahead; yield a function that returns the next event.
 
-    The function waits for the event, and returns None after the last one. The next event is requested before the caller handles the
-    current one, so none is lost.
+    The function waits for the event, and returns None after the last one. The next event is requested before the caller handles the current
+    one, so none is lost.
     """
 
     def ask() -> asyncio.Future[T | None]:

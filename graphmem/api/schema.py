@@ -52,7 +52,7 @@ class IndexProgress:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The result of the mutation `index`: the id of the run, or its summary."""
+    """The result of a requested index run: its id, or its summary."""
 
     run_id: str
     summary: answers.IndexSummary | None
@@ -182,10 +182,10 @@ class Subscription:
 
 
 def _gist(report: answers.ImpactReport) -> object:
-    """Return the parts of an impact report that trigger a message if changed.
+    """Return the parts of an impact report whose change a subscriber hears of.
 
-    A subscriber gets the new report only if these parts differ from the last report. Two parts are left out because they change too
-    often: notes on files that changed since the index run, and the rank among the project's symbols.
+    A subscriber gets the new report only if these parts differ from the last report. Two parts are left out because they change too often:
+    notes on files that changed since the index run, and the rank among the project's symbols.
     """
     risk = report.risk
     listed = [[(hit.symbol.id, hit.confidence, hit.depth) for hit in hits] for hits in (report.hits, report.tests)]

@@ -157,7 +157,7 @@ class OriginCheck:
 
 
 class Placed(Protocol):
-    """Interface of an open index that has an id and a directory.
+    """Interface of an open index: its id, and whether it was moved.
 
     `index_id` is described in `graphmem.runtime.identity`.
     """
@@ -209,7 +209,7 @@ class IndexCheck:
 
 
 class TokenCheck:
-    """Requires a token in each request, except on open paths.
+    """Requires an access token in each request, except on open paths.
 
     The permissions of the token are stored in the request's scope. A WebSocket may send the token in its first message.
     """

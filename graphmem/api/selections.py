@@ -76,7 +76,7 @@ def selection(hint: Any, indent: str = "") -> str:
 
 
 def _object_in(hint: Any) -> Any:
-    """Return the answer class inside a type, or None.
+    """Return the class of an answer inside a type, or None.
 
     For example, `Flow` for `Flow`, `list[Flow]` and `Flow | None`.
     """

@@ -46,10 +46,10 @@ class Inbox:
         return bool(self._waiting())
 
     def take_in(self, sidecar: Sidecar, resolver: Resolver, root: Path) -> list[Diagnostic]:
-        """Store the edges that the waiting files report, oldest file first.
+        """Store the edges that waiting files of outside tools report.
 
-        The edges are stored in `sidecar`, the SQLite file of observed edges. The result has diagnostics about files that could not be read,
-        and about contents that were skipped.
+        The oldest file comes first. The edges are stored in `sidecar`, the SQLite file of observed edges. The result has diagnostics about
+        files that could not be read, and about contents that were skipped.
         """
         notes: list[Diagnostic] = []
         self._taken = []
@@ -85,7 +85,7 @@ class Inbox:
 
 
 class Reader(NamedTuple):
-    """The functions that check and read one kind of waiting file."""
+    """The functions that check and read one kind of file of outside tools."""
 
     rule: str  # of its edges
     check: Callable[[Path], object]  # raises EvidenceError for files that can be refused at once

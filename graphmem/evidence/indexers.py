@@ -174,7 +174,7 @@ def _run(one: Fitting, root: Path, folder: Path) -> Path:
 
 
 def _telling(output: Sequence[str]) -> str:
-    """Return the line of an indexer's output that best explains its failure.
+    """Return the line of a failed program's output that explains the failure.
 
     This is the first line with the word "error", or else the last line.
     """

@@ -58,9 +58,9 @@ class Outside:
 
     @property
     def mark(self) -> str:
-        """Version of the stored observations, to save in the graph after `update`.
+        """Version of the stored edges of outside tools, to be saved in the graph.
 
-        The next run passes the saved version to `update` and `is_due`, which find changes since then.
+        Call this after `update`. The next run passes the saved version to `update` and `is_due`, which find changes since then.
         """
         return self._sidecar.mark()
 
@@ -136,9 +136,9 @@ class Outside:
         self._inbox.clear()
 
     def _load(self) -> None:
-        """Load the definitions in stored observations, unless they are loaded.
+        """Load the definitions to which stored edges lead, unless loaded.
 
-        The definitions are loaded again if the version of the observations has changed.
+        The definitions are loaded again if the stored edges have changed.
         """
         mark = self._sidecar.mark()
         if mark != self._loaded:
@@ -146,12 +146,12 @@ class Outside:
             self._loaded = mark
 
     def _state(self, number: int, body: str | None) -> tuple[bool, bool]:
-        """Return (whether a definition exists, whether its body is unchanged).
+        """Return whether a definition exists, and whether its body is unchanged.
 
-        The body is compared with that at the time of the observation.
+        The body is compared with that at the time when a tool saw the edge.
 
         Args:
-            number: number of the definition in the stored observations.
+            number: number of the definition in the stored edges.
             body: hash of the body, now or before the run; None if the definition does not exist.
         """
         return body is not None, body == self._ends[number].body_hash
@@ -171,9 +171,9 @@ class Outside:
         ranks: dict[tuple[str, str, str], int],
         settled: set[tuple[str, str, int]],
     ) -> None:
-        """Add the valid edges of one observation to the edges of its file.
+        """Add the edges that a tool saw from one definition to the file's edges.
 
-        The last three arguments are changed in place.
+        Only valid edges are added. The last three arguments are changed in place.
 
         Args:
             observation: edges from one definition, as stored.
@@ -227,11 +227,11 @@ class Outside:
 
 
 def _raised(known: EdgeRow | None, key: tuple[str, str, str], rule: str, lines: set[int], *, is_first: bool) -> EdgeRow:
-    """Return an edge with the rule and confidence of an outside observation.
+    """Return an edge with the rule and confidence that a tool gives it.
 
-    `key` is (kind, source id, target id) of the edge, `known` the edge so far, or None. `lines` are the lines of the observation. Lines of
-    a SCIP index are added to those of the edge. Lines of a test run are used only if the edge has no lines. If `is_first` is False, another
-    tool takes precedence, and only the lines change.
+    `key` is (kind, source id, target id) of the edge, `known` the edge so far, or None. `lines` are the lines that the tool reported. Lines
+    of a SCIP index are added to those of the edge. Lines of a test run are used only if the edge has no lines. If `is_first` is False,
+    another tool takes precedence, and only the lines change.
     """
     before = {int(line) for line in known.lines.split(",") if line} if known is not None else set()
     every = before | lines if rule == "scip" or not before else before

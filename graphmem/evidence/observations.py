@@ -28,9 +28,9 @@ NO_SITE: Final = -1
 
 
 class End(NamedTuple):
-    """A definition at one end of an observed edge, with its body's hash.
+    """A definition at one end of an edge that a tool saw, with a body hash.
 
-    The hash is that of the body at the time of the observation.
+    The hash is that of the body at the time when the tool saw the edge.
     """
 
     path: str
@@ -59,14 +59,14 @@ class Place(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """The other end of an observed edge, and the line where it is used."""
+    """The end of an edge that a tool saw, and the line where it is used."""
 
     end: End
     offset: int  # line of the site, counted from the first line of the subject; NO_SITE if unknown
 
 
 class Observation(NamedTuple):
-    """All edges of one kind from one definition, as one tool observed them.
+    """All edges of one kind from one definition, as an outside tool saw them.
 
     The definition where the edges begin is the `subject`; `seen` has the other ends.
     """
@@ -79,7 +79,7 @@ class Observation(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The observations that a reader found in one file of an outside tool."""
+    """The edges that were found in one file of an outside tool."""
 
     observations: Sequence[Observation]
     scope: frozenset[str] | None  # files whose former observations of this rule are replaced; None: by subject

@@ -85,7 +85,7 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
 
 
 class Sighting(NamedTuple):
-    """Edges that a test run showed, and everything that could not be used.
+    """The calls that a test run showed, and everything that was not usable.
 
     Not usable are functions without a definition, test items without a definition, and files that changed during the run.
     """
@@ -109,7 +109,7 @@ def describe(runs: Iterable[Run], root: Path) -> Sighting:
 
 
 class _Describing:
-    """Finds the definitions of functions in a test run, and caches them."""
+    """Finds the definitions of functions that a test run called."""
 
     def __init__(self, root: Path) -> None:
         self._root = os.path.join(os.path.realpath(root), "")  # noqa: PTH118
@@ -201,7 +201,7 @@ class _Describing:
 
 
 class _File:
-    """Finds the definitions of code objects in one file."""
+    """Finds the definitions that compiled functions of one file come from."""
 
     def __init__(self, path: str, definitions: Iterable[Definition]) -> None:
         self._path = path

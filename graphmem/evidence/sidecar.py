@@ -31,7 +31,7 @@ _FILE: Final = Sidefile("1", _SCHEMA, "version", EvidenceError, "delete it, then
 
 
 class Kept(NamedTuple):
-    """A stored observation: edges from one definition to others.
+    """Stored edges from one definition to others, as a tool reported them.
 
     Definitions are given by the numbers that they have in the store.
     """
@@ -44,7 +44,7 @@ class Kept(NamedTuple):
 
 
 class Sidecar:
-    """Stores the edges that outside tools observed in a project.
+    """Stores the edges that outside tools reported for a project.
 
     An observation has the edges of one kind from one definition. The rule of an observation names the kind of tool, such as `scip` or
     `runtime`. Methods raise `EvidenceError` if the file is damaged, or was written by another version of graphmem. Not thread-safe.
@@ -70,9 +70,9 @@ class Sidecar:
             seal(self.path)
 
     def mark(self) -> str:
-        """Return the version of the stored observations; "" without a file.
+        """Return the version of the stored edges of outside tools.
 
-        Each file of an outside tool that is stored gives a new version.
+        Each file of an outside tool that is stored gives a new version. The result is "" if nothing is stored.
         """
         if not self.exists:
             self.close()
@@ -81,10 +81,10 @@ class Sidecar:
         return f"{meta['id']}:{meta['version']}"
 
     def changed_since(self, mark: str) -> set[str] | None:
-        """Return the files whose observations changed since the version `mark`.
+        """Return the files whose edges from outside tools changed since a version.
 
-        `mark` is an earlier result of the method `mark()`. The result is None if `mark` belongs to another store; then all files count as
-        changed.
+        `mark` is the version, an earlier result of the method `mark()`. The result is None if `mark` belongs to another store; then all
+        files count as changed.
         """
         now = self.mark()
         if not now or not mark or now.partition(":")[0] != mark.partition(":")[0]:
@@ -99,7 +99,7 @@ class Sidecar:
         return {path for (path,) in self._select("SELECT DISTINCT path FROM observation JOIN definition ON id = subject")}
 
     def of_file(self, path: str) -> list[Kept]:
-        """Return the observations whose edges begin in a file.
+        """Return the edges from outside tools that begin in a file.
 
         They are sorted by three keys: the definition where the edges begin, the rule, and the kind.
         """
@@ -111,7 +111,7 @@ class Sidecar:
         return [Kept(rule, kind, subject, runs, _unpacked(seen)) for rule, kind, subject, runs, seen in rows]
 
     def of_kind(self, kind: str) -> Iterator[Kept]:
-        """Yield the observations of one kind of edge, such as CALLS.
+        """Yield the edges of one kind, such as CALLS, that outside tools reported.
 
         They are sorted by the definition where the edges begin, then by rule.
         """
@@ -122,9 +122,9 @@ class Sidecar:
                 yield Kept(rule, kind, subject, runs, _unpacked(seen))
 
     def of_rule(self, rule: str) -> Iterator[Kept]:
-        """Yield the observations of one rule, such as `scip` or `runtime`.
+        """Yield the edges that one kind of outside tool reported.
 
-        They are sorted by the definition where the edges begin, then by kind.
+        `rule` names it, for example `scip` or `runtime`. They are sorted by the definition where the edges begin, then by kind.
         """
         if self.exists:
             for kind, subject, runs, seen in self._select(
@@ -133,7 +133,7 @@ class Sidecar:
                 yield Kept(rule, kind, subject, runs, _unpacked(seen))
 
     def ends(self) -> dict[int, End]:
-        """Return all definitions in the stored observations, by their number."""
+        """Return all definitions at the ends of stored edges, by number."""
         if not self.exists:
             return {}
         return {row[0]: End(*row[1:]) for row in self._select("SELECT * FROM definition ORDER BY id")}
@@ -157,9 +157,9 @@ class Sidecar:
         return found
 
     def origins(self) -> dict[str, dict[str, str]]:
-        """Return the origin of the observations of each rule, such as `scip`.
+        """Return which tools reported the stored edges, for each kind of tool.
 
-        The result maps the rule to a dict for people. The dict has the tool, its version and counts.
+        The result maps the kind, such as `scip`, to a dict for people. The dict has the tool, its version and counts.
         """
         found: dict[str, dict[str, str]] = {}
         if self.exists:
@@ -168,10 +168,10 @@ class Sidecar:
         return found
 
     def take(self, rule: str, reading: Reading) -> None:
-        """Store the observations of one outside tool's file in a transaction.
+        """Store the edges that one outside tool's file reports, in a transaction.
 
-        `reading` has these observations; `rule` names the kind of tool. Earlier observations of a definition with the same rule are merged
-        with the new ones. In three cases they are replaced instead:
+        `reading` has these edges as observations; `rule` names the kind of tool. Earlier observations of a definition with the same rule
+        are merged with the new ones. In three cases they are replaced instead:
 
         - the body of the definition has changed
         - `reading.scope` is set: it lists files, and all earlier observations of these files are replaced
@@ -213,7 +213,7 @@ class Sidecar:
 
 
 class _Taking:
-    """Stores the observations of one outside tool's file in a transaction."""
+    """Stores the edges that one outside tool's file reports."""
 
     def __init__(self, connection: sqlite3.Connection, rule: str) -> None:
         self._db = connection
@@ -282,7 +282,7 @@ class _Taking:
         return Place(*self._db.execute("SELECT path, qualname, kind, ordinal FROM definition WHERE id = ?", (number,)).fetchone())
 
     def _sweep(self) -> None:
-        """Delete the stored definitions to which no observation refers."""
+        """Delete stored definitions that no stored edge needs any more."""
         used: set[int] = set()
         for subject, blob in self._db.execute("SELECT subject, seen FROM observation"):
             used.add(subject)

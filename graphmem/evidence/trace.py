@@ -1,4 +1,4 @@
-"""Read and write traces, the files of recorded test runs.
+"""Read and write the files of recorded test runs, called traces.
 
 A trace is one header line, then compressed JSON. Each definition is stored once and referred to by number. The checksum of the compression
 detects a truncated file. Unknown keys are ignored, so that later versions can add keys.
@@ -25,9 +25,9 @@ _KINDS: Final = (EdgeKind.CALLS, EdgeKind.TESTS)
 
 
 def write(path: Path, observations: list[Observation], origin: Mapping[str, str]) -> None:
-    """Write the observations of a test run to a file, atomically.
+    """Write what a test run called to a file, atomically.
 
-    `origin` describes the run for people, for example the tool and its version.
+    `observations` are the calls as edges. `origin` describes the run for people, for example the tool and its version.
     """
     numbers: dict[End, int] = {}
     rows = []
@@ -43,7 +43,7 @@ def write(path: Path, observations: list[Observation], origin: Mapping[str, str]
 
 
 def read(path: Path) -> Reading:
-    """Read the observations of a test run from a file.
+    """Read from a file what a test run called.
 
     Raises:
         EvidenceError: the file cannot be read, is not a trace, is truncated or damaged, or has a later version.

@@ -1,4 +1,4 @@
-"""Find the observed edges and test runs that are still valid."""
+"""Find recorded edges and test runs that are still valid."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from graphmem.model import EdgeKind, symbol_id
 
 
 class Held(NamedTuple):
-    """Ids of tests whose last run is still valid, and counts of valid edges."""
+    """Tests whose last recorded run is still valid, and counts of valid edges.
+
+    The tests are given by their ids.
+    """
 
     judged: frozenset[str]  # ids of tests: the last run was complete, and neither they nor any code they ran has changed since
     met: frozenset[str]  # ids of tests that ran, at least in part, and have not changed since

@@ -13,12 +13,21 @@ from typing import Final
 _BOT: Final = re.compile(
     r"\[bot\]$|(?:^|[ _-])(?:ro)?bot$|^(?:dependabot|renovate|greenkeeper|copilot|github[ _-]?actions)\b", re.IGNORECASE
 )
+_AGENT: Final = re.compile(r"^(?:copilot|claude|cursor|codex|devin|jules|sweep|google-labs-jules)\b", re.IGNORECASE)
 _SHARED: Final = re.compile(r"^(?:no-?reply@|root@)|@(?:localhost|[^.]*)$", re.IGNORECASE)  # addresses that several people have
 
 
 def is_bot(name: str) -> bool:
     """Whether a name is that of a program, such as `renovate[bot]`."""
     return _BOT.search(name.strip()) is not None
+
+
+def is_routine(name: str) -> bool:
+    """Whether an author is a program that updates versions, not an agent.
+
+    Coding agents, such as `copilot-swe-agent[bot]`, change code as people do.
+    """
+    return is_bot(name) and _AGENT.match(name.strip()) is None
 
 
 def one_name_each(commits: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:

@@ -51,7 +51,7 @@ class Change(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A recorded change with its position in the log."""
+    """A change of files with its position in the log of changes."""
 
     seq: int
     change: Change
@@ -136,9 +136,9 @@ class HistoryLog:
             seq = rows[-1][0]
 
     def mark(self) -> tuple[str, int]:
-        """Return (epoch, newest position) of the log.
+        """Return the log's epoch and its newest position.
 
-        The epoch is a value that changes when a change is removed or replaced. Derived data of another epoch is invalid.
+        The epoch is a value that changes when a change is removed or replaced. Data derived in another epoch is invalid.
         """
         if not self.exists:
             return ("", 0)
@@ -219,7 +219,7 @@ def _put(db: sqlite3.Connection, changes: Iterable[Change]) -> int:
 
 
 def _bump(db: sqlite3.Connection) -> None:
-    """Give the log a new epoch, which invalidates all data derived from it."""
+    """Change the log's epoch, which makes data derived from the log invalid."""
     db.execute("UPDATE meta SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT) WHERE key = 'epoch'")
 
 

@@ -136,11 +136,11 @@ def rank(
 
 
 def _walk(history: History, given: set[int], depth: int, min_support: int, weights: Weights) -> tuple[dict[int, float], dict[int, int]]:
-    """Return (strength of each connected file, middle file of each far file).
+    """Return how strongly files are connected with given files by changes.
 
-    A strength says how strongly a file is connected with the given files. The strengths of one step add up to at most 1. With a `depth` of
-    2, the files found in the first step lead to files of a second step. A far file is one that only the second step finds. Its middle file
-    is the file of the first step that led to it most strongly.
+    The strengths of one step add up to at most 1. With a `depth` of 2, the files found in the first step lead to files of a second step. A
+    far file is one that only the second step finds. The second result maps each far file to its middle file: the file of the first step
+    that led to it most strongly.
     """
     first = _shares(_strengths(history, given, min_support, weights))
     via: dict[int, int] = {}
@@ -188,7 +188,7 @@ def _strengths(history: History, given: Collection[int], min_support: int, weigh
 
 
 def _own_changes(history: History, given: Collection[int], weights: Weights) -> dict[int, float]:
-    """Score files that changed with given files; age counts later changes.
+    """Score files that the latest changes of given files also touched.
 
     In `_strengths`, the age of a change counts days, which means little for a file that changes twice a year. Here, `place` is 0 for the
     newest change of a given file, and 1 for the one before. The score is a sum over the changes of each given file. Each change adds 1 / (1
@@ -205,10 +205,10 @@ def _own_changes(history: History, given: Collection[int], weights: Weights) -> 
 
 
 def _last_together(history: History, given: Collection[int]) -> dict[int, int]:
-    """Return, for each file, the number of its last change with given files.
+    """Return when each file last changed together with all given files.
 
-    First, the last change that touched the file and a given file is found, for each given file separately. The result is the oldest of
-    these changes. It is -1 if some given file never changed together with the file.
+    For each given file, the last change that touched both files is found. The result is the number of the oldest of these changes. It is -1
+    if some given file never changed together with the file.
     """
     out: dict[int, int] = {}
     for place, one in enumerate(sorted(given)):

@@ -100,7 +100,7 @@ class _Reader(NamedTuple):
     cancelled: Callable[[], bool]
 
     def way(self, missing: str) -> str:
-        """Return a string that changes when all commits must be read again.
+        """Return a string that changes if all commits must be read again.
 
         The caller compares the string with that of the last reading. The string depends on the limits of the clone and on `missing`.
         `missing` names a Git object that the repository lacks, or is "".

@@ -38,14 +38,14 @@ class Known:
     last: dict[str, str] = field(default_factory=dict)
 
     def order(self) -> list[str]:
-        """Return the people who know a part, by the weight of their commits.
+        """Return the people who know a part of the project, best first.
 
-        The largest weight comes first; ties are ordered by name.
+        Each commit has a weight, and a person's weights are added up. Ties are ordered by name.
         """
         return sorted(self.weight, key=lambda name: (-self.weight[name], name))
 
     def bus_factor(self) -> int:
-        """Return the smallest number of people who hold half of the knowledge.
+        """Return how few people together hold half of the knowledge of a part.
 
         A person's knowledge of the part is the weight of the person's commits. The result is 0 if nobody knows the part.
         """

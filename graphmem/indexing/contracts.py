@@ -107,13 +107,17 @@ class Contracts:
         return {path for path in old.keys() | self._edges.keys() if old.get(path) != self._edges.get(path)}
 
     def edges(self, path: str) -> list[EdgeRow]:
-        """Return the edges that begin in a file, from use to offer of a contract."""
+        """Return the edges from uses of contracts in a file to their offers.
+
+        A contract is, for example, a route.
+        """
         return (self._edges or {}).get(path, [])
 
     def keep(self, run: str) -> None:
         """Write the contract ends of all files to `contracts.json`.
 
-        `run` is the index run that found the contract ends; the file records this run. Later processes and other projects read the file.
+        A contract end is a place in code that offers or uses a contract, such as a route. `run` is the index run that found them; the file
+        records this run. Later processes and other projects read the file.
 
         Raises:
             DiskFullError, BadInputError, ResourceError: the write failed.
@@ -127,9 +131,9 @@ class Contracts:
 
 
 def has_handlers(ends: Iterable[Sequence[Any]]) -> bool:
-    """Whether any contract end in a file names a function that handles it.
+    """Whether a route or another contract in a file names its handler.
 
-    `ends` are tuples with the fields of `parsing.contracts.end.End`.
+    `ends` are the places in the file that offer or use a contract, as tuples with the fields of `parsing.contracts.end.End`.
     """
     return any(handler for _, _, _, _, _, handler, _, _ in ends)
 

@@ -1,7 +1,7 @@
-"""Compute the difference between stored rows and new rows of files.
+"""Compute which rows of the graph an index run must change.
 
-An index run writes only this difference. So a second run over the same tree writes nothing, and projections are patched with exactly the
-changes.
+The run writes only this difference between stored and new rows. So a second run over the same tree writes nothing, and in-memory copies of
+the graph are updated with exactly the changes.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Rows(NamedTuple):
 
 
 def everything(new: Rows) -> GraphDelta:
-    """Return a delta (change of the graph) that adds all rows of a first run.
+    """Return the change of the graph that adds all rows of a first run.
 
     Rows stay in the order of the files. Externals (symbols outside of the project) are sorted by id.
     """
@@ -150,7 +150,7 @@ def external_uses(view: GraphView, ids: Iterable[str]) -> Counter[str]:
 
 
 def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
-    """Compute the delta (change of the graph) from old rows to new rows.
+    """Compute the change of the graph that turns old rows into new rows.
 
     An external is a symbol outside of the project.
 
@@ -160,9 +160,9 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
         external_uses: number of edges to an external in the graph, for each external to which an old or new edge leads.
 
     Returns:
-        A delta whose lists are sorted by id, and edges by (kind, source, destination). If only the evidence of an edge changed, the edge is
-            removed and added. An external that loses its last edge is removed. `moves` has (old id, new id) of moved and renamed files and
-            symbols.
+        A change whose lists are sorted by id, and edges by (kind, source, destination). If only the evidence of an edge changed, the edge
+        is removed and added. An external that loses its last edge is removed. `moves` has (old id, new id) of moved and renamed files and
+        symbols.
     """
     removed_files, files = _by_id(old.files, new.files)
     removed_symbols, symbols = _by_id(old.symbols, new.symbols)
@@ -203,7 +203,7 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
 
 
 def _old_rows(old: Rows, changed: Collection[tuple[str, str, str]]) -> Before:
-    """Return the old rows that readers of the delta need.
+    """Return the old rows that readers of a change of the graph need.
 
     The result has all files, symbols and chunks of `old`. If any edge of a file changes, the result has all old edges of this file.
 

@@ -1,7 +1,7 @@
-"""Read the facts of files, which are the results of parsing, when needed.
+"""Read the results of parsing files from a cache, when needed.
 
-Facts of a large project do not fit in memory. When a file is parsed, its facts are stored in the cache of parsed files, and are read from
-the cache when needed. If the cache has lost the facts of a file, the file is parsed again, provided that its content is unchanged.
+The results for a large project do not fit in memory. They are stored in the cache when a file is parsed. If the cache has lost the results
+of a file, the file is parsed again, provided that its content is unchanged.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _MANY: Final = 256  # files; for this many and more, loaded facts are hidden fro
 
 
 class FactsLostError(IndexingError):
-    """The cache has lost a file's facts, and the file has changed.
+    """The cache has lost the results of parsing a file that has changed since.
 
-    So the facts of the indexed content cannot be computed again.
+    So the results for the indexed content cannot be computed again.
     """
 
 
 class FactsSource:
-    """Reads the parsed facts of a file by path, content hash and language.
+    """Reads the results of parsing a file, given path, hash and language.
 
     Args:
         cache: the cache of parsed files.
@@ -47,12 +47,12 @@ class FactsSource:
         self._marker = marker
 
     def __call__(self, path: str, content_hash: str, language: str) -> FileFacts:
-        """Return a file's parsed facts from the cache, or parse the file again.
+        """Return the results of parsing a file, from the cache if possible.
 
-        Both ways give equal results.
+        Otherwise the file is parsed again. Both ways give equal results.
 
         Raises:
-            FactsLostError: the cache lacks the facts, and the file has changed.
+            FactsLostError: the cache lacks the results, and the file has changed.
         """
         file = FoundFile(path, str(self._root / path), 0, content_hash, language)
         facts = self._cache.get(file)

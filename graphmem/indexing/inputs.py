@@ -56,9 +56,9 @@ def unpack(packed: PackedDependencies) -> Dependencies:
 
 
 def packed_numbers(numbers: Iterable[int]) -> bytes:
-    """Serialise the numbers of a file's dependencies; `numbers_of` reads them.
+    """Serialise the numbers of what a file's edges depend on.
 
-    A number stands for an input (a part of another file) or for a group (a set of inputs).
+    A number stands for an input (a part of another file) or for a group (a set of inputs). `numbers_of` reads the numbers back.
     """
     return deflate(array(_NUMBERS, sorted(numbers)).tobytes())
 
@@ -95,10 +95,10 @@ class Inputs:
             seal(self.path)
 
     def load(self, run: str, layout: str) -> Dependencies | None:
-        """Return the dependencies of all files, as the run `run` stored them.
+        """Return the dependencies of all files, as an index run stored them.
 
-        `layout` identifies the project's layout, such as its import directories. The result is None if the stored data is damaged, or
-        belongs to another run or layout.
+        `run` is the run, and `layout` identifies the project's layout, such as its import directories. The result is None if the stored
+        data is damaged, or belongs to another run or layout.
         """
         if self._connection is None:
             return None
@@ -129,9 +129,9 @@ class Inputs:
             return None
 
     def handling(self, paths: Iterable[str]) -> bool:
-        """Whether a function in one of the files `paths` has a framework key.
+        """Whether a function in one of the files `paths` is known to a framework.
 
-        A framework key is a route's path, an event or a command that a function handles.
+        The framework knows it by a key: a route's path, an event or a command.
         """
         if self._connection is None:
             return False

@@ -1,7 +1,7 @@
-"""The resolver of the last index run, kept for the next one.
+"""Keep the resolver (names to edges) of an index run for the next run.
 
-The resolver knows the facts of every indexed file. The inputs of each file's edges are stored in `inputs.sqlite`, from which a later
-process restores the resolver.
+The resolver knows every parsed file. What each file's edges depend on is stored in `inputs.sqlite`, from which a later process restores the
+resolver.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ CORE_FILES: Final = 16
 
 
 class _Kept(NamedTuple):
-    """The run whose dependencies are stored in `Inputs`, and two counts.
+    """The index run whose dependencies are stored, and two counts.
 
     `keys` counts the stored inputs (parts of files that were read to resolve other files). `groups` counts the stored sets of inputs.
     """
@@ -57,7 +57,7 @@ class _Kept(NamedTuple):
 
 
 class KeptResolver:
-    """Keeps the resolver between index runs, or restores it."""
+    """Keeps the resolver of names between index runs, or restores it."""
 
     def __init__(
         self,
@@ -84,11 +84,11 @@ class KeptResolver:
         self._kept = _Kept()
 
     def keep(self, resolver: Resolver | None) -> None:
-        """Keep a resolver for the next run; None keeps nothing."""
+        """Keep the resolver of names for the next run; None keeps nothing."""
         self._resolver = resolver
 
     def drop(self) -> None:
-        """Free the kept resolver, whose files the caller resolves otherwise."""
+        """Free the kept resolver, because this run resolves files without it."""
         held, self._resolver = self._resolver, None
         if held is not None:
             held.let_go()
@@ -148,9 +148,9 @@ class KeptResolver:
         return Resolver(self._project, layout, Shelf(self._source))
 
     def _revived(self, layout: Layout, known: dict[str, str], cancelled: Callable[[], bool]) -> Resolver | None:
-        """Return a resolver restored from the files of earlier processes, or None.
+        """Return a resolver restored from the data of earlier processes, or None.
 
-        The result is None if facts or dependencies are missing, or the layout has changed.
+        The result is None if parsed files or dependencies are missing, or the layout has changed.
         """
         run = self._store.meta().get("run", "")
         found = self._inputs.load(run, _layout_key(layout))
@@ -197,7 +197,7 @@ class KeptResolver:
             self._kept = _Kept(run, len(made.keys), len(made.groups), len(made.groups))
 
     def keep_all_inputs(self, run: str, made: PackedDependencies, handles: dict[str, Sequence[HandlesRow]]) -> None:
-        """Store the dependencies of all files, which other processes resolved."""
+        """Store what all files' edges depend on, as other processes found it."""
         self._inputs.save(run, _layout_key(self._tree.layout()), made, handles)
         self._kept = _Kept()
 

@@ -210,7 +210,7 @@ class _SymbolMoves:
         )
 
     def with_their_owners(self) -> None:
-        """Match members of moved classes with equally named ones of the new class.
+        """Match the members of moved classes by their names.
 
         Members of outer classes are matched first, and then members of inner classes.
         """

@@ -1,6 +1,6 @@
-"""Find the files of a graph that have edges from outside evidence.
+"""Find files that have edges from other tools than graphmem.
 
-Outside evidence comes from other tools, such as SCIP indexers and test runs.
+Such tools are SCIP indexers and test runs.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def paths_with_edges_of(graph: Callable[[], GraphView], sources: Collection[str]) -> Iterator[str]:
-    """Yield the paths of files in which edges from outside evidence begin.
+    """Yield the paths of files with edges that other tools reported.
 
     Args:
         graph: returns the graph; called when the first path is requested.
-        sources: the kinds of evidence whose edges count, such as SCIP indexers.
+        sources: the kinds of tools whose edges count, such as SCIP indexers.
     """
     view = graph()
     codes = [EDGE_SOURCES.index(source) for source in sources]

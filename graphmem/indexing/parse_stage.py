@@ -24,7 +24,7 @@ CACHE_BATCH: Final = 256
 
 
 class ParseStage:
-    """Parses files in worker processes, and moves their facts to the cache."""
+    """Parses files in worker processes, and stores the results in the cache."""
 
     def __init__(self, project: str, data_dir: Path, cache: FactsCache, options: IndexOptions) -> None:
         self._project = project
@@ -75,9 +75,9 @@ class ParseStage:
         return parsed
 
     def _keep(self, fresh: list[ParsedFile], unfinished: Unfinished | None) -> None:
-        """Move the facts of the parsed files `fresh` to the cache; clear `fresh`.
+        """Move the results of parsing files to the cache; clear `fresh`.
 
-        If the cache cannot be written, the facts stay in memory.
+        `fresh` are the parsed files. If the cache cannot be written, the results stay in memory.
         """
         if self._cache.put_many(one for one in fresh if one.head.language in languages()):
             for one in fresh:

@@ -41,7 +41,7 @@ _Row = TypeVar("_Row", FileRow, SymbolRow, ExternalRow, UnresolvedRow, EdgeRow)
 
 
 class Kept(NamedTuple):
-    """An earlier state of the graph, which a later index run replaced."""
+    """An earlier state of the graph, which an index run replaced."""
 
     run: str  # id of the index run that made it
     next: str  # id of the run that replaced it
@@ -99,10 +99,10 @@ def _edges_before(old: Iterable[EdgeRow], delta: GraphDelta) -> dict[tuple[str, 
 
 
 def joined(undos: Iterable[Undo]) -> GraphDelta:
-    """Join inverses of several runs to one change of the current graph.
+    """Combine the inverses of several runs into one change of the graph.
 
-    The change leads back to an earlier graph. `undos` are the inverses of all runs since that graph, newest first. If several have a row of
-    the same id, the oldest row is used.
+    The change leads from the current graph back to an earlier one. `undos` are the inverses of all runs since that graph, newest first. If
+    several have a row of the same id, the oldest row is used.
     """
     whole = Undo({}, {}, {}, {}, {})
     for one in undos:

@@ -251,7 +251,7 @@ class Indexer:
         return self._done(mode, meter, look, notes, on_progress)
 
     def _keep_past(self, undo: Undo | None, meta: Mapping[str, str], notes: PackedRows[Diagnostic]) -> None:
-        """Store the state of the graph that this run is about to replace."""
+        """Store the state of the graph that this run replaces, to read it later."""
         before = self._store.meta()
         try:
             if undo is None:
@@ -295,10 +295,10 @@ class Indexer:
         self._outside.close()
 
     def _name_functions(self, *, anew: bool) -> None:
-        """Write the framework keys of functions to the graph if they changed.
+        """Write to the graph which functions frameworks know, if that changed.
 
-        A framework key is a route's path, an event or a command that a function handles. If the argument is True, unchanged keys are
-        written, too.
+        A framework knows a function by a key: a route's path, an event or a command. If the argument is True, unchanged keys are written,
+        too.
         """
         rows = self._inputs.handles()
         if rows is None:

@@ -1,6 +1,6 @@
-"""Cache the graph's rows of the files that were written last.
+"""Cache of the graph's rows of the files that were written last.
 
-A person edits the same few files repeatedly.
+The cache helps because a person edits the same few files repeatedly.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Resolve the affected files of an index run, and collect their new rows."""
+"""Compute the new edges of all files that a change affects."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _PLAIN: Final = Resolved("", "", 0, "", False, ())  # a file of a language witho
 
 
 class ResolveStage:
-    """Resolves files in this process or in others, and compares their rows.
+    """Computes the edges of files, in this process or in several others.
 
     Attributes:
         handles: names that frameworks have for functions, of the files of this run.
@@ -103,9 +103,10 @@ class ResolveStage:
     def _take_contracts(
         self, path: str, resolver: Resolver, parsed: Mapping[str, ParsedFile], edges: Sequence[EdgeRow] | None = None
     ) -> bool:
-        """Collect the contract ends of a file; return whether it has any.
+        """Collect routes and other contracts of a file; return whether it has any.
 
-        `edges` are the resolved edges out of the file. Without them, a file that names handlers of routes is resolved for them.
+        Both the places that offer a contract and those that use one are collected. `edges` are the resolved edges out of the file. Without
+        them, a file that names handlers of routes is resolved for them.
         """
         facts = resolver.facts(path)
         if facts is None and path in parsed and parsed[path].has_facts and is_schema(path):
@@ -128,9 +129,9 @@ class ResolveStage:
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
     ) -> tuple[GraphDelta, Rows | None, Undo | None]:
-        """Resolve the affected files and return (delta, new rows, inverse).
+        """Compute the edges of the affected files, and the change of the graph.
 
-        The delta is the change of the graph. New rows and inverse are None in a first load, which has `spill` (a temporary store).
+        The result is (change, new rows, inverse). New rows and inverse are None in a first load, which has `spill` (a temporary store).
 
         Args:
             meter: measures the time.

@@ -1,4 +1,4 @@
-"""Resolve all files of a first index in several processes.
+"""Compute the edges of all files of a first index in several processes.
 
 The processes are forks of one program (`resolving_worker`), so that no process with an open database is forked. The rows and dependencies
 are equal to those of a single process. If the program fails, the caller resolves the files in its own process.
@@ -149,7 +149,7 @@ def _without_memory(job: Job) -> ResourceError:
 
 
 class _Run:
-    """One run of the program `resolving_worker`, seen from its caller."""
+    """One run of the program `resolving_worker`, as its caller controls it."""
 
     def __init__(
         self,
@@ -285,9 +285,9 @@ def _read(message: bytes) -> Start | Batch | End:
 
 
 def processes_for(files: int, size: int, workers: int | None, free: int | None) -> int:
-    """Return the number of processes with which resolution is fastest.
+    """Return the number of processes that compute edges fastest.
 
-    The result 0 means that the caller should resolve in its own process. Even a single separate process is useful: its memory is released
+    The result 0 means that the caller should do it in its own process. Even a single separate process is useful: its memory is released
     when it ends, and the caller's memory is not fragmented.
 
     Args:

@@ -1,8 +1,8 @@
-"""Resolve files in forked processes of one program that opens no database.
+"""Compute the edges of files in forked processes, without a database.
 
-The program reads the facts of all files once and forks. Each process, including the first, resolves its own range of neighbouring files,
-because neighbouring files share intermediate results. A process that has finished its range takes remaining batches of other ranges. Each
-process writes the rows of its batches to its own pipe. The bytes of a batch do not depend on the number of processes.
+The program reads all parsed files once and forks. Each process, including the first, resolves its own range of neighbouring files, because
+neighbouring files share intermediate results. A process that has finished its range takes remaining batches of other ranges. Each process
+writes the rows of its batches to its own pipe. The bytes of a batch do not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Job(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """Data about one resolved file that is not stored in rows of the graph."""
+    """Data about one file, apart from its rows of the graph."""
 
     path: str
     module: str
@@ -69,7 +69,7 @@ class Resolved(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Result of resolving a batch of files.
+    """The rows and other results of one batch of files.
 
     The four fields with rows, such as `symbols`, are (rows pickled as a list of tuples, number of rows).
     """

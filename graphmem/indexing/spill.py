@@ -20,7 +20,7 @@ MEMORY_BYTES: Final = 16 << 20
 
 
 class Piece(NamedTuple):
-    """Start and length of one piece of bytes in a spill."""
+    """Position and length of bytes in the temporary store of a run."""
 
     start: int
     size: int

@@ -27,7 +27,7 @@ _DECIDES: Final = frozenset(
 
 
 class Look(NamedTuple):
-    """Differences between the files on disk and the index."""
+    """The changed, new and removed files, compared with the index."""
 
     changed: list[FoundFile]  # new files, or with other content than indexed; by path
     removed: list[str]  # indexed files that are missing or now left out; ascending

@@ -32,7 +32,9 @@ LEAST_FILES: Final = 400
 
 
 class Unfinished:
-    """Chunks and properties of the files that an unfinished run has parsed.
+    """Parts of the results of parsing that an unfinished run leaves.
+
+    They are the chunks and properties of files.
 
     Args:
         path: the SQLite file; created when the first file is kept.

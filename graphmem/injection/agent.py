@@ -174,9 +174,9 @@ class ContextAgent:
             return Ready(ready, state.note)
 
     def shown(self, session: str) -> frozenset[str]:
-        """Ids of the memories that a session should not be shown again.
+        """Ids of memories that a session has been shown in its current topic.
 
-        They are the memories shown since the topic began. A reset after every 50 turns empties the set, too.
+        It should not be shown them again. A reset after every 50 turns empties the set, too.
         """
         with self._lock:
             return frozenset(self._sessions.use(session).shown)

@@ -82,7 +82,7 @@ def _shares(left: int) -> tuple[int, int, int, int]:
 
 
 class PhaseShares(NamedTuple):
-    """Limit of the tokens for search results in one phase of work.
+    """Maximum number of tokens of search results in one phase of work.
 
     `shares` divides the tokens among the types of memory. Types without their own share use the share of OTHER.
     """

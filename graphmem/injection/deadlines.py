@@ -28,14 +28,14 @@ _MARGIN: Final = 0.15  # share of a deadline reserved for writing and sending th
 
 
 class Timed(NamedTuple, Generic[T]):
-    """The result of a call with a deadline: its value, or that it was late."""
+    """The result of a call with a deadline: its value, or that it is late."""
 
     value: T | None  # None if it was late
     seconds: float
 
 
 class Deadlines:
-    """Thread pools that bound the time a caller waits for a result.
+    """Threads for calls whose caller waits only for a limited time.
 
     A call that misses its deadline continues in the background. Calls with a short time limit have separate threads. So a slow first
     message of one agent does not delay the steps of another.

@@ -146,7 +146,7 @@ class EditBook:
         return self.unseen(session, late) if late is not None else None
 
     def expect(self, session: str, paths: Sequence[str]) -> None:
-        """Record the files that a session's task most likely concerns.
+        """Record the files that the task of a session probably concerns.
 
         `at_stop` reminds the agent of such files that it did not open.
         """
@@ -204,7 +204,10 @@ class EditBook:
             named = {*left, *moves[:room]}
 
             def unnamed(paths: Iterable[str], most: int) -> list[str]:
-                """Take the first of `paths` that are not opened and not named yet."""
+                """Return the first paths that were neither opened nor named yet.
+
+                At most `most` paths are returned; they now count as named.
+                """
                 fresh = [path for path in paths if path not in state.touched and path not in named]
                 fresh = fresh[: max(0, min(most, AT_STOP - len(named)))]
                 named.update(fresh)

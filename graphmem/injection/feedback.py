@@ -28,7 +28,7 @@ _OFFERED: Final = re.compile(r"#([0-9a-f]{4,64})\b")
 
 
 class Feedback:
-    """Finds uses of memories in the events of sessions. Thread-safe.
+    """Finds uses of memories in what agents do and say. Thread-safe.
 
     Args:
         book: the memory repository.
@@ -124,7 +124,7 @@ class Feedback:
 
 
 def _passed(ok: bool | None, args: Mapping[str, Any], text: str) -> bool | None:
-    """Whether a test run passed; None if unknown.
+    """Whether a test run of an agent passed; None if unknown.
 
     The exit code in `args` decides. Without one, `ok` decides. If that is None, the output `text` is read.
     """

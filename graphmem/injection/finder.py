@@ -55,7 +55,7 @@ _log = logging.getLogger(__name__)
 
 
 class Kept(NamedTuple):
-    """Cache of the memories for every session, and of those for planning.
+    """Cache of the memories that apply to every session or serve planning.
 
     The cache is cleared when a memory changes.
     """
@@ -174,7 +174,7 @@ class Finder:
         return meant | spoken_of(index, sentences, self._in_code(frozenset().union(*sentences)), rest)
 
     def _in_code(self, words: Collection[str]) -> Elsewhere:
-        """Count the pieces of code that contain each word.
+        """Count, for each word, the pieces of code that contain it.
 
         The counts are empty if the words of the code are not loaded.
         """
@@ -339,7 +339,7 @@ class Finder:
         return found
 
     def may_show(self, row: MemoryRow) -> bool:
-        """Whether a memory's status allows showing it without a request.
+        """Whether the status of a memory allows showing it to an agent unasked.
 
         The memory must be active and not await review. At the trust level `cautious`, it must also be confirmed.
         """
@@ -385,7 +385,7 @@ class Finder:
         )  # rounded as displayed: further digits change while it is read
 
     def leaning(self, phase: str) -> Mapping[str, float]:
-        """Return accepted weights of memory types, relative to built-in weights.
+        """Return how accepted weights of memory types differ from built-in ones.
 
         The result maps a memory type to the accepted weight in `phase` divided by the built-in one. Types whose two weights are equal are
         left out.

@@ -38,9 +38,9 @@ def sentences_of(text: str) -> list[frozenset[str]]:
 
 
 def spoken_of(index: MemoryIndex, sentences: Collection[frozenset[str]], code: Elsewhere, ids: Collection[str]) -> set[str]:
-    """Return those of `ids` whose memories share enough words with a message.
+    """Return the memories that share enough words with a message.
 
-    A memory must have enough of the words of a single sentence. Rare words weigh more.
+    Only memories with one of `ids` are considered. A memory must have enough of the words of a single sentence. Rare words weigh more.
 
     Args:
         index: index of all memories.

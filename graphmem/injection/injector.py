@@ -274,7 +274,7 @@ class Injector:
         return answer
 
     def after_edit(self, ask: Ask, begun: float | None = None) -> Injection | None:
-        """Return advice on unopened code that uses edited code, or None.
+        """Return advice on code that uses edited code and was not opened.
 
         Only edits that changed a signature count. The result is None if there is nothing new to report.
         """
@@ -415,7 +415,7 @@ class Injector:
         return [one for one in of_rules(scoped) if one.id not in shown]
 
     def _tool(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Return rules and warnings about the files that a tool used."""
+        """Return rules and warnings about the files that an agent's tool used."""
         shown = self._shown(ask)
         rules = self._rules_of(ask.files, shown)
         traps = {one: None for path in ask.files for one, sure in self._finder.traps(path) if sure >= self.trust.threshold()}
@@ -441,10 +441,7 @@ class Injector:
         return self._pack(ask, budget, items, until, trigger.why)
 
     def _take(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Return the memories that were prepared for a session, packed as text.
-
-        A background thread prepared them.
-        """
+        """Return memories that were prepared in the background, as one text."""
         found, said = self.agent.take(ask.session)
         ready = {one.id: one.similarity for one in found}
         phase = ask.phase or self.agent.phase(ask.session)

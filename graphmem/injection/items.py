@@ -108,9 +108,10 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
 
 
 def with_extras(content: str, details: Mapping[str, Any] | None) -> str:
-    """Append to a memory's content those typed fields that it does not have.
+    """Append the additional fields of a memory to its text.
 
-    `details` has the values of the fields, such as the fix of an error. The memory's type defines the fields; see `memory.types`.
+    `details` has the values of the fields, such as the fix of an error. The memory's type defines the fields; see `memory.types`. Fields
+    that the text already mentions are not appended.
     """
     said: list[str] = []
     for name, words in EXTRAS.items():

@@ -145,9 +145,9 @@ class Planner:
         return items, []
 
     def step_limit(self, module: str, base: int) -> StepLimit:
-        """Return a limit of steps: the planned number `base`, times past overruns.
+        """Return a limit of an agent's steps: the planned number or more.
 
-        See `planning.step_limit`.
+        It is higher if past work in the module took more steps than planned. See `planning.step_limit`.
         """
         describer = self._book.describer()
         return planning.step_limit(module, base, [describer.info(row) for row in self._finder.kept().typed["task_calibration"]])

@@ -74,7 +74,7 @@ def wanted_of(patterns: Sequence[MemoryInfo], module: str) -> list[Wanted]:
 
 
 def within_module(one: str, module: str) -> bool:
-    """Return whether two paths are equal, or one is a folder above the other."""
+    """Return whether one of two paths contains the other, or both are equal."""
     left, right = one.strip("/"), module.strip("/")
     return left == right or left.startswith(f"{right}/") or right.startswith(f"{left}/")
 
@@ -107,11 +107,11 @@ def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None])
 
 
 def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> StepLimit:
-    """Scale a planned number of steps by past overruns, up to twice.
+    """Raise a planned number of steps if past work took more than planned.
 
-    `base` is the planned number. `calibrations` are memories that tell by which ratio past work in a module exceeded its planned steps.
-    Those for `module`, or for a folder around or inside it, are considered. The one with the most samples is used; among equals, the
-    newest.
+    `base` is the planned number; the result is at most twice as high. `calibrations` are memories that tell by which ratio past work in a
+    module exceeded its planned steps. Those for `module`, or for a folder around or inside it, are considered. The one with the most
+    samples is used; among equals, the newest.
 
     Raises:
         BadInputError: base is not a number of steps.

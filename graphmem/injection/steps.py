@@ -48,7 +48,7 @@ class _Steps:
 
 
 class StepTriggers:
-    """Decides for each session which items are shown between two steps.
+    """Decides which memories a session is shown between two steps.
 
     Thread-safe.
 

@@ -58,14 +58,14 @@ class Doubt(NamedTuple):
 
 
 class Said(NamedTuple):
-    """The memories that an agent's message cites, and those it says are wrong."""
+    """Memories that an agent's message cites, and memories it calls wrong."""
 
     used: list[str]
     doubts: list[Doubt]
 
 
 class Followed(NamedTuple):
-    """Names in code that an edit added or removed, as a memory recommends."""
+    """Names that an edit added or removed in accordance with a memory."""
 
     added: frozenset[str]
     removed: frozenset[str]

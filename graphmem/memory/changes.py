@@ -168,7 +168,7 @@ def note_use(repository: MemoryRepository, ids: Sequence[str], use: str = "used"
 
 
 def forget(repository: MemoryRepository, memory_id: str, hard: bool = False, actor: str = "") -> Forgotten:
-    """Exclude a memory from search, or with `hard` erase it for good."""
+    """Exclude a memory from search, or with `hard` erase it permanently."""
     row = repository.row(memory_id)
     return forget_many(repository, [row.id], hard=hard, actor=actor, op="remove")
 
@@ -256,10 +256,10 @@ def aliases(repository: MemoryRepository) -> list[TermAlias]:
 
 
 def _expect_alone(repository: MemoryRepository, row: MemoryRow) -> None:
-    """Check, before `row` is restored, that no live memory is equal to it.
+    """Check, before `row` is restored, that no memory in use is equal to it.
 
     Raises:
-        BadInputError: a live memory with the same text has the same scope and visibility.
+        BadInputError: a memory with the same text, scope and visibility is neither superseded nor deprecated.
     """
     index = repository.index()
     same = [

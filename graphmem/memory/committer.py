@@ -71,7 +71,7 @@ class Committer:
         self._jobs.put((delta, vectors, meta))
 
     def flush(self) -> None:
-        """Wait until every queued write is in the graph, or has failed."""
+        """Wait until each queued write is in the graph or has failed."""
         self._jobs.join()
 
     def resume(self) -> None:

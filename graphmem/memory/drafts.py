@@ -1,4 +1,4 @@
-"""Turn input for new memories into drafts: redact it and validate it.
+"""Turn input for new memories into drafts: remove secrets and validate.
 
 A draft is a complete memory that has not been compared with others yet.
 """

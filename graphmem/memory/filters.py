@@ -30,7 +30,7 @@ class MemoryQuery:
     origin: str = ""
     scope: str = ""
     visibility: str = ""
-    text: str = ""  # these words occur, case-insensitive
+    text: str = ""  # all of these words occur, in any order, case-insensitive
     min_confidence: float = 0.0
     needs_review: bool | None = None
     disputed: bool | None = None
@@ -82,13 +82,18 @@ class MemoryQuery:
             and (not self.origin or row.origin == self.origin)
             and (not self.scope or row.scope == self.scope)
             and (not self.visibility or row.visibility == self.visibility)
-            and (not self.text or self.text.casefold() in row.content.casefold() or self.text.casefold() in row.title.casefold())
+            and (not self.text or self._has_words(row))
             and row.confidence >= self.min_confidence
             and self.needs_review in (None, row.needs_review)
             and self.disputed in (None, row.disputed)
             and self.contaminated in (None, row.contaminated)
             and self.user_verified in (None, row.user_verified)
         )
+
+    def _has_words(self, row: MemoryRow) -> bool:
+        """Whether each word of the filter occurs in a memory, in any order."""
+        told = f"{row.title}\n{row.content}".casefold()
+        return all(word in told for word in self.text.casefold().split())
 
 
 def worth(row: MemoryRow) -> float:

@@ -153,7 +153,7 @@ def _path_of(content: str, match: re.Match[str]) -> str:
 
 
 def _is_of_tree(path: str) -> bool:
-    """Return whether a path that is not indexed could be a file of a project.
+    """Return whether a path that is not indexed could be a project's file.
 
     For example, `src/app.py` could, but `app.py`, `../app.py` and `example.com/app.py` could not.
     """
@@ -271,7 +271,7 @@ def _full(view: GraphView, node: int) -> str:
 
 
 def _twins(view: GraphView, nodes: Sequence[int]) -> bool:
-    """Return whether all nodes have the same path and qualified name.
+    """Return whether all nodes are definitions of the same name in one file.
 
     For example overloads, or a property and its setter.
     """

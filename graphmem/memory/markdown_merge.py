@@ -88,11 +88,11 @@ def merged(text: str, fates: Mapping[int, Line], rows: Sequence[MemoryRow], mova
 
 
 def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: int, new: list[_Piece], listed: set[int], end: str) -> None:
-    """Plan to insert the lines `new` at the end of a section.
+    """Plan to insert new lines at the end of a section of a document.
 
-    The section extends from line `at` (its heading) to line `stop` of the document `pieces`. The new lines follow the last line of the
-    section that is not empty. They are added to `behind`, which maps a line number to the lines to insert after that line. `listed` has the
-    numbers of lines that are list items, and `end` is the line end.
+    `new` has the lines. The section extends from line `at` (its heading) to line `stop` of the document `pieces`. The new lines follow the
+    last line of the section that is not empty. They are added to `behind`, which maps a line number to the lines to insert after that line.
+    `listed` has the numbers of lines that are list items, and `end` is the line end.
     """
     number = next(number for number in range(stop, at - 1, -1) if pieces[number - 1].text.strip() or number == at)
     is_blank = number < stop and pieces[number].text != ""

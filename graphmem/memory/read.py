@@ -52,9 +52,9 @@ def memories(repository: MemoryRepository, query: MemoryQuery | Mapping[str, Any
 
 
 def timeline(repository: MemoryRepository, memory_id: str, n: int) -> Timeline:
-    """Return a memory and the live memories learnt before and after it.
+    """Return a memory, and memories created shortly before and after it.
 
-    At most `n` memories are returned on each side.
+    At most `n` memories are returned on each side. Superseded and deprecated memories are left out.
     """
     if not 0 <= n <= MAX_NEIGHBOURS:
         raise refuse("n", f"n, the number of neighbours in time, is {n}; use 0 to {MAX_NEIGHBOURS}", value=n)

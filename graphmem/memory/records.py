@@ -123,7 +123,7 @@ class Replay:
         self.new_sessions: set[str] = set()
 
     def take(self, entries: Iterable[Entry]) -> Replay:
-        """Apply entries of the journal, oldest first."""
+        """Apply entries of the journal, oldest first; return this object."""
         for entry in entries:
             self._take(entry.body)
         return self

@@ -249,7 +249,7 @@ def _shaped(text: str) -> Iterator[Found]:
 
 
 def _is_value(value: str, *, quoted: bool) -> bool:
-    """Return whether a value assigned to a secret's name looks secret.
+    """Return whether a value assigned to a name like `password` looks secret.
 
     A placeholder such as `<your password>` does not.
     """
@@ -263,10 +263,10 @@ def _is_value(value: str, *, quoted: bool) -> bool:
 
 
 def _is_said(value: str, *, after: str) -> bool:
-    """Return whether the word after a secret's name looks like a secret.
+    """Return whether a word in a sentence about a secret is the secret.
 
-    For example, in "the password is WORD", `value` is "WORD" and `after` is "password". A long word looks like a secret if it mixes letters
-    with digits or signs; a common word does not. A word with hyphens looks like a secret only if `after` means a password.
+    For example, in "the password is WORD", `value` is "WORD" and `after` is "password". A long word counts as the secret if it mixes
+    letters with digits or signs; a common word does not. A word with hyphens counts only if `after` means a password.
     """
     if _NO_PASSPHRASE.match(value):
         return False

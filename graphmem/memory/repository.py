@@ -121,7 +121,7 @@ class MemoryRepository:
             self._take_in()
 
     def _take_in(self) -> None:
-        """Open the journal, and apply the entries that the graph lacks."""
+        """Open the journal, and apply to the graph the entries that it lacks."""
         self.journal = Journal(self._journal_at)
         self.recovery = Recovery(self.journal, self.store, self._committer, self.clock, self._replaced)
         self.just_loaded = self.journal.head.number > 0  # and not pruned since
@@ -383,7 +383,7 @@ class MemoryRepository:
         return self._paths
 
     def forget_paths(self) -> None:
-        """Read the result of `paths` from the graph again when it is needed."""
+        """Drop the cached result of `paths`, so that the graph is read again."""
         self._paths = None
 
     # ---- journal and graph
@@ -473,9 +473,10 @@ class MemoryRepository:
         return self._vectors.run()
 
     def unembedded(self, have: Collection[str], limit: int) -> dict[str, str]:
-        """Return the texts of live memories whose vectors are missing.
+        """Return the texts of memories whose vectors are missing.
 
-        The result maps hashes (`text_hash`) to texts. At most `limit` texts are returned. Texts with a hash in `have` are left out.
+        The result maps hashes (`text_hash`) to texts. At most `limit` texts are returned. Texts with a hash in `have` are left out. So are
+        texts of superseded and deprecated memories.
         """
         index = self.index()
         rows = index.rows(list(index.without_vector_in(have).values())[:limit])

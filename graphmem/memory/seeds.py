@@ -335,7 +335,7 @@ def _ci(path: str, text: str) -> Iterator[Seed]:
 
 
 def _commands(text: str) -> Iterator[str]:
-    """Return the command lines of a CI file: under `run:` and `script:`."""
+    """Yield the shell commands in a CI file, under `run:` and `script:`."""
     deep = -1
     for line in text.splitlines():
         if deep >= 0:
@@ -359,9 +359,9 @@ def _commands(text: str) -> Iterator[str]:
 
 
 class Kind(NamedTuple):
-    """A kind of file that seeds (first memories) come from, such as READMEs.
+    """A kind of file from which first memories are made, such as READMEs.
 
-    It has a pattern of the files' paths and a function that reads a file. It also limits the number of files and seeds.
+    It has a pattern of the files' paths and a function that reads a file. It also limits the numbers of files and memories.
     """
 
     name: str  # a tag

@@ -40,7 +40,7 @@ _TASKS: Final = ("[ ]", "[x]", "[X]")  # a task to tick off is not knowledge, an
 
 
 class Common(NamedTuple):
-    """The state in which file and graph agreed after the last sync."""
+    """The texts on which MEMORY.md and graph agreed after the last sync."""
 
     in_file: dict[str, str]  # short id -> text of its item
     in_graph: dict[str, str]  # short id -> content on one line; not the file's text if a secret was left out
@@ -484,6 +484,6 @@ def _write(path: Path, before: bytes, after: bytes) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Write new bytes to a file in one step."""
+    """Write new bytes to a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, data, mode=path.stat().st_mode & 0o777 if path.exists() else 0o644, durable=True)

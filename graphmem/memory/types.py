@@ -235,7 +235,7 @@ def more_tainted(one: str, other: str) -> str:
 
 
 def way_back(status: str, short_id: str) -> str:
-    """Return advice for a message about a memory that is not in use.
+    """Return advice to add to a message about a memory that is not in use.
 
     For a forgotten memory, the advice is to restore it; for any other status, to use the memory that replaced it.
     """

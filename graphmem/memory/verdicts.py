@@ -226,7 +226,7 @@ class Judge:
 
 
 def is_of_somebody(row: MemoryRow) -> bool:
-    """Return whether a caller chose the id of a memory.
+    """Return whether the caller who stored a memory chose its id.
 
     Such ids differ from generated ids, which are UUIDs of version 7.
     """

@@ -50,7 +50,7 @@ class Plan(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """The input of a plan: the existing memories, the code and the time."""
+    """The input for planning a write: existing memories, code and time."""
 
     memories: MemoryIndex
     view: GraphView | None
@@ -92,7 +92,7 @@ class Planner:
         self._judge = Judge(around.now, around.thresholds, self._links_of)
 
     def plan(self, drafts: Sequence[Draft], model: str, op: str = "add") -> Plan:
-        """Plan the write of some drafts, one after the other.
+        """Plan the write of drafts of new memories, one after the other.
 
         Args:
             drafts: validated and without secrets.
@@ -202,9 +202,9 @@ class Planner:
         return draft._replace(origin=origin, contaminated=contaminated)
 
     def _same_text(self, draft: Draft, print_: str) -> MemoryRow | None:
-        """Return the live memory that has the same text as a draft, or None.
+        """Return the memory that has the same text as a draft, or None.
 
-        The memory must also have the same scope and visibility as the draft.
+        The memory must have the same scope and visibility as the draft. Superseded and deprecated memories do not count.
         """
         ids = [*self._index.by_fingerprint(print_), *self._by_fingerprint.get(print_, ())]
         rows = (self._row(one) for one in dict.fromkeys(ids))
@@ -266,10 +266,10 @@ class Planner:
     # ---- meeting others
 
     def _similar_memories(self, draft: Draft, near: dict[str, float | None] | None) -> list[Met]:
-        """Return live memories that resemble a draft, nearest first.
+        """Return stored memories that resemble a draft, nearest first.
 
         `near` maps the id of each memory to compare to its cosine; a cosine of None means that only the words are similar. If `near` itself
-        is None, the index is searched for memories to compare.
+        is None, the index is searched for memories to compare. Superseded and deprecated memories are left out.
         """
         words = words_of(draft.content)
         cosines: dict[str, float] = {}

@@ -225,9 +225,9 @@ class Interpreter:
         return clean(self.judge.of_call(event.tool, event.args, call, listed), URL_CHARACTERS)
 
     def passed(self) -> int:
-        """Count an act that graphmem adds without an event; return its number.
+        """Return the number for an action that graphmem adds itself.
 
-        All acts of a session are numbered from 1, those with and those without events.
+        All actions of a session are numbered from 1, those with and those without an event of the agent.
         """
         self.count += 1
         return self.count
@@ -350,7 +350,7 @@ class Interpreter:
         return Act(n, step, at, names[kind], ok=event.ok, text=clean(event.text), tokens=event.tokens or 0, info=_info(args))
 
     def _message_act(self, event: Event, n: int) -> Act:
-        """Convert a message event to the act with number `n`.
+        """Convert an agent's report of a message to the act with number `n`.
 
         A message of a person is searched for requests to remember and for corrections. A message counts as external text if its role is
         neither that of a person nor that of the agent.
@@ -390,8 +390,8 @@ def _about(act: Act) -> tuple[object, ...]:
 def _ending(call: Call, event: Event, result: Event | None, text: str) -> tuple[bool | None, int | None]:
     """Return (whether a tool call succeeded, its exit code).
 
-    Both come from the fields of `event`, the call, and of `result`. If no field has an exit code, the output `text` of a command is
-    searched too. A failure in `text` then overrides a reported success. Each value is None if unknown.
+    `event` is the call, and `result` its result; both may have fields that say so. If no field has an exit code, the output `text` of a
+    command is searched too. A failure in `text` then overrides a reported success. Each value is None if unknown.
     """
     code: int | None = None
     for source in (result, event):

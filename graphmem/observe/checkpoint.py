@@ -106,7 +106,7 @@ class Trail:
         self.add("fork", {})
 
     def rival(self, path: str, other: str, apart: float, mark: tuple[int, int]) -> None:
-        """Add a line about a conflict: two sessions edited the same file.
+        """Add a line about a conflict: another session edited the same file.
 
         Args:
             path: the edited file.
@@ -139,7 +139,7 @@ class Trail:
         self.dirty = True
 
     def force(self) -> None:
-        """Force the lines that `write` appended to the disk."""
+        """Force the written lines of a session's log to the disk (fsync)."""
         if not self.dirty:
             return
         self.dirty = False

@@ -34,9 +34,9 @@ class Detector:
         """Create the tables for evidence in the session's scratchpad."""
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Take one act, such as an edit, as evidence.
+        """Take one action of the agent, such as an edit, as evidence.
 
-        The act is already included in the counts of `pad`, the session's scratchpad.
+        The action is already included in the counts of the session, `pad`.
         """
 
     def findings(self, pad: Scratchpad) -> Iterable[Finding]:

@@ -39,7 +39,7 @@ _SAMPLES: Final = 256
 
 
 class FileAccess(Detector):
-    """Signal 1: the files that a session opens first.
+    """Signal 1 of 17: the files that a session opens first.
 
     The finding names the session's main module: the folder in which the session works most.
     """
@@ -72,7 +72,7 @@ class FileAccess(Detector):
 
 
 class CoAccessed(Detector):
-    """Signal 2: pairs of files that are used close together.
+    """Signal 2 of 17: pairs of files that are used close together.
 
     Close means within a few minutes (WINDOW_S) and a few files (WINDOW_FILES).
     """

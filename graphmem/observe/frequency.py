@@ -28,10 +28,10 @@ LIFT: Final = 1.5  # for one-way pairs: how much likelier than in other sessions
 
 
 class Rate(NamedTuple):
-    """The minimum share of sessions that a signal's findings need.
+    """The minimum share of sessions in which a kind of finding must occur.
 
-    A signal is a kind of finding. The field `of` names the sessions to count, for example all that edited the file. The field `least` is
-    the share of these sessions that must have made the finding.
+    The field `of` names the sessions to count, for example all that edited the file. The field `least` is the share of these sessions that
+    must have made the finding.
     """
 
     of: str

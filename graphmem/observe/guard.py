@@ -32,9 +32,10 @@ _LOOK: Final = 8  # nearest memories to compare
 
 
 def stripped(text: str) -> str:
-    """Remove quoted memories from the words of an agent that was shown them.
+    """Remove memories that an agent quotes from its words.
 
-    Blocks of memories are removed. So are list items and lines with a memory's mark, such as `[^ Memory: … #a1b2]`.
+    graphmem showed these memories to the agent. Blocks of memories are removed. So are list items and lines with a memory's mark, such as
+    `[^ Memory: … #a1b2]`.
     """
     if MARK not in text and "project_memory>" not in text and _INTRODUCTION not in text and "[⚠ CONFLICT] #" not in text:
         return text
@@ -92,9 +93,9 @@ class Guard:
 
     @staticmethod
     def is_marked(facts: Mapping[str, Any]) -> bool:
-        """Return whether a sentence of a finding has the mark of a memory.
+        """Return whether graphmem itself showed the sentences of a finding.
 
-        graphmem injected the text of such a sentence, so the sentence is not evidence. `facts` has the finding's sentences and other
+        A sentence with the mark of a memory was shown to the agent, so it is not evidence. `facts` has the finding's sentences and other
         values.
         """
         return any(isinstance(value, str) and MARK in value for value in facts.values())

@@ -318,9 +318,10 @@ class Ledger(LedgerCounts):
     # ---- once
 
     def claim(self, what: str, for_: str, at: datetime) -> bool:
-        """Record that the action `what` was done for the subject `for_`.
+        """Record that an action was done, once; return whether it is new.
 
-        For example, `what` is "synthesis-10" and `for_` is a module. The result is False if the action was recorded before.
+        For example, the action `what` is "synthesis-10" and its subject `for_` is a module. The result is False if the action was recorded
+        before.
         """
         with self._writing() as db:
             return db.execute("INSERT OR IGNORE INTO done VALUES (?, ?, ?)", (what, for_, at.timestamp())).rowcount == 1

@@ -108,7 +108,7 @@ class LedgerCounts(LedgerFile):
         return found
 
     def measures(self) -> dict[str, dict[str, Any]]:
-        """Return the counts that `observe.measures` made of each session, by id.
+        """Return the counts that `observe.measures` made, by session id.
 
         The oldest session comes first. Each session gets two more fields. `again` is the number of abandoned approaches (dead ends) that
         also occurred in an earlier session. `at` is the end of the session, in seconds since 1970.

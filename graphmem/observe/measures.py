@@ -57,7 +57,7 @@ class Cost(NamedTuple):
 
 
 def cost(controlled: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]]) -> Cost:
-    """Compute how many tokens memories cost and saved, from session counts.
+    """Compute how many tokens memories cost and saved in a session.
 
     The saved tokens of an average session have three parts. They are the tokens of files read without memories, minus those read with
     memories, minus the tokens of the shown memories.

@@ -101,7 +101,8 @@ class Observer:
     def start(self, session_id: str, reported: Mapping[str, Any]) -> Started:
         """Begin an agent's session, or continue the running one with this id.
 
-        If the id belongs to an ended session or to another agent's session, a new id is given. The note of the result says so.
+        If the id belongs to an ended session or to another agent's session, the session gets a new id, and the result has a note that says
+        so.
 
         Args:
             session_id: the agent's own id of the session.

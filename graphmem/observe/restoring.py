@@ -1,4 +1,4 @@
-"""Restore a session from its checkpoint log by replaying its acts."""
+"""Restore a running session after a crash from its log of actions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graphmem.observe.running import Running
 
 
 def restored(path: Path) -> tuple[Running | None, int]:
-    """Restore a session from its checkpoint log by replaying its acts.
+    """Restore a running session after a crash from its log of actions.
 
     Returns:
         (session, number of intact bytes of the log). The session is None if the log cannot be used.

@@ -81,7 +81,7 @@ log = logging.getLogger("graphmem.observe")
 
 
 class Taken(NamedTuple):
-    """The result of processing one event: its acts, or reasons to refuse it."""
+    """The result of processing an agent's report: actions, or a refusal."""
 
     taken: bool
     reasons: tuple[str, ...]
@@ -191,7 +191,7 @@ class Running:
         return tuple(dict.fromkeys([*self.pad.web_sources, *([awaited] if awaited else [])]))
 
     def _apply_report(self, act: Act) -> None:
-        """Apply what a session reports about itself: kind, task, phase, outcome.
+        """Apply what an agent reports about its session, such as its phase.
 
         The session's methodology (a team's way of working) maps the reported words to tasks and phases.
         """

@@ -246,7 +246,7 @@ class Scratchpad:
         self.recent_edits.append(EditMark(act, path))
 
     def _lead(self, module: str) -> None:
-        """Update the session's main module after a module's counts have changed.
+        """Find the session's main module again after a module's counts changed.
 
         The main module has the most edited files. Ties are decided by the number of uses, then by name.
         """
@@ -331,7 +331,7 @@ class Scratchpad:
                 use.fix_files = tuple(sorted({mark.path for mark in self.recent_edits if mark.n > since and mark.undone is None}))[:20]
 
     def _apply_report(self, act: Act) -> None:
-        """Apply what an agent reports at a start, a step or an end."""
+        """Apply what an agent reports at the start or end of a session or step."""
         info = act.info
         told = {
             name: info[name] for name in ("branch", "commit_sha", "title", "agent", "group", "parent") if isinstance(info.get(name), str)

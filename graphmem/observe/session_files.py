@@ -79,9 +79,9 @@ class SessionFiles:
         self._fails = True
 
     def idle(self) -> ThreadPoolExecutor | None:
-        """Detach and return the background thread; None if there is none.
+        """Hand over the thread that forces logs to the disk; None if none runs.
 
-        The thread forces logs to the disk. The caller can shut it down without holding the lock. A new thread is started when needed.
+        The caller can end it without holding the lock. A new thread is started when needed.
         """
         disk, self._disk = self._disk, None
         return disk

@@ -166,7 +166,10 @@ class Judge:
         return found
 
     def of_folder(self, path: str) -> str:
-        """Return the folder that a command changes to if it is external, or ""."""
+        """Return a folder that a command changes to, if its text is external.
+
+        The result is "" for a folder of the project.
+        """
         plain = path.rstrip("/") or "/"
         if plain[0] not in "/~":
             return "" if _folder(plain) is None else _named("folder", path)

@@ -237,14 +237,19 @@ class SemanticOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("commits",)}, command="commits")
     def commits(
-        self, limit: Annotated[int, Within("hits"), Spelled(default=20), Doc("the maximum number of commits")] = 20, revision: str = "HEAD"
+        self,
+        limit: Annotated[int, Within("hits"), Spelled(default=20), Doc("the maximum number of commits")] = 20,
+        revision: str = "HEAD",
+        *,
+        programs: bool = False,
     ) -> CommitPage:
         """List recent commits with authors and changed modules.
 
-        Merge commits are omitted.
+        Merge commits are omitted, and so are commits of programs that update versions, such as renovate[bot]. A note counts the latter.
 
         Args:
             revision: the commit, branch or tag to begin with.
+            programs: also list commits of such programs.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)

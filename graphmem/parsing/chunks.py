@@ -48,10 +48,10 @@ class ChunkOptions:
 
 
 class _Unit(NamedTuple):
-    """A span of source: a definition with comments above it, or other text.
+    """A span of source: one definition with its comments, or other text.
 
-    `definition` is the index of the definition in `FileFacts.definitions`, or -1 for other text. Other text is, for example, the statements
-    between two definitions.
+    The comments are those directly above the definition. `definition` is the index of the definition in `FileFacts.definitions`, or -1 for
+    other text. Other text is, for example, the statements between two definitions.
     """
 
     start: int

@@ -59,7 +59,7 @@ class FoundFile(NamedTuple):
 
 
 class Discovery(NamedTuple):
-    """The files of a directory tree to index, and the number of skipped ones."""
+    """Result of searching a directory tree: files to index, counts of others."""
 
     files: list[FoundFile]  # sorted by path
     skipped: dict[str, int]  # reason → files (or folders where a walk stopped), sorted by reason
@@ -200,7 +200,7 @@ class _Search(Listing):
     # one file
 
     def _looked_at(self, path: str) -> FoundFile | None:
-        """Examine one file; return it if it is to be indexed, else None.
+        """Return a file if it is to be indexed, else None; never fail.
 
         An unexpected error skips the file and adds a diagnostic.
         """

@@ -90,9 +90,9 @@ def extract(path: str, source: bytes, language: str, content_hash: str) -> FileF
 
 
 def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None, content_hash: str) -> FileFacts:
-    """Extract the facts of a file from its syntax tree.
+    """Extract definitions, references and more from a file's syntax tree.
 
-    `tree` is None if parsing took too long. The facts then contain only the module. `content_hash` is stored in the facts.
+    `tree` is None if parsing took too long. The result then contains only the module. `content_hash` is stored in the result.
     """
     collecting = gc.isenabled()
     gc.disable()  # thousands of short-lived matches would start it a hundred times per file, to find no cycle

@@ -29,7 +29,10 @@ from graphmem.parsing.extraction import FUNCTION_LIKE, Captures, Extraction, dig
 
 
 class Bindings(Extraction):
-    """The part of extraction that records bindings such as `x = f()`."""
+    """Records where names and attributes get values, such as `x = f()`.
+
+    The class is the part of extraction for such places, which are called bindings.
+    """
 
     def on_binding(self, op: str, node: Node, captures: Captures) -> None:
         """Add the bindings that one query match finds, such as `x = f()`.
@@ -97,10 +100,11 @@ class Bindings(Extraction):
         return (first, last) if first == last else (first + 1, max(first + 1, last - 1))
 
     def stands_before(self, target: Node, line: int) -> bool:
-        """Whether the name `target` also occurs to its left on line `line`.
+        """Whether a name also occurs to its left on the same line.
 
         A binding is valid for whole lines, so it would also apply to the earlier occurrence. That may be a different variable: in
-        `r.Get(func(r *R) {})`, the first `r` is not the parameter `r`. `line` is the first line in which the binding is valid.
+        `r.Get(func(r *R) {})`, the first `r` is not the parameter `r`. `target` is the name, and `line` is the first line in which the
+        binding is valid.
         """
         if self.line(target.start_byte) != line:
             return False
@@ -201,7 +205,7 @@ class Bindings(Extraction):
         found.body_hash = digest(self.source[target.end_byte : statement.end_byte])
 
     def on_condition(self, kind: str, node: Node, captures: Captures) -> None:
-        """Add bindings for the facts that a condition implies in its branch.
+        """Record what a condition says about a variable inside its branch.
 
         For `if isinstance(x, A)`, a binding says that `x` is an A in the lines of the branch. For `if x is None`, a binding says that the
         branch runs only in calls whose parameter `x` is None.

@@ -241,7 +241,7 @@ class Extraction:
         return found
 
     def join_owners(self) -> None:
-        """Attach methods and classes to classes defined further down in the file.
+        """Attach methods and classes to classes that are defined further down.
 
         `open_apart` began these methods and classes outside their class. A class with a repeated name, such as `RDoc::RDoc`, is never
         attached to itself.

@@ -1,4 +1,4 @@
-"""Facts: the result of parsing one file, from which names are resolved.
+"""Facts: the results of parsing one file, from which names are resolved.
 
 Facts concern one file, are immutable and independent of the language. They consist of plain tuples, strings and integers, so they are cheap
 to serialise. They can be cached by the content hash of the file. Every expression is a *term*: a tuple whose first item is an operator,
@@ -261,7 +261,7 @@ class Reference(NamedTuple):
 
 
 class FileFacts(NamedTuple):
-    """The facts of one file: definitions, imports, bindings and references.
+    """Results of parsing one file: definitions, imports, bindings, references.
 
     Diagnostics are included.
     """

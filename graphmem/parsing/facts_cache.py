@@ -1,7 +1,8 @@
-"""Cache the facts of files by content, to avoid parsing after a restart.
+"""Cache the results of parsing, to avoid parsing files after a restart.
 
-The facts are compressed rows of one SQLite file. Chunks are not cached: the graph has those of unchanged files, and changed files are
-parsed anyway. If the cache is damaged or lost, it is emptied, a note is added, and the files are parsed again.
+The results (facts) are compressed rows of one SQLite file, found by the content of the file. Chunks are not cached: the graph has those of
+unchanged files, and changed files are parsed anyway. If the cache is damaged or lost, it is emptied, a note is added, and the files are
+parsed again.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _PAGE_SIZE: Final = 1024  # bytes; entries take a few kilobytes, and half of an 
 
 
 class FactsCache:
-    """A cache of the facts of a project's files by content. Not thread-safe.
+    """A cache of the results of parsing a project's files. Not thread-safe.
 
     Args:
         path: the SQLite file; created when missing, replaced if damaged or of another format.
@@ -59,9 +60,9 @@ class FactsCache:
             seal(self.path)
 
     def get_many(self, files: Iterable[FoundFile], cancelled: Callable[[], bool] | None = None) -> list[FileFacts]:
-        """Return the stored facts of files by path, content hash and language.
+        """Return the cached results of parsing several files.
 
-        The facts are in the order of the files. Files without stored facts are left out.
+        They are found by path, content hash and language, and are in the order of the files. Files without cached results are left out.
 
         Raises:
             IndexCancelledError: `cancelled`, which is called from time to time, returned true.
@@ -83,15 +84,15 @@ class FactsCache:
             return found
 
     def get(self, file: FoundFile) -> FileFacts | None:
-        """Return the stored facts of a file, or None if none are stored.
+        """Return the cached results of parsing a file, or None.
 
-        Facts are found by path, content hash and language.
+        They are found by path, content hash and language.
         """
         with collector_paused():
             return self._get(file)
 
     def missing(self, files: Iterable[FoundFile]) -> list[FoundFile]:
-        """Return the files without stored facts, without reading any facts."""
+        """Return the files for which no results are cached, without reading any."""
         try:
             there = set(self._select("SELECT path, content_hash, origin FROM facts", ()))
         except sqlite3.Error as error:
@@ -100,7 +101,7 @@ class FactsCache:
         return [file for file in files if (file.path, bytes.fromhex(file.content_hash), self._origin(file.language)) not in there]
 
     def put_many(self, parsed: Iterable[ParsedFile]) -> bool:
-        """Store the facts of parsed files in one transaction.
+        """Store the results of parsing files, in one transaction.
 
         Return whether they were stored. If the write fails, the cache is not changed, and `notes` gets the reason.
         """
@@ -140,7 +141,7 @@ class FactsCache:
         return len(gone) if not gone or self._execute_many("DELETE FROM facts WHERE path = ? AND content_hash = ?", gone) else 0
 
     def _origin(self, language: str) -> bytes:
-        """Return a hash of the project and of the code that extracts facts.
+        """Return a hash of the project and of the code that parses a language.
 
         It is stored with each entry. Entries with a different hash, for instance of an older version of the code, are not used.
         """

@@ -69,10 +69,10 @@ Names with a leading `_` serve predicates only.
 
 
 class Grammar(Syntax):
-    """The syntax, query and tables needed to extract facts of one language.
+    """The syntax, query and tables needed to parse files of one language.
 
-    `helper` is code for special cases of the language. `extraction_version` is part of the keys of cached facts, so a change of the grammar
-    makes cached facts invalid.
+    `helper` is code for special cases of the language. `extraction_version` is part of the keys of cached results, so a change of the
+    grammar makes cached results invalid.
     """
 
     def __init__(self, spec: LanguageSpec, language: Language, query: Query, helper: Helper, version_text: str) -> None:
@@ -167,8 +167,8 @@ def load_grammar(name: str) -> Grammar:
 def extraction_version(name: str) -> str:
     """Return a version of all code and tables that parse a language.
 
-    It covers the parsing code, the grammar and the tables of the language. Two files with equal content and an equal version have equal
-    facts. Computing the version does not compile anything.
+    It covers the parsing code, the grammar and the tables of the language. Two files with equal content and an equal version give equal
+    results. Computing the version does not compile anything.
 
     Raises:
         UnsupportedLanguageError: the folder does not exist.

@@ -38,9 +38,9 @@ _TEXT: Final = PackedChunkRow._fields.index("packed")
 
 
 class Head(NamedTuple):
-    """Properties of a parsed file that every index run needs.
+    """Path, content hash and other properties of a parsed file.
 
-    Examples are the path and the content hash. Definitions and references are not among them.
+    Every index run needs them. Definitions and references are not among them.
     """
 
     path: str
@@ -91,11 +91,7 @@ class ParsedFile:
 
     @property
     def facts(self) -> FileFacts:
-        """The facts of the file; packed facts are unpacked at every access.
-
-        Raises:
-            LookupError: `forget_facts` was called.
-        """
+        """Results of parsing the file; packed ones are unpacked each time."""
         if self._facts is not None:
             return self._facts
         if self._packed is None or not self._packed.facts:
@@ -104,7 +100,7 @@ class ParsedFile:
 
     @property
     def has_facts(self) -> bool:
-        """Whether this object still holds the facts of the file."""
+        """Whether this object still holds the results of parsing the file."""
         return self._facts is not None or (self._packed is not None and bool(self._packed.facts))
 
     @property
@@ -115,7 +111,7 @@ class ParsedFile:
         return unpack_chunks(self._packed.chunks) if self._packed is not None else []
 
     def forget_facts(self) -> None:
-        """Release the packed facts, which are also in the cache of facts.
+        """Release the packed results of parsing, which the cache has, too.
 
         The attribute `head`, with the path and similar properties, is kept.
         """
@@ -148,7 +144,7 @@ class ParsedFile:
 
 
 def head_of(facts: FileFacts) -> Head:
-    """Return the `Head` of a file from its facts, such as hash and path."""
+    """Return path, content hash and other properties of a parsed file."""
     spec = languages().get(facts.language)  # plain text has none
     is_test = spec is not None and spec.tests.is_test_path(facts.path)
     return Head(
@@ -158,9 +154,9 @@ def head_of(facts: FileFacts) -> Head:
 
 @cache
 def extraction_key(language: str) -> str:
-    """Return a key of the code and grammar that extract a language's facts.
+    """Return a key that changes with the code that parses a language.
 
-    The key changes when the code or the grammar changes. Cached facts with another key are not used.
+    It also changes with the grammar. Cached results with another key are not used.
     """
     return extraction_version(language) if language != "text" else f"text {digest('parsing')}"
 

@@ -182,7 +182,7 @@ class _Worker:
 
 
 class _Pool:
-    """The parsing processes of one call of `parse_files`."""
+    """The worker processes of one run that parses files."""
 
     def __init__(
         self, files: Sequence[FoundFile], project: str, workers: int, time_limit_s: float, niceness: int, ask: Callable[[], bool]

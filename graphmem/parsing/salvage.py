@@ -43,7 +43,7 @@ class Part(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The syntax trees of a file, and counts of parts that failed to parse."""
+    """The syntax trees of a file, and how many parts could not be parsed."""
 
     parts: list[Part]  # the first is the whole file
     errors: int  # places that could not be parsed

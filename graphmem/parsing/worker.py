@@ -1,4 +1,4 @@
-"""Parse files in a worker process: bytes to facts and chunks.
+"""Worker process that parses files for the indexing process.
 
 A worker reads batches from standard input and writes one message per file, in order, to standard output. So if a worker crashes, it was
 parsing the first unanswered file. A worker does not use the database, and is started as a new program, never forked. It ends when its input
@@ -91,7 +91,7 @@ def _parsed(file: FoundFile, data: bytes, project: str, hasty: bool) -> ParsedFi
 
 
 def without_facts(file: FoundFile, code: str, message: str) -> ParsedFile:
-    """Return a result for a file that could not be parsed.
+    """Return the result for a file that could not be parsed: no definitions.
 
     It is an empty module at the file's path, with one diagnostic of the given `code` and `message`.
     """

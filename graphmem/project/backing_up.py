@@ -104,7 +104,7 @@ class Backups:
         return self._made(Path(dest).expanduser() if dest is not None else None, portable=portable)
 
     def _made(self, path: Path | None = None, *, portable: bool = False, kind: str = "") -> BackupInfo:
-        """Make a backup of the index; its file name contains `kind`.
+        """Make a backup of the index, with `kind` as a part of its file name.
 
         `path` is a directory or a new .zip file; None for `backups` in the index directory.
         """

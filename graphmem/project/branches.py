@@ -1,8 +1,8 @@
-"""A branch's differences from a project's main line, on a server.
+"""Stored branches of a project on a server.
 
-The file `branches.sqlite` has, for each branch, the digest (hash of the graph rows) of each file that differs. The graph rows of a file are
-stored once for each digest, even if several branches have the file. Before a push changes a file of the main line, its old rows are stored
-for branches with that version.
+A branch is stored as its differences from the project's main line. The file `branches.sqlite` has, for each branch, the digest (hash of the
+graph rows) of each file that differs. The graph rows of a file are stored once for each digest, even if several branches have the file.
+Before a push changes a file of the main line, its old rows are stored for branches with that version.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class BranchKey(NamedTuple):
 
 
 class BranchId(NamedTuple):
-    """One stored branch from its first push until it is dropped.
+    """A branch from its first push until it is dropped.
 
     A branch of the same name that is pushed later has a different `born`.
     """
@@ -63,15 +63,15 @@ class BranchId(NamedTuple):
 
     @property
     def key(self) -> BranchKey:
-        """The name and person of the branch, without `born`.
+        """Name and owner of the branch, which stay the same if it is pushed again.
 
-        If the branch is dropped and pushed again, the new branch has the same key but a new `born`.
+        After the branch was dropped and pushed again, only `born` differs.
         """
         return BranchKey(self.name, self.person)
 
 
 class Branch(NamedTuple):
-    """A stored branch."""
+    """A branch that was pushed to a server, and its last push."""
 
     key: BranchKey
     born: str  # random, another one when the branch is pushed again after it was dropped
@@ -139,21 +139,23 @@ class Branches:
         return [one for one in self.all() if one.key.person in ("", login)]
 
     def own(self, key: BranchKey) -> dict[str, str]:
-        """Return, by path, the digest of each file that differs on a branch.
+        """Return the files in which a branch differs from the main line.
 
-        Such a file differs from the main line. The digest is a hash of the file's graph rows, or `GONE` for a file that the branch lacks.
+        The result maps paths to digests. A digest is a hash of the file's graph rows, or `GONE` for a file that the branch lacks.
         """
         return dict(self._rows("SELECT path, digest FROM file WHERE name = ? AND person = ? ORDER BY path", *key))
 
     def changed(self, key: BranchKey) -> dict[str, str]:
-        """Return, by path, the digest of each file that differed at the push.
+        """Return the files in which a branch differed when it was pushed.
 
         The result is that of `own`, without files that differ only because the main line changed after the push.
         """
         return dict(self._rows("SELECT path, digest FROM file WHERE name = ? AND person = ? AND changed", *key))
 
     def bodies(self, digests: Iterable[str]) -> dict[str, bytes]:
-        """Map each digest to the stored graph rows of a file, as packed bytes.
+        """Return the stored graph rows of files, given the hashes of the rows.
+
+        The result maps each digest (hash) to the rows as packed bytes.
 
         Raises:
             BadInputError: no rows are stored for a digest.
@@ -178,7 +180,8 @@ class Branches:
     def fits(self, mark: str) -> bool:
         """Whether the stored differences apply to a state of the main line.
 
-        `mark` identifies the state. The result is False if anything but a push has changed the main line, such as restoring a backup.
+        `mark` identifies the state. The result is False if something other than a push changed the main line, such as the restore of a
+        backup.
         """
         return any(row[0] == mark for row in self._rows("SELECT value FROM meta WHERE key IN ('line', 'next_line')"))
 

@@ -1,10 +1,11 @@
-"""Operations on changes: commits, drift between revisions, heat over time.
+"""Operations on changes: commits, changed architecture, risk over time.
 
 Drift compares the modules of two revisions. Heat says how risky a change of a file is.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +17,7 @@ from graphmem.answers import Picture
 from graphmem.answers.semantic import CommitInfo, CommitPage
 from graphmem.errors import GitError
 from graphmem.history import git_log
+from graphmem.history.authors import is_routine
 from graphmem.indexing import git
 from graphmem.project import drift as drifting
 from graphmem.project.arguments import within
@@ -24,6 +26,7 @@ from graphmem.runtime.git import PUSHED
 from graphmem.runtime.pushes import is_pushed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from graphmem.analysis.semantic.heat import F64
@@ -35,16 +38,18 @@ if TYPE_CHECKING:
 
 MOST_COMMITS: Final = 2_000
 MOST_LOOKED_AT: Final = 2_000  # files of a commit; modules are not listed for larger commits
+MOST_SEARCHED: Final = 4_000  # commits that are searched for those of people
 PATHS: Final = 30  # paths listed for one commit
+NAMED: Final = 3  # authors that a note names
 MOST_STEPS: Final = 100
 MOST_DRIFTS: Final = 8  # comparisons of revisions that are kept
 
 
 @dataclass(eq=False, repr=False)
 class ChangeQuestions:
-    """Operations on changes: commits, drift of the architecture, past heat.
+    """Operations on changes: commits, changed architecture, risk over time.
 
-    Heat is a score of a file from its changes, complexity and dependents.
+    Drift compares the modules of two revisions. Heat says how risky a change of a file is, from its changes, complexity and dependents.
     """
 
     graph: GraphSource
@@ -77,10 +82,10 @@ class ChangeQuestions:
             self._drifts = {**dict(list(self._drifts.items())[1 - MOST_DRIFTS :]), key: known}
         return known
 
-    def commits(self, limit: int = 20, revision: str = "HEAD") -> CommitPage:
+    def commits(self, limit: int = 20, revision: str = "HEAD", *, programs: bool = False) -> CommitPage:
         """List the newest commits, each with the modules of its files.
 
-        Merges are left out. The modules are the current ones.
+        Merges are left out. The modules are the current ones. Without `programs`, a note counts the commits of programs that are left out.
 
         Raises:
             BadInputError: `limit` is out of range.
@@ -99,11 +104,13 @@ class ChangeQuestions:
             return CommitPage([], [error.message])
         head = repository.head if revision == "HEAD" else git.revision(root, revision)
         try:
-            found = git_log.newest(root, repository, limit, MOST_LOOKED_AT, head)
+            found, skipped = _newest(root, repository, limit, head, programs=programs)
             bodies, unread = git_log.bodies(root, [one.sha for one in found])
         except GitError as error:
             return CommitPage([], [error.message])
         notes = [f"git cannot read the messages of {len(unread):,} commits"] if unread else []
+        if skipped:
+            notes.append(f"left out: {_counts(skipped)} by programs that update versions")
         with here.lock:
             name_of = here.modules.name_of
             return CommitPage(
@@ -117,6 +124,7 @@ class ChangeQuestions:
                         files=one.files,
                         paths=[*one.touched, *one.deleted][:PATHS],
                         modules=sorted({name for path in one.touched if (name := name_of(path))}),
+                        routine=is_routine(one.author),
                     )
                     for one in found
                 ],
@@ -124,12 +132,12 @@ class ChangeQuestions:
             )
 
     def heat_history(self, steps: int = 24) -> Picture:
-        """Return how the heat of files changed from the first to the last commit.
+        """Return how risky a change of each file was, from the first commit on.
 
-        Heat says how risky a change of a file is. The picture has four columns. `at` has the time of each moment (ISO 8601), and `commits`
-        the number of commits until then. `paths` has the files that were hot at any moment. `scores` has one list for each moment, with a
-        number from 0 to 100 for each path. Heat combines churn (frequency of change), complexity and dependents. Only churn is that of the
-        moment; the other two are the current ones.
+        This score is called heat. The picture has four columns. `at` has the time of each moment (ISO 8601), and `commits` the number of
+        commits until then. `paths` has the files that were hot at any moment. `scores` has one list for each moment, with a number from 0
+        to 100 for each path. Heat combines churn (frequency of change), complexity and dependents. Only churn is that of the moment; the
+        other two are the current ones.
 
         Args:
             steps: number of moments, 2 to 100.
@@ -185,3 +193,28 @@ def _touches(history: History, place: dict[str, int]) -> tuple[F64, np.ndarray[t
                 owners += [at] * len(own)
     order = np.lexsort((owners, times))
     return np.array(times, np.float64)[order], np.array(owners, np.int64)[order]
+
+
+def _newest(
+    root: Path, repository: git_log.Repository, limit: int, head: str, *, programs: bool
+) -> tuple[list[git_log.Commit], list[git_log.Commit]]:
+    """Return the newest commits, and those of programs that were skipped.
+
+    More commits are read until there are `limit` commits of people, or until `MOST_SEARCHED` are read.
+    """
+    count = limit
+    while True:
+        read = git_log.newest(root, repository, count, MOST_LOOKED_AT, head)
+        kept = [place for place, one in enumerate(read) if programs or not is_routine(one.author)][:limit]
+        if len(kept) == limit or len(read) < count or count >= MOST_SEARCHED:
+            end = kept[-1] if len(kept) == limit else len(read)
+            return [read[place] for place in kept], [one for place, one in enumerate(read[:end]) if place not in set(kept)]
+        count = min(4 * count, MOST_SEARCHED)
+
+
+def _counts(commits: Sequence[git_log.Commit]) -> str:
+    """Return the number of commits with the names of their authors."""
+    names = [name for name, _ in Counter(one.author for one in commits).most_common()]
+    return (
+        f"{len(commits):,} {'commit' if len(commits) == 1 else 'commits'} ({', '.join(names[:NAMED])}{', …' if len(names) > NAMED else ''})"
+    )

@@ -1,4 +1,4 @@
-"""Context for agents: the memories shown at moments of a session."""
+"""Context that agents get during a session: memories, rules and code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class AgentContext:
-    """Selects memories, rules and code to show to an agent."""
+    """Selects the memories, rules and code that an agent gets."""
 
     inside: Callable[[Sequence[str]], tuple[str, ...]]  # paths from the root
     injector: Injector

@@ -134,7 +134,7 @@ class ContractQuestions:
 class _Joined:
     """The contracts of this project, joined with those of other projects.
 
-    The organisation's list of projects names the other projects.
+    A contract is, for example, a route and the code that calls it. The organisation's list of projects names the other projects.
     """
 
     def __init__(
@@ -150,9 +150,9 @@ class _Joined:
         self._texts: dict[str, str] = {}
 
     def broken(self, base: str, paths: Sequence[str]) -> list[Found]:
-        """Return contracts that were broken by changes of files since a revision.
+        """Return routes and other contracts that changes of files broke.
 
-        `base` is the revision, `paths` are the changed files.
+        `base` is the revision from which the changes count, and `paths` are the changed files.
         """
         before = [row for path in paths for row in _rows_at(self.root, base, path)]
         if not before:
@@ -178,7 +178,7 @@ class _Joined:
         return self._texts[path]
 
     def contract(self, found: Found) -> Contract:
-        """Convert a contract found by the module `asking` to its form in answers."""
+        """Convert a contract to the form in which answers have it."""
         asked = sorted((self.place(row, confidence) for row, confidence in found.asked), key=_order)
         offered = sorted((self.place(row, 1.0) for row in found.offered), key=_order)
         return Contract(found.kind, found.name, found.change, offered, asked)

@@ -1,6 +1,6 @@
 """Results derived from the graph: modules, flows, dead code, duplicates.
 
-Each result is computed when it is first requested, once for each generation (committed change) of the graph.
+Each result is computed when it is first requested, once for each committed change of the graph.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _WORD: Final = re.compile(r"[^\W\d]\w*")
 
 
 class Semantics:
-    """Modules, flows and other results for one generation of the graph.
+    """Modules, flows and other results for one state of the graph.
 
     A result is computed when it is first used, so two threads must not use the object at once. Hold `lock` during every use, except a call
     of `ready`.
@@ -95,7 +95,7 @@ class Semantics:
 
     @cached_property
     def _saved(self) -> Kept:
-        """Modules, flows and other results that an earlier process saved."""
+        """Modules, flows and other results that an earlier process saved on disk."""
         return Kept.load(self._file, self._key if self._file is not None else "", self.view)
 
     def _saved_of(self, made: Modules) -> bool:
@@ -143,10 +143,10 @@ class Semantics:
         return made
 
     def _known_modules(self) -> tuple[list[Known], bool]:
-        """Return (modules, current): the stored modules with their names.
+        """Return the stored modules, and whether they are up to date.
 
-        `current` is True if the modules were computed from this generation of the graph. If the file of saved results has the modules of
-        this generation, the database is not opened. This makes the first page of the explorer fast.
+        They are up to date if they were computed from the graph's current state. If the file of saved results has such modules, the
+        database is not opened. This makes the first page of the explorer fast.
         """
         generation = self.view.generation
         if (
@@ -171,9 +171,9 @@ class Semantics:
             return {one.path: one.recent for one in history.files(CHURN_HALF_LIFE_S)} if any(history.from_git) else None
 
     def _together(self) -> dict[tuple[str, str], float]:
-        """Map pairs of paths to a number: how strongly the files change together.
+        """Return how strongly pairs of files change together, 0 to 1.
 
-        See `together` for the strength, a number from 0 to 1.
+        The keys are pairs of paths. `together` defines the strength.
         """
         history = self._history()
         with history.lock:
@@ -184,8 +184,8 @@ class Semantics:
     def _keep(self, made: Modules) -> None:
         """Store the modules in the database, so that their names and ids stay.
 
-        For the next generation (committed change) of the graph, similar modules then get the same names and ids. Nothing is stored if the
-        graph has changed since `made` was derived.
+        After the next change of the graph, similar modules then get the same names and ids. Nothing is stored if the graph has changed
+        since `made` was derived.
         """
         if self._store.generation() != self.view.generation:
             return
@@ -200,7 +200,10 @@ class Semantics:
 
     @cached_property
     def entries(self) -> Entries:
-        """The entry points of the project, such as routes and commands."""
+        """The entry points of the project: code that is called from outside.
+
+        Examples are routes and commands.
+        """
         return Entries(self.modules.files)
 
     @cached_property

@@ -33,7 +33,7 @@ _ABSENT: Final = ""  # instead of the hash of a file
 
 
 class Earlier(NamedTuple):
-    """An earlier state of the graph, with its time and generation."""
+    """An earlier state of the graph, with its time and number."""
 
     view: GraphView
     state: EarlierState

@@ -188,7 +188,7 @@ class EditAdvice:
         return line if len(line) <= MAX_LINE else ""
 
     def _text(self, view: GraphView, edit: Edit) -> str:
-        """Return the text of an edited file; "" if it is not read."""
+        """Return the content of a file to edit; "" if it is not read."""
         file = inside(self.graph.root(), edit.path) if edit.old and edit.path in view.path_number else None
         if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:
             return ""
@@ -225,7 +225,7 @@ def _edited(view: GraphView, edit: Edit, text: str) -> list[int]:
 
 
 def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
-    """Return the definitions that must keep the signature of given ones.
+    """Return the definitions that must have the same signature as given ones.
 
     These are the methods that they override or implement, and the methods that override or implement them.
     """

@@ -50,9 +50,9 @@ class ProjectChurn:
     _made: tuple[int, Mapping[str, float]] = field(default=(-1, {}), init=False)
 
     def __call__(self) -> Mapping[str, float]:
-        """Map the path of each file to its present churn, from 0 to 1.
+        """Return how often each file changes at present, 0 to 1, by path.
 
-        The churn says how often the file changes; see `churns`.
+        `churns` computes this number.
         """
         history = self.history.known()
         if self._made[0] != len(history):

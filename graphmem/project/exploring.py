@@ -129,7 +129,7 @@ class Pictures:
         return Picture(made, left_out, self.graph.state())
 
     def _drawn(self, roles: Sequence[str] | None) -> tuple[Semantics, Atlas]:
-        """Return (results derived from the newest graph, map of the project).
+        """Return results derived from the newest graph, and the project's map.
 
         The map shows only files with one of `roles`, such as "code" or "test"; None for all files.
         """

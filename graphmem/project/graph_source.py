@@ -29,7 +29,7 @@ _as_path: Final = lru_cache(8)(Path)  # each question asks for the root several 
 
 @dataclass(eq=False, repr=False)
 class IndexStatus:
-    """Answers which project an index belongs to, and whether it is up to date."""
+    """Tells which project an index belongs to, and whether it is up to date."""
 
     store: GraphStore
     projections: Projections

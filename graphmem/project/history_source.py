@@ -37,7 +37,7 @@ CHURN_HALF_LIFE_S: Final = 365 * coaccess.DAY_S
 
 @dataclass(eq=False, repr=False)
 class HistorySource:
-    """The log of a project's changes, and the history built from it.
+    """The log of a project's changes, and the history in memory made from it.
 
     Thread-safe.
     """
@@ -58,7 +58,7 @@ class HistorySource:
         return self._known.is_made
 
     def known(self) -> History:
-        """The history of changes, up to date with the log on disk.
+        """The history of changes in memory, up to date with the log on disk.
 
         Raises:
             HistoryError: the log is damaged.

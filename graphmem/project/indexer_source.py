@@ -1,4 +1,4 @@
-"""The indexer of a tree of files, and the data it keeps between runs."""
+"""The indexer of a project's files, and the data it keeps between runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INPUTS: Final = "inputs.sqlite"
 
 @dataclass(eq=False, repr=False)
 class IndexerSource:
-    """Creates the indexer of a tree of files when it is first needed.
+    """Creates the indexer of a project's files when it is first needed.
 
     Index runs are serialized, so only one thread at a time uses the indexer.
     """
@@ -39,7 +39,7 @@ class IndexerSource:
 
     @property
     def options(self) -> DiscoveryOptions:
-        """The rules that decide which files of a tree are indexed."""
+        """The rules that decide which files of a project are indexed."""
         return DiscoveryOptions(
             max_file_bytes=self.settings.max_file_kb << 10,
             include_vendored=self.settings.include_vendored,
@@ -47,15 +47,15 @@ class IndexerSource:
         )
 
     def of(self, repo: str | Path | None) -> Indexer:
-        """Return the indexer of a tree of files.
+        """Return the indexer of a directory with the project's files.
 
         Args:
-            repo: the tree; None for the tree indexed before.
+            repo: the directory; None for the one indexed before.
 
         Raises:
-            NotIndexedError: no tree was indexed before.
-            RepositoryError: the tree does not exist.
-            BadInputError: this index belongs to another tree.
+            NotIndexedError: no directory was indexed before.
+            RepositoryError: the directory does not exist.
+            BadInputError: this index belongs to another directory.
         """
         meta = self.store.meta()
         root = Path(repo).resolve() if repo is not None else Path(meta["root"]) if "root" in meta else None

@@ -36,7 +36,7 @@ MOVING: Final = 0.5  # a file that changes with the target, before its share of 
 
 @dataclass(eq=False, repr=False)
 class KnownCode:
-    """Finds memories about the code of answers, without a store query."""
+    """Finds memories about the code in an answer, without a database query."""
 
     graph: GraphSource
     memories: Callable[[], MemoryIndex]
@@ -112,10 +112,10 @@ class KnownCode:
         return nearby(index, view, self.now(), places, limit, self.branches) if places.found else NearbyMemories()
 
     def _targets(self, view: GraphView, places: Places, targets: Sequence[int]) -> None:
-        """Add the targets of a question, with the code around them, to `places`.
+        """Add the code that a question is about, and code around it, to `places`.
 
-        `places` has the symbols and files whose memories are searched, each with a weight. A target has the highest weight. Members of a
-        target, symbols that contain a target, and the file of a target have a lower one.
+        `places` has the symbols and files whose memories are searched, each with a weight. A target of the question has the highest weight.
+        Members of a target, symbols that contain a target, and the file of a target have a lower one.
         """
         for node in targets:
             places.put(view.ids[node], 1.0, TARGET)

@@ -280,10 +280,9 @@ class SessionLearning:
             summaries.write(self.data_dir / summaries.FOLDER, ledger.summary(record.info.id) or summaries.summarised(record))
 
     def _experienced(self, record: SessionRecord, ledger: Ledger) -> None:
-        """Count an ended session in the experience that sets the trust level.
+        """Count an ended session towards the trust in memories, once.
 
-        A session that was counted before is not counted again. The trust level says how certain a memory must be to be shown without a
-        request.
+        The trust level says how certain a memory must be to be shown without a request. Past sessions determine it.
         """
         if ledger.claim("experience", record.info.id, self.book.clock.now()):
             self.session_over(record.info.id, len(record.injected))

@@ -231,7 +231,7 @@ def _pinned(value: Sequence[float]) -> list[float]:
 
 
 def _anchors(modules: Modules, paths: Sequence[str]) -> list[str]:
-    """Return the largest files of a module, to recognize it later.
+    """Return the largest files of a module, by which it is recognized later.
 
     When modules change, the largest files most likely stay in the module.
     """

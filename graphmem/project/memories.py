@@ -227,7 +227,7 @@ class Memories:
         return Noted(list(ids))
 
     def use_of_session(self, session: str, ids: Sequence[str]) -> None:
-        """Count the given memories as used by a session."""
+        """Record that a session's agent used the given memories."""
         self.note_use(ids, session=session)
 
     def doubt_of_session(self, session: str, doubt: Doubt) -> None:
@@ -270,7 +270,7 @@ class Memories:
         """Return a page of the memories that pass a filter.
 
         Args:
-            filter: see `memory.filters.MemoryQuery`; by default all live memories.
+            filter: see `memory.filters.MemoryQuery`; by default all memories that are neither superseded nor deprecated.
             sort: newest, oldest, updated, importance, confidence, strength or used.
             limit: 1 to 1,000.
         """
@@ -291,10 +291,10 @@ class Memories:
     # ---- maintenance
 
     def prune_when_due(self) -> str:
-        """Remove or exclude expired or decayed memories, if a check is due.
+        """Remove or exclude expired or unused memories, if a check is due.
 
-        A decayed memory has lost strength because it was not used. The maintenance of an idle server calls the method. Returns a short
-        report, or "" if no check was due.
+        Memories lose confidence while they are not used. The maintenance of an idle server calls the method. Returns a short report, or ""
+        if no check was due.
         """
         answer = retention.prune_when_due(self.book)
         return f"{len(answer.pruned)} retired, {answer.kept} kept" if answer is not None else ""

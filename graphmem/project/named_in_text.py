@@ -1,6 +1,6 @@
-"""Find places that name a symbol in a string or in a file read as text.
+"""Find places that name a symbol in a string or in a plain text file.
 
-`getattr(view, "get_" + kind)`, a configuration key or a generated table can call a symbol, and no edge tells. If nothing is known to
+`getattr(view, "get_" + kind)`, a configuration key or a generated table can call a symbol, and no edge shows it. If nothing is known to
 depend on a symbol, these places are where to look.
 """
 

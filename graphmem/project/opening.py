@@ -120,10 +120,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class Parts:
-    """The parts of an open project: objects that implement operations.
+    """The objects that implement the operations of an open project.
 
     Attributes:
-        operations: parts that implement the operations.
+        operations: objects that implement the operations.
         endings: functions that close the parts, in this order.
     """
 
@@ -192,7 +192,7 @@ def open_project(
 
 
 class Overlaid(NamedTuple):
-    """Data of the main line that an open branch uses, too.
+    """Data of the project's main line that an open branch uses, too.
 
     Attributes:
         log: the file with the log of the main line's change history.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def open_branch(line: Parts, key: BranchKey, settings: Settings) -> tuple[GraphMem, Callable[[], None]]:
-    """Open a branch for reading; return its service and a closing function.
+    """Open a branch for reading; return it, and a function that closes it.
 
     Args:
         line: the open main line, which must stay open until the branch is closed.

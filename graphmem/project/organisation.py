@@ -29,9 +29,9 @@ NAME_CHARACTERS: Final = 63  # of a role in PostgreSQL
 
 @dataclass(eq=False, repr=False)
 class Organisations:
-    """Answers questions about people and teams, from the team's database.
+    """Answers questions about people, teams and the changes that others made.
 
-    Answers include news about changes that others made.
+    The answers come from the team's database.
     """
 
     book: MemoryRepository

@@ -64,9 +64,10 @@ class Outlines:
         return FileOutline(place, entries, self.graph.state())
 
     def _memories_of(self, node_id: str) -> list[MemoryInfo]:
-        """Return live memories about a symbol or a file.
+        """Return memories in use about a symbol or a file.
 
-        `node_id` is the id of the symbol or file. Memories that wait for a person's review are left out.
+        `node_id` is the id of the symbol or file. Superseded and deprecated memories are left out, and so are those that wait for a
+        person's review.
         """
         index = self.book.index()
         rows = (index.row(one) for one in index.about_target(node_id))

@@ -1,4 +1,4 @@
-"""Facts about the code from indexers, test runs and coverage.
+"""Facts about the code from other tools: indexers, tests, coverage.
 
 These facts are called outside evidence. The module stores them for the next index run, and reports on them.
 """
@@ -98,7 +98,7 @@ class OutsideEvidence:
 
 
 def _origin(rows: Mapping[str, str]) -> dict[str, Any]:
-    """Return which tools supplied the facts, for one rule that finds edges.
+    """Return which tools supplied the facts behind edges of one kind.
 
     `rows` are the stored key-value pairs about the origin of the facts. If indexers (tools that resolve names) supplied the facts, the
     result lists each with its version and number of files. Otherwise, the result is a copy of `rows`.

@@ -55,7 +55,7 @@ _NO_LINKS: Final = Judging({}, {}, {}, ())
 
 @dataclass(eq=False)
 class Overlay:
-    """An open branch: its differences on top of the main line."""
+    """An open branch of a project: its differences and its open graph."""
 
     key: BranchKey
     graph: GraphSource
@@ -87,7 +87,7 @@ class Overlays:
         return self.runs.store
 
     def line_mark(self) -> str:
-        """Return a string that identifies the state of the main line."""
+        """Return a string that identifies the current state of the main line."""
         return self.store.meta().get("run", "")
 
     # ---- finding
@@ -98,7 +98,7 @@ class Overlays:
         return found.key if found is not None else None
 
     def identify(self, name: str, login: str) -> BranchId | None:
-        """Return the id of a branch; see `Branches.identify`."""
+        """Return the id of the branch that a name means to a person, or None."""
         return self.branches.identify(name, login)
 
     def seen_by(self, login: str) -> list[Branch]:
@@ -106,10 +106,10 @@ class Overlays:
         return self.branches.seen_by(login)
 
     def elsewhere(self, memory: str, here: BranchKey | None) -> list[str]:
-        """Return branches that have code of a memory, if `here` lacks this code.
+        """Return the other branches that have the code of a memory.
 
-        Only one kind of link from the memory is considered: to code that the main line lacked when the memory was written. Branches that
-        the caller may not see are left out.
+        The result is empty if the branch `here` has the code. Only one kind of link from the memory is considered: to code that the main
+        line lacked when the memory was written. Branches that the caller may not see are left out.
 
         Args:
             memory: id of the memory.
@@ -128,7 +128,7 @@ class Overlays:
     # ---- states
 
     def layer(self, key: BranchKey) -> Layer:
-        """Return the differences of a branch from the main line.
+        """Return how a branch differs from the project's main line.
 
         Raises:
             BadInputError: the branch is unknown, or the main line was restored or rebuilt since the branch was pushed.
@@ -145,7 +145,7 @@ class Overlays:
         return Layer(self.branches.own(key), dict(branch.facts["meta"]), keys, branch.generation)
 
     def delta_to(self, own: Mapping[str, str], before: OwnRows | None = None) -> GraphDelta:
-        """Return the changes of the graph from the main line to a branch.
+        """Return the changes that lead from the main line's graph to a branch's.
 
         `own` maps each path that differs to its digest on the branch. If `before` is given, the changes start from the rows in `before`,
         not from those of the main line.
@@ -162,9 +162,9 @@ class Overlays:
         return difference(old, new, external_uses(view, ends))
 
     def judging(self, own: Mapping[str, str]) -> Judging:
-        """Return the state, on a branch, of the code that memories link to.
+        """Return whether code that memories link to is the same on a branch.
 
-        The code may be unchanged, moved, changed or missing on the branch. `own` maps each path in which the branch differs to its digest.
+        The code may be unchanged, moved, changed or missing there. `own` maps each path in which the branch differs to its digest.
         """
         if not own:
             return _NO_LINKS
@@ -320,7 +320,7 @@ class Overlays:
         line: Mapping[str, str],
         bodies: Mapping[str, bytes],
     ) -> int:
-        """Store the pushed state of a branch; return the branch's new generation.
+        """Store the pushed state of a branch; return its new counter of changes.
 
         If the branch is open, its answers show the new state from then on.
 

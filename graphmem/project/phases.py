@@ -29,7 +29,7 @@ CHOICES: Final = (PROPOSED, BUILT_IN)
 
 @dataclass(eq=False, repr=False)
 class PhaseWeighing:
-    """Weighs types of memories in phases of work, such as implement."""
+    """Weights of memory types in phases of work: current and proposed ones."""
 
     book: MemoryRepository
     phases: PhaseBook

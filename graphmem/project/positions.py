@@ -50,7 +50,7 @@ class _Place(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A name in the text of a file, with the symbols that it may mean.
+    """A name in the text of a file, and the symbols to which it may refer.
 
     The most likely symbol is the first of `nodes`.
     """
@@ -200,7 +200,7 @@ class Positions:
         return _File(path, language, text, lines, is_stale, found)
 
     def _reason(self, view: GraphView, here: _File, line: int, column: int) -> str:
-        """Return why a position of a file has no symbol."""
+        """Return why no symbol is found at a position of a file."""
         if not here.text and here.is_stale:
             return "the file cannot be read any more; run `graphmem index`"
         last = len(here.lines) - 1 if here.lines[-1] == "" and len(here.lines) > 1 else len(here.lines)

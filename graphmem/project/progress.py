@@ -48,7 +48,7 @@ class Feed(Generic[T]):
 
 
 class Hub(Generic[T]):
-    """Sends each event, such as a step of indexing, to every listener.
+    """Sends each event, such as a step of indexing, to all listeners.
 
     Thread-safe.
 

@@ -43,9 +43,9 @@ def own_commit(root: Path) -> str:
 
 
 def holds(root: Path, commit: str) -> bool:
-    """Whether `commit` is the checked-out commit or an ancestor of it.
+    """Whether the checked-out commit contains a commit in its history.
 
-    The result is False if the commit is unknown.
+    A commit contains itself. The result is False if the commit is unknown.
     """
     return bool(commit) and _is_ancestor(root, commit, "HEAD")
 

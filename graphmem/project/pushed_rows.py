@@ -84,6 +84,9 @@ def rows_in(bodies: Iterable[bytes]) -> OwnRows:
 
 
 def text_in(body: bytes) -> str | None:
-    """Return the text of the file in a stored body; None if it is unknown."""
+    """Return the text of a file from the bytes that `body_of` made.
+
+    The result is None if the text is unknown.
+    """
     text: str | None = unpacked(body, MOST)["text"]
     return text

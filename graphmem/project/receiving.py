@@ -1,7 +1,7 @@
 """Receive an index that `graphmem push` sends.
 
-A push arrives in parts, which are kept in files until all have arrived. Then one transaction changes the graph. After it, the projections
-(copies of the graph for fast reads) are updated. An interrupted push changes nothing.
+A push arrives in parts, which are kept in files until all have arrived. Then one transaction changes the graph. After it, the copies of the
+graph for fast reads are updated. An interrupted push changes nothing.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ class Receiving:
     overlays: Overlays
 
     def held(self, branch: str = "", who: Pusher = Pusher()) -> dict[str, Any]:  # noqa: B008 - immutable
-        """Return the server's state of a project; a push sends what differs.
+        """Return what the server has of a project, so that a push sends the rest.
 
-        The result has the project's name, the generation of the graph, and a hash of the commits. It also has a digest (hash of the rows)
-        for each file. If anything but a push has changed the graph, the digests are missing, and the client must send all files.
+        The result has the project's name, the counter of changes of the graph, and a hash of the commits. It also has a digest (hash of the
+        rows) for each file. If anything but a push has changed the graph, the digests are missing, and the client must send all files.
 
         Args:
             branch: the branch that is pushed; "" for the main line. A new branch has the files of the main line.
@@ -95,7 +95,10 @@ class Receiving:
         }
 
     def _digests(self) -> dict[str, str]:
-        """Return the digest of each file of the main line; {} if unknown."""
+        """Return a hash of the graph rows of each file; {} if unknown.
+
+        The files are those of the project's main line.
+        """
         known = self._known()
         meta = self.runs.store.meta()
         is_known = known.get("generation") == self.runs.store.generation() or bool(known.get("run") and known["run"] == meta.get("run"))
@@ -223,7 +226,7 @@ class Receiving:
     # ---- inside
 
     def _apply_branch(self, branch: str, who: Pusher, last: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> int:
-        """Store the pushed state of a branch; return the branch's new generation.
+        """Store the pushed state of a branch; return its new counter of changes.
 
         `last` describes the push, and `parts` are the pieces in which the rows were sent. `who` is the person who pushes.
         """
@@ -259,10 +262,10 @@ class Receiving:
             return self.overlays.put(key, who.login, str(last.get("commit", "")), facts, digests, line, bodies)
 
     def _apply(self, last: Mapping[str, Any], parts: list[Mapping[str, Any]], who: Pusher) -> tuple[int, list[BranchKey]]:
-        """Apply a push of the main line; return generation and dropped branches.
+        """Apply a push of the main line to the graph.
 
-        A branch is dropped (deleted) if the main line now contains its changes. `last` describes the push, and `parts` are the pieces in
-        which the rows were sent.
+        The result is (new counter of changes, dropped branches). A branch is dropped (deleted) if the main line now contains its changes.
+        `last` describes the push, and `parts` are the pieces in which the rows were sent.
         """
         digests, new, sent = _checked(last, parts)
         runs = self.runs
@@ -363,10 +366,10 @@ def _may_drop(key: BranchKey, pushed_by: str, who: Pusher) -> bool:
 
 
 def _checked(last: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> tuple[dict[str, str], Rows, set[str]]:
-    """Check a push; return digest of each path, rows, and paths with rows.
+    """Check a push; return a hash of each file, all rows, and sent paths.
 
-    `last` describes the push: it has, for example, the digest of each file. `parts` are the pieces in which the rows were sent. The third
-    result has the paths whose rows were sent.
+    `last` describes the push: it has, for example, the digest (hash of the rows) of each file. `parts` are the pieces in which the rows
+    were sent. The third result has the paths whose rows were sent.
 
     Raises:
         BadInputError: a path is invalid, or a part has rows of a file that has no digest.

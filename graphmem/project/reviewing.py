@@ -167,10 +167,10 @@ class Reviews:
         yield from ((case, MAYBE, "maybe") for case in named_in)
 
     def _memories_of_change(self, found: DiffImpact, own: frozenset[str]) -> list[KnownHere]:
-        """Return live memories about changed symbols and files, warnings first.
+        """Return memories about changed symbols and files, warnings first.
 
-        `own` has the hashes of the reviewed commits. Memories made from the messages of these commits are left out, because they only
-        repeat the messages.
+        Superseded and deprecated memories are left out. `own` has the hashes of the reviewed commits. Memories made from the messages of
+        these commits are left out, because they only repeat the messages.
         """
         index, describe = self.book.index(), self.book.describer().info
         project = self.graph.project

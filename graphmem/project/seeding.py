@@ -86,9 +86,9 @@ class Seeding:
 
 
 def is_only_seed(row: MemoryRow) -> bool:
-    """Whether a memory is live, comes from a file, and is not confirmed.
+    """Whether a memory was made from a file, and was not confirmed since.
 
-    A memory that was verified or pinned counts as confirmed.
+    A memory that was verified or pinned counts as confirmed. The result is False for superseded and deprecated memories.
     """
     is_taken = row.user_verified or row.status == "pinned" or row.confirmed_count
     return row.source == SEEDED and row.status in LIVE_STATUSES and not is_taken

@@ -38,9 +38,9 @@ MOST_PROJECTS: Final = 50  # that one impact question reaches
 
 
 class Askable(NamedTuple):
-    """The operations `search` and `impact` of one project.
+    """Interface of a project of which several are asked at once.
 
-    Functions that combine the answers of several projects call them.
+    It has the operations `search` and `impact`. Functions that combine the answers of several projects call them.
     """
 
     search: Callable[..., SearchAnswer]
@@ -49,7 +49,7 @@ class Askable(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class OwnProject:
-    """Answers questions about several projects for a server of one project."""
+    """Answers questions about several projects on a server that has one."""
 
     status: IndexStatus
     graph: GraphSource

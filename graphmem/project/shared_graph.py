@@ -1,6 +1,6 @@
 """Open a graph in PostgreSQL for an index directory.
 
-The directory keeps projections (copies of the graph for fast reads), the memories' journal and caches. These files fit only one graph, and
+The directory keeps copies of the graph for fast reads (projections), the memories' journal and caches. These files fit only one graph, and
 only if no other server has written to it since. If the directory is opened with another graph, the projections are deleted. If another
 server has written to the graph, the journal is renamed.
 """
@@ -104,7 +104,9 @@ def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> Postgr
 
 
 def expect_same_store(data_dir: Path, settings: Settings) -> None:
-    """Check that a served index uses the database that the settings name.
+    """Check that an index uses the database that the settings name.
+
+    The index is already served.
 
     Raises:
         BadInputError: the graph is in a file, or in another database.
@@ -120,9 +122,9 @@ def expect_same_store(data_dir: Path, settings: Settings) -> None:
 
 
 def follow(feed: Feed, projections: Projections) -> Callable[[], None]:
-    """Update the projections whenever another server changes the graph.
+    """Update this machine's copies of the graph after changes elsewhere.
 
-    `feed` reports the changes. The projections are copies of the graph for fast reads. Returns a function that ends the updates.
+    `feed` reports the changes, and `projections` are the copies for fast reads. Returns a function that ends the updates.
     """
     is_new = False
 

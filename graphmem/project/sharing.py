@@ -105,7 +105,10 @@ class Sharing:
         return kept
 
     def facts(self) -> dict[str, Any]:
-        """Return the state of sharing for `doctor`; empty if nothing is shared."""
+        """Return how a project's memories are shared, for the command `doctor`.
+
+        The result is empty if nothing is shared.
+        """
         if not self._side.exists and not self.settings.sync_url:
             return {}
         status = self.sharing_status()

@@ -117,7 +117,7 @@ def _entry(inside: str, name: str, held: list[tuple[str, int, bool]]) -> FolderE
 
 
 def _names(found: list[Occurrence]) -> dict[str, Any]:
-    """Return the positions of names in a file, and the symbols they refer to.
+    """Return where a file's text has names, and the symbols they refer to.
 
     The result has two tables, `names` and `refs`. Each table is a dict from column names to equally long lists. The column `ref` of `names`
     has, for each name, the row number of its symbol in `refs`.

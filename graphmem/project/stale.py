@@ -1,4 +1,4 @@
-"""Files known to have changed since they were indexed.
+"""The files that are known to have changed since they were indexed.
 
 Answers list these files, so that readers notice outdated facts. The list is only in memory. The watcher of files fills it, after comparing
 every file with the index (docs/decisions/0007-stale-at-once.md).
@@ -23,10 +23,10 @@ class StaleFiles:
         self._paths: list[str] = []
 
     def now(self) -> int:
-        """Return the current moment, to pass to `settle` later.
+        """Return a number that stands for the current moment, for `settle`.
 
-        Call `now` before an index run, and pass the result to `settle` after the run. A moment is a number: how often `mark` was called
-        without `moment`. A file that was marked in between has a larger moment, so `settle` leaves it marked.
+        Call `now` before an index run, and pass the result to `settle` after the run. The number counts the calls of `mark` without
+        `moment`. A file that was marked in between has a larger number, so `settle` leaves it marked.
         """
         with self._lock:
             return self._count

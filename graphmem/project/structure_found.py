@@ -26,7 +26,7 @@ class _Part(NamedTuple):
 
 
 class Structure:
-    """Modules and flows prepared for searches: the word stems of their texts.
+    """Modules and flows with the word stems of their texts, for searches.
 
     Args:
         modules: the modules; None for those that are not derived yet.

@@ -25,7 +25,7 @@ LONGEST: Final = 240  # characters of a signature or a sentence
 
 
 class Subject(NamedTuple):
-    """Facts about a module or a flow, from which a model writes a paragraph."""
+    """Facts about a module or a flow, from which a model describes it."""
 
     key: str  # hash of `data`
     data: str  # JSON

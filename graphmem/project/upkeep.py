@@ -73,7 +73,7 @@ class Upkeep:
     def rebuild(self, repo: str | Path | None = None, on_progress: Callable[[IndexProgress], None] | None = None) -> RebuildAllAnswer:
         """Rebuild an index: memories from the journal, code from the files.
 
-        The projections (copies of the graph for fast reads) are made again, too.
+        The copies of the graph for fast reads are made again, too.
 
         Raises:
             RepositoryError: the files do not exist; the memories have been rebuilt.

@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 class Host(Protocol):
-    """Interface of the index whose files are watched."""
+    """Interface of an index, as the watcher of its files needs it."""
 
     def is_current(self, path: str) -> bool:
         """Whether the index and the file at `path` have the same content.
@@ -263,7 +263,7 @@ class Watcher:
             self._news.notify_all()
 
     def _quiet_s(self) -> float:
-        """Return how many seconds without changes to wait before indexing."""
+        """Return how many seconds no file must change before indexing begins."""
         if self._in_git("rebase-merge", "rebase-apply"):
             return REBASE_S
         if self._is_whole or len(self._pending) > EDIT_FILES:
@@ -322,7 +322,7 @@ class Watcher:
 
 
 class Following:
-    """Watches a project's tree from `start` to `stop`, and indexes changes."""
+    """Watches a project's files from `start` to `stop`, and indexes changes."""
 
     def __init__(self) -> None:
         self.watcher: Watcher | None = None

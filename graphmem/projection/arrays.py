@@ -1,8 +1,8 @@
-"""The arrays in which the `graph` projection holds nodes and edges.
+"""Arrays that hold the code graph in memory, as nodes and edges.
 
-Nodes are files, symbols and externals, numbered by the order of their ids. Edges are rows sorted by (source, kind, destination), so the
-rows of a node's outgoing edges are a range. Numbers are in numpy arrays, and strings in Arrow arrays. 50,000 nodes and 300,000 edges take
-about 35 MB.
+Nodes are files, symbols and externals (used packages and their symbols). They are numbered in the order of their ids. Edges are rows sorted
+by (source, kind, destination), so the outgoing edges of a node are consecutive rows. Numbers are in numpy arrays, and strings in Arrow
+arrays. 50,000 nodes and 300,000 edges take about 35 MB.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ MAX_NODES: Final = 1 << 28  # (source, kind, destination) is sorted as one 64-bi
 
 @dataclass(frozen=True, slots=True)
 class NodeColumns:
-    """Facts about each node, such as kind and name, as parallel arrays.
+    """The nodes of the code graph as parallel arrays: kind, name and more.
 
-    Nodes are in the order of their ids.
+    Element i of each array belongs to node i. Nodes are in the order of their ids.
     """
 
     id: Any  # pa.StringArray, ascending
@@ -64,9 +64,9 @@ class NodeColumns:
 
 @dataclass(frozen=True, slots=True)
 class PathColumns:
-    """Facts about each file, such as language and size, as parallel arrays.
+    """The files of the code graph as parallel arrays: language, size and more.
 
-    There is one entry for each path in the graph, in the order of the paths. A path is that of a file or of a symbol's file.
+    There is one element for each path in the graph, in the order of the paths. A path is that of a file or of a symbol's file.
     """
 
     path: Any  # pa.StringArray, ascending
@@ -83,7 +83,7 @@ class PathColumns:
 
 @dataclass(frozen=True, slots=True)
 class EdgeColumns:
-    """Facts about each edge, such as kind and confidence, as parallel arrays.
+    """The edges of the code graph as parallel arrays: ends, kind and more.
 
     Edges are sorted by (src, kind, dst). `by_dst` has the row numbers sorted by (dst, kind, src).
     """
@@ -101,10 +101,7 @@ class EdgeColumns:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedColumns:
-    """Facts about each unresolved call, as parallel arrays.
-
-    The entries are sorted by id.
-    """
+    """The calls whose target is unknown, as parallel arrays, sorted by id."""
 
     id: Any
     path: I32

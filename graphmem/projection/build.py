@@ -1,4 +1,4 @@
-"""Build the `graph` projection from the store's Arrow snapshot."""
+"""Build the in-memory code graph from tables that the database exports."""
 
 from __future__ import annotations
 
@@ -96,10 +96,9 @@ def codes(values: Any, vocabulary: tuple[str, ...], what: str) -> U8:
 
 
 def external_names(packages: list[str], names: list[str]) -> tuple[list[str], list[str]]:
-    """Return the short names and the full names of externals.
+    """Return the short and the full name of each symbol of a used package.
 
-    Externals are the packages that a project uses, and their symbols. For example, `requests` and `Session.get` give `get` and
-    `requests.Session.get`.
+    For example, the package `requests` and its symbol `Session.get` give `get` and `requests.Session.get`.
     """
     short = [name.rpartition(".")[2] if name else package for package, name in zip(packages, names, strict=True)]
     full = [f"{package}.{name}" if name else package for package, name in zip(packages, names, strict=True)]
@@ -107,7 +106,7 @@ def external_names(packages: list[str], names: list[str]) -> tuple[list[str], li
 
 
 def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths: Any) -> NodeColumns:
-    """Return the nodes of three tables as parallel arrays.
+    """Return the nodes of the code graph, from three tables, as arrays.
 
     The order is files, symbols, externals. `paths` is the sorted column of all paths. The result's column `path` has positions in it. The
     column `parent` is -1 for every node; the caller sets it later.
@@ -149,9 +148,9 @@ def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths:
 
 
 def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
-    """Return facts about the file at each path, such as its language.
+    """Return language, size and so on of the file at each path.
 
-    The facts are empty for a path without a file. `node` has the node number of each row of `files`.
+    The values are empty for a path without a file. `node` has the node number of each row of `files`.
     """
     row = positions(paths, text(files["path"]))  # path -> row in files
     missing = row < 0
@@ -179,10 +178,10 @@ def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
 
 
 def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...], int]:
-    """Return (edges, names of rules in use, number of edges left out).
+    """Return the edges as arrays, the names of their rules, and a count.
 
-    `ids` is the sorted column of node ids. Edges are sorted by (src, kind, dst). A rule states how the target of an edge was found. An edge
-    is left out if its source or destination is not in `ids`.
+    The count is the number of edges left out, because their source or destination is not in `ids`, the sorted column of node ids. Edges are
+    sorted by (src, kind, dst). A rule states how the target of an edge was found.
     """
     src, dst = positions(edges["src"], ids), positions(edges["dst"], ids)
     kind = codes(edges["kind"], EDGE_KINDS, "edge kind")
@@ -208,10 +207,10 @@ def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...
 
 
 def sites(lines: Any, line: npt.NDArray[Any]) -> Any:
-    """Return the lines of each edge as a string; "" for an edge with one line.
+    """Return the line numbers of each edge as a string, such as "12,48".
 
-    An edge has two lines if, for example, a function calls another function twice. A single line needs no string, because `line` has it
-    already.
+    An edge has two lines if, for example, a function calls another function twice. For an edge with one line the string is "", because
+    `line` has the number already.
 
     Args:
         lines: all lines of each edge, such as "12,48".
@@ -223,9 +222,9 @@ def sites(lines: Any, line: npt.NDArray[Any]) -> Any:
 
 
 def rule_codes(words: list[str], rules: tuple[str, ...]) -> U8:
-    """Return the position of each of `words` in `rules`, as a byte.
+    """Return the number of each rule: its position in the list `rules`.
 
-    A rule states how the target of an edge was found. A word that is not in `rules` gets 0.
+    A rule is the name of the way in which the target of an edge was found. A rule that is not in the list gets 0.
 
     Raises:
         LimitError: more than 256 rules are in use.
@@ -243,9 +242,9 @@ def rule_codes(words: list[str], rules: tuple[str, ...]) -> U8:
 
 
 def build_arrays(tables: GraphTables) -> GraphArrays:
-    """Return the arrays of a graph, built from a snapshot of the store.
+    """Build the arrays of the code graph from tables of the database.
 
-    The time is mostly that of sorting the ids and the edges.
+    Most of the time is spent on sorting the ids and the edges.
 
     Raises:
         LimitError: there are too many nodes, or an unknown node kind, edge kind or edge source.
@@ -288,7 +287,7 @@ def build_arrays(tables: GraphTables) -> GraphArrays:
 
 
 def take_nodes(columns: NodeColumns, order: npt.NDArray[Any], ids: Any, parent: I32) -> NodeColumns:
-    """Return the arrays of nodes in another order, with new ids and parents.
+    """Return the nodes in another order, with new ids and enclosing symbols.
 
     `order` has, for each position in the new order, the position in `columns`. `ids` and `parent` are already in the new order.
     """

@@ -1,4 +1,4 @@
-"""Which chunks have a vector, and the order in which chunks get one."""
+"""Track which chunks (pieces of files) have a vector, and which are next."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _CODE, _TEXT, _TEST = range(3)  # the order in which chunks get vectors
 
 
 class ChunkHashes:
-    """Counts how many chunks have each text hash.
+    """Counts the chunks (pieces of files) with each hash of their text.
 
-    A text hash is the key of a vector. So the counts show which vectors are in use, and how many chunks have a vector.
+    A vector is stored under the hash of its text. So the counts show which vectors are in use, and how many chunks have a vector.
     """
 
     def __init__(self, hashes: Iterable[str]) -> None:
@@ -26,11 +26,14 @@ class ChunkHashes:
         self.covered = 0
 
     def count(self, vectors: VectorIndex | None) -> None:
-        """Count the chunks that have one of some vectors."""
+        """Count the chunks of code whose text has a vector in `vectors`."""
         self.covered = sum(count for key, count in self.uses.items() if key in vectors) if vectors is not None else 0
 
     def exchange(self, removed: Iterable[str], added: Iterable[str], vectors: VectorIndex | None) -> None:
-        """Replace hashes of chunks, after a change of the code."""
+        """Update the counts after a change of the code.
+
+        `removed` and `added` have the text hashes of the removed and added chunks.
+        """
         for hashes, step in ((removed, -1), (added, 1)):
             for key in hashes:
                 self.uses[key] += step
@@ -42,7 +45,10 @@ class ChunkHashes:
 
 
 def embedding_order(shot: Snapshot) -> list[tuple[str, str]]:
-    """Return (chunk id, text hash) of chunks; see `Projections.fill_order`."""
+    """Return (chunk id, text hash) of all chunks, in the order of embedding.
+
+    `Projections.fill_order` explains the order.
+    """
     if shot.words is None:
         return []
     view = shot.graph

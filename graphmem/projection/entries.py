@@ -16,7 +16,7 @@ class DamagedWordsError(Exception):
 
 
 class Entry(NamedTuple):
-    """A row of the word index: a chunk (piece of a file) with path and lines."""
+    """A row of the word index: a piece of a file, with its path and lines."""
 
     id: str
     kind: str  # code | prose | data

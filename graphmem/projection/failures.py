@@ -1,4 +1,4 @@
-"""Errors of projections that cannot be read or written."""
+"""Errors for in-memory copies of the database: not readable, not saved."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from graphmem.runtime.limits import kind_of, refusal
 
 @contextmanager
 def refusal_named(folder: Path) -> Iterator[None]:
-    """Convert write errors inside a `with` block to errors of graphmem.
+    """Convert errors of writes inside a `with` block to errors of graphmem.
 
-    OSError and SQLite's OperationalError are converted, mostly to DiskFullError. `folder` is the directory of the files.
+    OSError and SQLite's OperationalError are converted, mostly to DiskFullError. `folder` is the directory of the written files.
     """
     try:
         yield
@@ -27,7 +27,7 @@ def refusal_named(folder: Path) -> Iterator[None]:
 
 
 def may_pass(failure: Exception) -> bool:
-    """Return whether a failure is a temporary lack of a system resource."""
+    """Return whether an error may go away: no memory, disk space or lock now."""
     return bool(kind_of(failure)) or isinstance(failure, (DiskFullError, ResourceError, StoreBusyError))
 
 

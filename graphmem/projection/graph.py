@@ -1,8 +1,8 @@
-"""The `graph` projection: an immutable in-memory view of the code graph.
+"""The code graph in memory, immutable, for fast reads.
 
-The view answers in microseconds. It is made from the store's snapshot. The delta of each commit gives a new view, which is saved next to
-the database. Nodes are numbers 0..n-1 in the order of their ids; edges are row numbers. Analysis reads the arrays directly; answers to
-users are made with `info`.
+Reads take microseconds. The graph is built from the database, and each committed change gives a new graph, which is saved next to the
+database. Nodes are numbers 0..n-1 in the order of their ids; edges are row numbers. Analysis reads the arrays directly; answers to users
+are made with `info`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Unresolved(NamedTuple):
 class FileSymbols(NamedTuple):
     """The symbols of a file as plain lists, which are fast to scan.
 
-    Each list has one entry for each symbol. The order is that of `GraphView.by_path`: by start line, enclosing symbols first.
+    Each list has one entry for each symbol. The order is by start line; a symbol comes before those inside it.
     """
 
     nodes: list[int]
@@ -134,9 +134,9 @@ class GraphView:
         return cls(build_arrays(tables))
 
     def patched(self, delta: GraphDelta, generation: int) -> GraphView:
-        """Return a view of the graph after the change `delta`.
+        """Return the code graph after a change, as a new object.
 
-        The result equals a view built from the store at `generation`.
+        `delta` is the change. The result equals a graph built from the database after this change, which has the number `generation`.
         """
         patch = patch_arrays(self.arrays, self.ids, delta, generation)
         view = GraphView(patch.arrays, self)
@@ -144,10 +144,10 @@ class GraphView:
         return view
 
     def _take_over(self, before: GraphView, patch: Patched) -> None:
-        """Reuse the indexes that the view `before` has already built.
+        """Reuse the look-up tables that the graph `before` has already built.
 
-        An example is the index by name. If a column changed, its index is updated. `patch` is the change that led from `before` to this
-        view.
+        An example is the table of nodes by name. If a column changed, its table is updated. `patch` is the change that led from `before` to
+        this graph.
         """
         mine, made = vars(self), vars(before)
         nodes, merge = self.arrays.nodes, patch.nodes
@@ -167,7 +167,7 @@ class GraphView:
                 mine[name] = made[name].patched(how, column)
 
     def save(self, path: Path) -> None:
-        """Write the view to a file, atomically.
+        """Write the code graph to a file, atomically.
 
         Raises:
             OSError: the write failed.
@@ -176,13 +176,13 @@ class GraphView:
 
     @classmethod
     def load(cls, path: Path, generation: int, notes: list[str] | None = None) -> GraphView | None:
-        """Load the saved view, or return None.
+        """Load the saved code graph; None if it must be built again.
 
-        None means that the saved view is missing, damaged or of another generation, and must be built again.
+        It must be built again if the file is missing, damaged, or older than the database.
 
         Args:
             path: path of the file.
-            generation: current generation of the store.
+            generation: number of the database's last change.
             notes: receives a sentence if the file is damaged.
         """
         arrays = load_graph(path, generation, notes)
@@ -203,7 +203,7 @@ class GraphView:
 
     @cached_property
     def paths(self) -> list[str]:
-        """All paths, ascending; `path_index` has positions in this list."""
+        """Paths of all files, ascending; `path_index` has positions in this list."""
         paths: list[str] = self.arrays.paths.path.to_pylist()
         return paths
 
@@ -213,7 +213,7 @@ class GraphView:
         return {path: i for i, path in enumerate(self.paths)}
 
     def path(self, i: int) -> str:
-        """Return the path of a node; "" for externals."""
+        """Return the path of a node's file; "" for a package or its symbols."""
         p = int(self.path_index[i])
         return self.paths[p] if p >= 0 else ""
 
@@ -224,7 +224,7 @@ class GraphView:
     def qualname(self, i: int) -> str:
         """Return a node's dotted name inside its file; "" for a file.
 
-        For an external, the name includes the package.
+        For a symbol of a used package, the name includes the package.
         """
         return str(self.arrays.nodes.qualname[i].as_py())
 
@@ -242,7 +242,7 @@ class GraphView:
 
     @cached_property
     def main_language(self) -> str:
-        """The language of at least half of all lines, or ""."""
+        """The language in which at least half of all lines are written, or ""."""
         lines: dict[str, int] = {}
         for language, count in zip(self.arrays.paths.language.to_pylist(), self.arrays.paths.lines.tolist(), strict=True):
             if language:
@@ -256,11 +256,14 @@ class GraphView:
         return entry_points(self.arrays)
 
     def entry_point(self, i: int) -> str:
-        """Return the kind of entry point that a node is, or ""."""
+        """Return the kind of entry point, such as "test" or "route", of a node.
+
+        The result is "" if the node is not an entry point.
+        """
         return str(self.entry_points[i].as_py())
 
     def body_hash(self, i: int) -> str:
-        """Return the hash of a symbol's tokens, or ""."""
+        """Return the hash of a symbol's code, which ignores its layout, or ""."""
         return str(self.arrays.nodes.body_hash[i].as_py())
 
     @cached_property
@@ -282,11 +285,11 @@ class GraphView:
         return np.asarray(self.is_test_case | (self.is_test & (self.kind == NODE_KINDS.index("module"))), dtype=np.bool_)
 
     def info(self, i: int) -> SymbolInfo:
-        """Return a node in the form used in all answers."""
+        """Return a node as the object that answers contain."""
         return self.infos((int(i),))[0]
 
     def infos(self, indices: Sequence[int] | npt.NDArray[Any]) -> list[SymbolInfo]:
-        """Return many nodes in the form used in all answers.
+        """Return many nodes as the objects that answers contain.
 
         The order is that of `indices`. The cost is about 4 microseconds per node.
         """
@@ -319,9 +322,10 @@ class GraphView:
 
     @cached_property
     def _of_path(self) -> tuple[I32, I32]:
-        """Return (pointers, symbols): the symbols in each file, by path.
+        """Return two arrays with the symbols in each file.
 
-        The symbols of path i are symbols[pointers[i]:pointers[i + 1]]. The index does not depend on line numbers.
+        The first has pointers into the second. The symbols of file i are symbols[pointers[i]:pointers[i + 1]]. They do not depend on line
+        numbers.
         """
         symbols = np.flatnonzero(self.label == SYMBOL).astype(np.int32)
         path = self.path_index[symbols]
@@ -389,16 +393,16 @@ class GraphView:
         return StringLookup(self.arrays.unresolved.name)
 
     def by_name(self, name: str) -> I32:
-        """Return the nodes whose name has `name` as its last part, ascending.
+        """Return the nodes whose name ends with the part `name`, ascending.
 
-        For example, `get` finds `Session.get`. Symbols, externals and files are found. The name of a file is its base name.
+        For example, `get` finds `Session.get`. Symbols of the project and of packages are found, and files by their base names.
         """
         return self._names[name]
 
     def by_qualname(self, qualname: str) -> I32:
-        """Return the symbols and externals with this qualified name, ascending.
+        """Return the symbols with a dotted name, in all files, ascending.
 
-        For an external, the qualified name includes the package: `requests.Session.get`. The result is empty for "".
+        For a symbol of a used package, the name includes the package: `requests.Session.get`. The result is empty for "".
         """
         return self._qualnames[qualname] if qualname else np.zeros(0, np.int32)
 
@@ -412,9 +416,9 @@ class GraphView:
         return 1 + sum((int(self.start_line[one]), one) < place for one in same)
 
     def names(self) -> Iterable[str]:
-        """Return the distinct last parts of all names, such as `get`.
+        """Return the distinct last parts of all names, for suggestions of names.
 
-        The names are used for suggestions.
+        For example, the last part of `Session.get` is `get`.
         """
         return self._names.words()
 
@@ -438,7 +442,7 @@ class GraphView:
         return node if node >= 0 else None
 
     def file_info(self, path: str) -> FileInfo | None:
-        """Return a file in the form used in all answers; None if it is unknown."""
+        """Return a file as the object that answers contain; None if unknown."""
         node, number = self.file_node(path), self.path_number.get(path, -1)
         if node is None:
             return None
@@ -512,19 +516,22 @@ class GraphView:
         return rows if kinds is None else rows[kind_mask(kinds)[self.edge_kind[rows]]]
 
     def kind_of(self, row: int) -> EdgeKind:
-        """Return the EdgeKind of an edge row."""
+        """Return the kind, such as CALLS, of the edge in a given row."""
         return cast("EdgeKind", EDGE_KINDS[int(self.edge_kind[row])])
 
     def source_of(self, row: int) -> EdgeSource:
-        """Return the EdgeSource of an edge row."""
+        """Return the origin, such as syntax or a test run, of the edge in a row."""
         return cast("EdgeSource", EDGE_SOURCES[int(self.edge_source[row])])
 
     def rule_of(self, row: int) -> str:
-        """Return the name of the rule by which the target of an edge was found."""
+        """Return how the target of the edge in a row was found.
+
+        The result is the name of a rule, a key of `resolution.rules.RULES`.
+        """
         return self.rules[int(self.edge_rule[row])]
 
     def lines_of(self, row: int) -> list[int]:
-        """Return all lines of an edge in its source's file, ascending.
+        """Return all lines of an edge in the file of its source node, ascending.
 
         If a function calls another function twice, the edge has two lines.
         """
@@ -534,9 +541,9 @@ class GraphView:
         return [int(self.line[row])] if self.line[row] else []
 
     def sites_of(self, rows: npt.NDArray[np.int64]) -> int:
-        """Return the total number of lines on which the given edges occur.
+        """Count the lines on which the given edges occur.
 
-        For example, an edge for two calls of the same function counts twice; see `lines_of`.
+        An edge for two calls of the same function, for example, counts twice; see `lines_of`.
         """
         first = self.line[rows]
         several = computed("take", self.arrays.edges.lines, pa.array(rows.tolist(), pa.int64())).to_pylist()
@@ -557,7 +564,7 @@ class GraphView:
         }
 
     def warm(self) -> None:
-        """Build the indexes by name and path now, before their first use.
+        """Build the look-up tables by name and path now, before their first use.
 
         This takes some tens of milliseconds.
         """
@@ -565,17 +572,17 @@ class GraphView:
             getattr(self, name)
 
     def cool(self) -> bool:
-        """Release the indexes by name and path; return whether any existed.
+        """Release the look-up tables by name and path; return whether any existed.
 
-        The indexes take about as much memory as the columns. An index is built again when it is needed.
+        The tables take about as much memory as the graph's arrays. A table is built again when it is needed.
         """
         return bool([name for name in (*_LOOKUPS, *_KEPT) if self.__dict__.pop(name, None) is not None])
 
     @property
     def nbytes(self) -> int:
-        """Number of bytes that the columns occupy.
+        """Size of the graph's arrays in bytes.
 
-        Decoded lists and indexes need additional memory after their first use.
+        Decoded lists and look-up tables need additional memory after their first use.
         """
         a = self.arrays
         parts = [getattr(part, c.name) for part in (a.nodes, a.paths, a.edges, a.unresolved) for c in fields(part)]
@@ -583,9 +590,9 @@ class GraphView:
 
 
 def kind_mask(kinds: Collection[str]) -> Bool:
-    """Return a boolean mask, shape (256,): True at codes of given edge kinds.
+    """Return an array of 256 booleans: True at the codes of given edge kinds.
 
-    A kind is, for example, CALLS. Unknown names raise ValueError. The mask must not be changed, because it is kept.
+    A kind is, for example, CALLS. Unknown names raise ValueError. The array is cached, so it must not be changed.
     """
     return _mask_of(tuple(kinds))
 

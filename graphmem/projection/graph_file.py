@@ -1,6 +1,6 @@
-"""Save the arrays of the `graph` projection to a file, and load them.
+"""Save the arrays of the code graph to a file, and load them.
 
-One container has the numbers as arrays, and the strings of nodes, paths, edges and unresolved calls as one Arrow table each.
+The file has the numbers as arrays. The strings of nodes, paths, edges and unresolved calls are one Arrow table each.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KIND: Final = "graph"
 
 
 def save_graph(arrays: GraphArrays, path: Path) -> None:
-    """Write the arrays to a file, atomically.
+    """Write the arrays of the code graph to a file, atomically.
 
     Raises:
         OSError: the write failed.
@@ -41,13 +41,13 @@ def save_graph(arrays: GraphArrays, path: Path) -> None:
 
 
 def load_graph(path: Path, generation: int, notes: list[str] | None = None) -> GraphArrays | None:
-    """Load saved arrays, or return None.
+    """Load the saved arrays of the code graph; None if they must be rebuilt.
 
-    None means that the file is missing, damaged or of another generation, and the arrays must be built again.
+    They must be built again if the file is missing, damaged, or older than the database.
 
     Args:
         path: path of the file.
-        generation: current generation of the store.
+        generation: number of the database's last change.
         notes: receives a sentence if the file is damaged.
     """
     try:

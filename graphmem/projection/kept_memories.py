@@ -1,6 +1,7 @@
-"""The memory index of an open database: loaded, patched, saved, released.
+"""Load, update, save and release the in-memory index of memories.
 
-While nobody asks, the index is saved and released; the next use loads it. A missing or outdated file is built again from the store.
+An idle process saves the index and releases it; the next use loads it. If the file is missing or outdated, the index is built from the
+database.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 class KeptMemories:
-    """The memory index, and whether it is loaded.
+    """The in-memory index of memories of an open database, loaded on demand.
 
     Args:
         store: the open database.
@@ -37,11 +38,11 @@ class KeptMemories:
 
     Attributes:
         index: the index; None before it is loaded and after it is released.
-        is_away: whether it is saved and released, until the next use.
+        is_away: whether the index is saved and released, until the next use.
         note: the reason why the index is None.
         failure: the error of the last `load`.
         settled: set when the index is ready, or has failed.
-        learning: lock of following a write of memories.
+        learning: lock that is held while the index is updated.
     """
 
     def __init__(self, store: GraphReads, data_dir: Path, notes: list[str], model_in_use: Callable[[], str | None]) -> None:
@@ -59,18 +60,18 @@ class KeptMemories:
         self.learning = threading.RLock()
 
     def load(self) -> None:
-        """Load the saved index, or build it; waiting readers go on then."""
+        """Load the saved index, or build it; then wake the readers that wait."""
         with self.learning:
             self._bring()
         self.settled.set()
 
     def fail(self, error: Exception) -> None:
-        """Keep the error of a failed `load`, for readers."""
+        """Record that the memories could not be read; readers get this error."""
         self.failure = error
         self.note = f"the memories could not be read: {error}"
 
     def current(self) -> MemoryIndex:
-        """Return the index as of the last write; load a released one.
+        """Return the index after the last write; load it if it was released.
 
         Raises:
             GraphMemError: the memories could not be read.
@@ -86,7 +87,10 @@ class KeptMemories:
         return index
 
     def refresh(self, generation: int, delta: KnowledgeDelta | None, vectors: pa.Table | None, *, again: bool) -> None:
-        """Follow a write of memories; see `Projections.refresh_knowledge`."""
+        """Update the index after a write of memories.
+
+        `Projections.refresh_knowledge` explains the arguments.
+        """
         with self.learning:
             index = self.current()
             if index.generation >= generation and not again:
@@ -99,7 +103,7 @@ class KeptMemories:
     def release(self) -> bool:
         """Save the index and release it; return whether it was released.
 
-        An index that cannot be saved only drops what it can derive again.
+        If the index cannot be saved, it stays, and only its caches are released.
         """
         with self.learning:
             index = self.index
@@ -143,14 +147,14 @@ class KeptMemories:
             self.index, self.is_away, self.failure = index, False, None
 
     def _key(self) -> str:
-        """Return a string that changes with every write of memories.
+        """Return a string that is different after every write of memories.
 
-        The string consists of the number of changes and the journal position in the store.
+        The string consists of the number of changes and the position in the journal, both from the database.
         """
         return f"{self._store.knowledge_generation()} {self._store.meta().get(JOURNAL_MARK, '')}"
 
     def _save(self, index: MemoryIndex) -> bool:
-        """Save the memories; return whether the file is current."""
+        """Save the memories; return whether the file now has the last write."""
         if not len(index) or index.generation != self._store.knowledge_generation():
             return False
         key = self._key()

@@ -1,6 +1,6 @@
-"""Find rows of the graph by a string: by name, qualified name or id.
+"""Find rows of the code graph by a string: name, qualified name or id.
 
-A look-up by name follows a small change of its column, because building it again costs more than the change.
+After a small change of the graph, the look-up table of names is updated, because that is cheaper than to build it again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from graphmem.runtime.arrow import computed
 
 
 class StringLookup:
-    """Index of a column of strings: finds the rows with a given string.
+    """A look-up table: finds the rows of a column that have a given string.
 
     The rows are in ascending order.
     """
@@ -42,10 +42,10 @@ class StringLookup:
         return [word for word, code in self._code_of.items() if self._ptr[code] < self._ptr[code + 1]]
 
     def patched(self, merge: Merge, column: Any) -> StringLookup:
-        """Return the index of `column`, which is the column after a change.
+        """Return the look-up table of `column`, made from this older table.
 
-        This index belongs to the column before the change. `merge` is the plan that turned the old column into `column`. If no value
-        changed, the result is this index itself.
+        `column` is the column of strings after a change. This table belongs to the column before it. `merge` says which rows changed. If no
+        value changed, the result is this table itself.
         """
         words = column.take(pa.array(merge.placed)).to_pylist()
         new = object.__new__(StringLookup)
@@ -61,7 +61,7 @@ class StringLookup:
 
 
 class NodeNumbers(Mapping[str, int]):
-    """The node number of each id, found by bisection in the sorted ids.
+    """Mapping from ids to node numbers, by bisection in the sorted ids.
 
     A hash table would have to be rebuilt after every commit. The last few thousand results are cached, because a search looks up each
     candidate about five times.

@@ -35,7 +35,7 @@ _NONE: Final[frozenset[int]] = frozenset()
 
 
 class Moment(NamedTuple):
-    """A memory created near another one in time, and the distance in time."""
+    """A memory that was created shortly before or after another memory."""
 
     id: str
     steps: int  # memories from one to the other along the timeline
@@ -45,9 +45,9 @@ class Moment(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Memories that match a query, with their BM25 scores and cosines.
+    """Memories that match a query, with scores for words and for meaning.
 
-    The method `score` adds the scores of one more memory, given by id.
+    The scores are BM25 (words) and cosines (vectors). The method `score` computes both for another memory, given by its id.
     """
 
     ids: set[str]
@@ -61,9 +61,9 @@ class Found(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """Which memories contain which words of a query.
+    """The words of a query that each of several memories contains.
 
-    A word is counted under its stem, called its term: `index` and `indexes` are the same term.
+    Words with the same stem, such as `index` and `indexes`, count as the same word.
     """
 
     of_word: dict[str, str]  # the term that each word is counted as: its stem
@@ -125,10 +125,10 @@ class MemoryIndex(MemoryLinks):
         return index
 
     def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-        """Return everything except the vectors, in the form `restored` accepts.
+        """Return the content without the vectors, in a form that can be saved.
 
-        The first result maps names to columns. The second maps names to values that `marshal` supports. Both contain the index's own
-        objects, not copies, so the caller must hold the lock of `reading`.
+        The first result maps names to columns. The second maps names to values that `marshal` supports. `restored` accepts both. They
+        contain the index's own objects, not copies, so the caller must hold the lock of `reading`.
         """
         rest = {
             "ids": self._id_at,
@@ -145,9 +145,9 @@ class MemoryIndex(MemoryLinks):
 
     @classmethod
     def restored(cls, generation: int, columns: Mapping[str, npt.NDArray[Any]], rest: Mapping[str, Any]) -> MemoryIndex:
-        """Build the index, without vectors, from the two results of `state()`.
+        """Build the index from saved content, without vectors.
 
-        `columns` is the first result and `rest` the second.
+        `columns` and `rest` are the two results of `state()`.
         """
         index = cls(generation)
         index._columns = MemoryColumns.restored(columns, rest["types"])
@@ -194,7 +194,7 @@ class MemoryIndex(MemoryLinks):
             return {one: unpack(self._packed[slot]) for one, slot in slots.items() if slot not in hidden}
 
     def all_rows(self) -> Iterator[MemoryRow]:
-        """Yield every memory by id, superseded and deprecated ones as well.
+        """Yield every memory by id, also superseded and deprecated ones.
 
         Memories written during the iteration may or may not be included.
         """
@@ -236,9 +236,9 @@ class MemoryIndex(MemoryLinks):
     # ---- links that need the columns
 
     def live_about(self, node_id: str) -> list[str]:
-        """Return ids of live memories about a node, unordered.
+        """Return ids of memories about a node of the code graph, unordered.
 
-        A memory is live unless it is superseded or deprecated.
+        Superseded and deprecated memories are left out.
         """
         with self._lock:
             return [one for one in self._visible(self._about_target.get(node_id, ())) if self._columns.live[self._slot_of[one]]]
@@ -252,10 +252,10 @@ class MemoryIndex(MemoryLinks):
     # ---- time
 
     def timeline(self, memory_id: str, before: int, after: int) -> list[str]:
-        """Return ids of a memory and its neighbours in time, oldest first.
+        """Return ids of a memory and of those created before and after it.
 
-        At most `before` earlier and `after` later memories are returned, the nearest ones. Superseded and deprecated neighbours are left
-        out. The result is empty if `memory_id` is unknown.
+        The oldest comes first. At most `before` earlier and `after` later memories are returned, the nearest ones in time. Superseded and
+        deprecated memories are left out. The result is empty if `memory_id` is unknown.
         """
         with self._lock:
             place = self._place(memory_id)
@@ -274,10 +274,10 @@ class MemoryIndex(MemoryLinks):
         return (moment(ends[0]).year, moment(ends[1]).year) if ends is not None else None
 
     def created_between(self, spans: Iterable[tuple[datetime, datetime]], most: int) -> dict[str, datetime]:
-        """Return live memories that were created in given periods.
+        """Return the memories that were created in given periods.
 
         The result maps ids to creation times. Each of `spans` is (begin, end). If a period has more than `most` memories, only its oldest
-        `most` memories are returned.
+        `most` memories are returned. Superseded and deprecated memories are left out.
         """
         found: dict[str, datetime] = {}
         with self._lock:
@@ -292,9 +292,9 @@ class MemoryIndex(MemoryLinks):
         return found
 
     def moments(self, memory_id: str, reach: int = 1) -> list[Moment]:
-        """Return the memories learnt just before and just after a memory.
+        """Return the memories that were created just before and after a memory.
 
-        At most `reach` live memories are returned on each side. The result is sorted by distance in time, nearest first.
+        At most `reach` are returned on each side, without superseded and deprecated ones. The nearest in time come first.
         """
         with self._lock:
             place = self._place(memory_id)
@@ -434,7 +434,7 @@ class MemoryIndex(MemoryLinks):
             return {one: float(scores[slot]) for one, slot in slots.items() if scores[slot] > 0}
 
     def words_beside(self, words: Sequence[str], elsewhere: Elsewhere, ids: Iterable[str]) -> tuple[dict[str, float], float]:
-        """Score memories by words, so that the scores compare with those of code.
+        """Score memories by words, on the same scale as chunks of code.
 
         A search that ranks memories together with code uses these scores. The rarity of a word is counted over both indexes.
 
@@ -491,7 +491,7 @@ class MemoryIndex(MemoryLinks):
             self.generation = self.generation + 1 if generation is None else generation
 
     def use_model(self, model_id: str, vectors: pa.Table) -> None:
-        """Use the vectors of an embedding model from now on.
+        """Switch to the vectors of an embedding model.
 
         The vectors of the former model are dropped. `vectors` has rows (text_hash, vector); rows of texts that no memory has are ignored.
         Further vectors come from `add_vectors`.
@@ -523,9 +523,9 @@ class MemoryIndex(MemoryLinks):
         return text_hash in self._slots_of_text
 
     def missing_vectors(self) -> list[str]:
-        """Return ids of live memories without a vector, newest first.
+        """Return ids of memories without a vector of the current model.
 
-        Only vectors of the current model are considered.
+        The newest come first. Superseded and deprecated memories are left out.
         """
         with self._lock:
             slots = np.flatnonzero(self._mask(MemoryFilter()) & ~self._vectors.present[: len(self._id_at)])
@@ -533,18 +533,18 @@ class MemoryIndex(MemoryLinks):
             return [self._id_at[slot] for slot in order]
 
     def covered(self) -> tuple[int, int]:
-        """Count live memories: (those with a vector, all live memories).
+        """Count memories: (those with a vector of the current model, all).
 
-        The vector must be from the current model.
+        Superseded and deprecated memories are not counted.
         """
         with self._lock:
             live = self._mask(MemoryFilter())
             return int((live & self._vectors.present[: len(live)]).sum()), int(live.sum())
 
     def without_vector_in(self, have: Collection[str]) -> dict[str, str]:
-        """Return the text hashes of live memories that are not in `have`.
+        """Return the text hashes of memories that are not among `have`.
 
-        The result maps each hash to the id of one live memory with this text.
+        The result maps each hash to the id of one memory with this text. Superseded and deprecated memories are left out.
         """
         with self._lock:
             live = self._mask(MemoryFilter())
@@ -552,9 +552,9 @@ class MemoryIndex(MemoryLinks):
             return {key: self._id_at[slot] for key, slot in slots.items() if slot is not None}
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """Count live memories: (those whose text hash is in `have`, all).
+        """Count memories: (those whose text hash is in `have`, all).
 
-        The second number counts live memories with any text hash.
+        Superseded and deprecated memories are not counted.
         """
         with self._lock:
             live = self._mask(MemoryFilter())
@@ -668,9 +668,9 @@ class MemoryIndex(MemoryLinks):
         self._words.remove(old)
 
     def _drop_keys(self, row: MemoryRow, slot: int, *, keep_vector: bool) -> None:
-        """Remove a memory's entries from the indexes other than the word index.
+        """Remove a memory from all look-up tables except the word index.
 
-        These are the indexes by fingerprint, short id, text hash, visibility and time. `slot` is the memory's row number. If `keep_vector`
+        The tables are those by fingerprint, short id, text hash, visibility and time. `slot` is the memory's row number. If `keep_vector`
         is false, the memory's vector is dropped, too.
         """
         drop(self._by_fingerprint, row.fingerprint, row.id)
@@ -683,7 +683,7 @@ class MemoryIndex(MemoryLinks):
             self._vectors.present[slot] = False
 
     def _make_room(self, count: int) -> None:
-        """Add empty slots, if necessary, for `count` further memories."""
+        """Enlarge the arrays, if necessary, for `count` further memories."""
         if count <= len(self._free):
             return
         n = len(self._id_at)

@@ -1,6 +1,6 @@
-"""Facts about memories as parallel arrays, by which searches filter.
+"""Properties of memories as parallel arrays, for filters of searches.
 
-Fifty thousand memories are filtered at once. The position of a memory in each array is its slot, as in `MemoryIndex`.
+With arrays, fifty thousand memories are filtered at once. The position of a memory in each array is its slot (row number).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _NAMES: Final = ("type", "live", "used", "stale", "asks", "created", "ended")
 
 
 class MemoryFilter(NamedTuple):
-    """Filter of the memories that a query may find.
+    """Conditions on the memories that a query may find.
 
-    The default values allow every live memory, which is neither superseded nor deprecated.
+    The default values allow every memory that is neither superseded nor deprecated.
     """
 
     types: frozenset[str] = frozenset()
@@ -33,7 +33,7 @@ class MemoryFilter(NamedTuple):
 
 
 class MemoryColumns:
-    """The facts that filters need about each memory, by slot."""
+    """The properties by which memories are filtered, by slot (row number)."""
 
     def __init__(self) -> None:
         self.types: dict[str, int] = {}  # name of a type -> its number in `type`
@@ -64,7 +64,10 @@ class MemoryColumns:
             setattr(self, name, _longer(getattr(self, name), size))
 
     def put(self, slot: int, row: MemoryRow) -> int:
-        """Set all facts of a memory; return its creation time in microseconds."""
+        """Store a memory's properties in its slot (row); return its creation time.
+
+        The time is in microseconds.
+        """
         self.used[slot] = True
         self.live[slot] = row.status not in _RETIRED
         self.stale[slot] = row.stale_at is not None
@@ -94,7 +97,7 @@ class MemoryColumns:
 
 
 class SlotVectors:
-    """The vectors of memories by slot, of one embedding model.
+    """The vectors of memories, of one embedding model, by slot (row number).
 
     The first vectors determine the dimension.
     """
@@ -123,11 +126,14 @@ class SlotVectors:
         self.present[slot] = True
 
     def fits(self, vector: F32) -> bool:
-        """Return whether a vector has the dimension of these vectors."""
+        """Return whether a vector has as many components as the stored vectors."""
         return bool(self.matrix.shape[1] == np.size(vector))
 
     def cosines(self, vector: F32, rows: Rows, n: int) -> F32:
-        """Return the cosines of `vector` with given slots among the first `n`."""
+        """Return the cosines between `vector` and the vectors in given slots.
+
+        Slots are row numbers of memories; only the first `n` are in use.
+        """
         return products(self.matrix, np.asarray(vector, np.float32), rows, n)
 
 

@@ -1,10 +1,10 @@
-"""Save the `memories` projection to a file, and load it.
+"""Save the in-memory index of memories to a file, and load it.
 
-Reading the file takes a tenth of the time of building the projection from the store.
+Reading the file takes a tenth of the time of building the index from the database.
 
-One container has the columns as arrays and the rest as one `marshal` value. The file is valid for one state of the knowledge, identified by
-its key, and for one version of Python. A file that does not match, or is damaged, is replaced by a new build from the store. Vectors are
-not in the file, because the store has them.
+The file has the columns as arrays and the rest as one `marshal` value. It is valid for one state of the memories, identified by a key, and
+for one version of Python. If the file does not match, or is damaged, the index is built again from the database. Vectors are not in the
+file, because the database has them.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _REST: Final = "rest"
 
 
 def save_memories(index: MemoryIndex, path: Path, key: str) -> None:
-    """Write everything except the vectors, atomically.
+    """Write the index of memories, except its vectors, to a file, atomically.
 
     Args:
-        index: the index, which must not be patched meanwhile.
+        index: the index, which must not be changed meanwhile.
         path: path of the file.
-        key: identifies the state of the knowledge in the index.
+        key: identifies the state of the memories in the index.
 
     Raises:
         OSError: the write failed; the old file still exists.
@@ -53,7 +53,7 @@ def save_memories(index: MemoryIndex, path: Path, key: str) -> None:
 
 
 def load_memories(path: Path, generation: int, key: str, notes: list[str] | None = None) -> MemoryIndex | None:
-    """Load the saved projection without vectors, or return None.
+    """Load the saved index of memories, without vectors, or return None.
 
     The result is None if the file is missing or damaged, or was not saved with the same `key`. `notes` receives a sentence if the file is
     damaged.

@@ -1,7 +1,4 @@
-"""Links of memories to code, other memories and sessions, in memory.
-
-This is a part of the `memories` projection.
-"""
+"""In-memory links from memories to code, other memories and sessions."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ _SESSION_TIMES: Final = tuple(SessionRow._fields.index(name) for name in ("start
 class MemoryLinks(ABC):
     """The links of all memories, in both directions.
 
-    Any thread may read. A thread that patches must hold the lock.
+    Any thread may read. A thread that changes links must hold the lock.
     """
 
     def __init__(self) -> None:
@@ -52,9 +49,10 @@ class MemoryLinks(ABC):
         return [] if packed is None else [AboutRow(memory_id, *fields) for fields in marshal.loads(packed)]  # noqa: S302 - our own bytes
 
     def targets(self, memory_id: str) -> dict[str, str]:
-        """Return the nodes that a memory is about, with their anchors.
+        """Return the nodes that a memory is about, with the state of each link.
 
-        The result maps node ids, ascending, to anchors. An anchor tells whether the node's code still exists unchanged.
+        The result maps node ids, ascending, to states such as "valid" or "suspect". The state tells whether the node's code still exists
+        unchanged.
         """
         packed = self._about.get(memory_id)
         return {} if packed is None else {fields[0]: fields[-1] for fields in marshal.loads(packed)}  # noqa: S302 - our own bytes
@@ -83,13 +81,13 @@ class MemoryLinks(ABC):
     def path_of(self, file_id: str) -> str | None:
         """Return the path of a file that a memory names, given the file's id.
 
-        The code graph may lack such a file. Only memories that were written after this index was built from the store add paths. For any
-        other file, the result is None.
+        The code graph may lack such a file. Only memories written since this object was built add paths. For any other file, the result is
+        None.
         """
         return self._files.get(file_id)
 
     def relates(self, memory_id: str) -> list[RelatesRow]:
-        """Return a memory's links from and to other memories, sorted.
+        """Return a memory's links to other memories, and theirs to it, sorted.
 
         A link is left out if the caller may not see one of its two memories.
         """
@@ -155,7 +153,7 @@ class MemoryLinks(ABC):
             self._learnt_in[session].discard(memory_id)
 
     def _anchor(self, delta: KnowledgeDelta) -> None:
-        """Replace the links to code of the memories in `delta.anchored`."""
+        """Replace the links to code of each memory in `delta.anchored`."""
         links: dict[str, list[AboutRow]] = {one: [] for one in delta.anchored}
         for link in delta.about:
             links.setdefault(link.memory_id, []).append(link)

@@ -1,7 +1,4 @@
-"""List of memories in order of their creation times.
-
-This is a part of the `memories` projection.
-"""
+"""List of memories in the order of their creation times."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ _MANY: Final = 64  # entries above which sorting everything is faster than inser
 class Timeline:
     """A list of memories, sorted by creation time and then by id.
 
-    Not thread-safe: the owner holds its lock.
+    Not thread-safe: the caller must hold a lock.
     """
 
     def __init__(self) -> None:
@@ -49,7 +46,9 @@ class Timeline:
         return (self._entries[0][0], self._entries[-1][0]) if self._entries else None
 
     def walk(self, place: int, step: int, count: int, passes: Callable[[str], bool]) -> list[str]:
-        """Return ids of the next memories from a position on, nearest first.
+        """Return ids of the memories created next after or before a position.
+
+        The nearest come first.
 
         Args:
             place: position of the start, which is excluded.

@@ -26,7 +26,7 @@ _BEGIN: Final = "FROM temp.vocabulary WHERE term >= ? AND term < ?"
 class NearWords:
     """Cache of indexed words, grouped by their first letters.
 
-    An instance serves one generation of the word index. Threads may share it, each with its own connection.
+    An instance serves one state of the word index. Threads may share it, each with its own connection.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
-"""Apply a change of code to the sorted arrays of the `graph` projection.
+"""Apply a change of the code to the sorted arrays of the code graph.
 
 The arrays are not sorted again. Old rows keep their order in the new numbering, because ids are only inserted and removed. So every new
-array is a selection from the concatenation of old rows and new rows. The result equals, bit for bit, a build of the new graph from the
-store (tests/projection compares the two after random edits).
+array is a selection from the concatenation of old rows and new rows. The result equals, bit for bit, a graph built from the database
+(tests/projection compares the two after random edits).
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ _MOST_RUNS: Final = 4_096  # pieces of a column that are joined; with more, gath
 
 
 def rows_table(row_type: type[Any], rows: Sequence[Any]) -> pa.Table:
-    """Return rows of graphmem.model as a table with the store's types."""
+    """Return rows of `graphmem.model` as an Arrow table.
+
+    The columns have the same types as in the database.
+    """
     arrow = {"str": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(row_type._fields)
     return pa.table(
@@ -158,7 +161,7 @@ class Merge:
 
 
 class Patched(NamedTuple):
-    """A graph after a change, and the plans that merged old and new rows."""
+    """A code graph after a change, and the plans that merged old and new rows."""
 
     arrays: GraphArrays
     nodes: Merge
@@ -191,17 +194,18 @@ def _last_by_id(rows: Iterable[Any]) -> list[Any]:
 
 
 def patch_arrays(old: GraphArrays, old_ids: list[str], delta: GraphDelta, generation: int) -> Patched:
-    """Return the graph after `delta`, as if built from the store.
+    """Return the code graph after the change `delta`.
 
-    Removals come before inserts and updates, so a row that is both removed and inserted exists afterwards. Edges of a removed node are
-    removed with it. The delta must be complete (GraphDelta): a remaining row must not refer to a missing row. Columns without changes are
-    shared with the old graph. The others are copied in a few pieces, about 10 ms of CPU for 50,000 nodes and 300,000 edges.
+    The result equals a graph built from the database. Removals come before inserts and updates, so a row that is both removed and inserted
+    exists afterwards. Edges of a removed node are removed with it. The delta must be complete (GraphDelta): a remaining row must not refer
+    to a missing row. Columns without changes are shared with the old graph. The others are copied in a few pieces, about 10 ms of CPU for
+    50,000 nodes and 300,000 edges.
 
     Args:
         old: the graph before the change.
         old_ids: ids of the old graph, as a list.
         delta: the change.
-        generation: generation of the new graph.
+        generation: number of the database's change that gave the new graph.
     """
     files, symbols, externals = _last_by_id(delta.files), _last_by_id(delta.symbols), _last_by_id(delta.externals)
     fresh = [row.id for row in sorted([*files, *symbols, *externals], key=lambda row: row.id)]
@@ -290,9 +294,10 @@ def _nodes(
 
 
 def _path_details(old: GraphArrays, merge: Merge, files: list[FileRow], ids: list[str], paths: Any) -> PathColumns:
-    """Return facts about the file at each path after a change, in path order.
+    """Return language, size and so on of the file at each path after a change.
 
-    `merge` is the plan for nodes. `files` has the new and changed files, and `ids` the ids of all nodes after the change.
+    The result is in path order. `merge` is the plan for nodes. `files` has the new and changed files, and `ids` the ids of all nodes after
+    the change.
     """
     if paths is old.paths.path and merge.is_replacement:
         files = sorted(files, key=lambda row: row.path)
@@ -369,7 +374,7 @@ def _edges(
 
 
 def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: I64) -> tuple[I64, I64]:
-    """Return positions of new edges among old edges, and broken old edges.
+    """Find the places of new edges among old edges, and broken old edges.
 
     Edges are encoded by `edge_keys`: `old_keys` before the change, `new_keys` the new ones. `src`, `kind` and `dst` are the old edges with
     node numbers after the change; -1 is a removed node. `merge` is the plan for nodes.

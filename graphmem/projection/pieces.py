@@ -20,7 +20,10 @@ _OVERHEAD: Final = 1_000  # bytes of a piece besides its texts and numbers
 
 
 class Segment(NamedTuple):
-    """Lines of a chunk that belong to one unit, such as a function."""
+    """The lines of a chunk (piece of a file) that belong to one symbol.
+
+    They may also be the lines outside every symbol.
+    """
 
     unit: str  # id of a node or of the chunk
     chunk: str
@@ -52,10 +55,10 @@ class Piece(NamedTuple):
 
 
 class Pieces:
-    """Cache of pieces (divided chunks) of one generation. Thread-safe.
+    """Cache of divided chunks, for one state of the index. Thread-safe.
 
     Args:
-        most: maximum number of bytes; the oldest pieces are dropped.
+        most: maximum number of bytes; the oldest entries are dropped.
     """
 
     def __init__(self, most: int = _MOST_BYTES) -> None:
@@ -69,17 +72,17 @@ class Pieces:
         return len(self._kept)
 
     def known(self, chunks: Iterable[str]) -> dict[str, Piece]:
-        """Return the cached pieces of the given chunks, by chunk id.
+        """Return the cached divisions of the given chunks, by chunk id.
 
-        Chunks without a cached piece are left out.
+        Chunks that are not in the cache are left out.
         """
         kept = self._kept
         return {chunk: piece for chunk in chunks if (piece := kept.get(chunk)) is not None}
 
     def add(self, pieces: Mapping[str, Piece]) -> None:
-        """Add pieces, by chunk id; a piece that is already cached stays.
+        """Add divided chunks, by chunk id; an entry that exists already stays.
 
-        If the cache becomes too large, its oldest pieces are dropped.
+        If the cache becomes too large, its oldest entries are dropped.
         """
         with self._lock:
             for chunk, piece in pieces.items():
@@ -90,9 +93,9 @@ class Pieces:
                 self._bytes -= self._kept.pop(next(iter(self._kept))).nbytes
 
     def without(self, paths: Collection[str]) -> Pieces:
-        """Return a new cache with the pieces of all files except `paths`.
+        """Return a new cache without the chunks of the files `paths`.
 
-        `paths` are the files that changed. The new cache belongs to the next generation of the index.
+        `paths` are the files that changed. The new cache belongs to the next state of the index.
         """
         new = Pieces(self._most)
         with self._lock:

@@ -37,7 +37,7 @@ _known: Final[dict[str, str]] = {}  # the stems of words, for all stemmers of th
 class Elsewhere(NamedTuple):
     """Number of texts with each word in another index, such as that of code.
 
-    When an index of memories computes the rarity of a word, it adds these numbers to its own.
+    When the index of memories computes how rare a word is, it adds these numbers to its own.
     """
 
     rows: Mapping[str, int]  # normalised word -> number of texts with it; words without texts are left out
@@ -97,9 +97,9 @@ class Stemmer:
 
 
 class Postings:
-    """An inverted index: maps each stem to the slots of texts with it.
+    """An inverted index: finds the texts that contain a given stem.
 
-    A slot is the number that the owner of the index gave to a string. Not thread-safe: the owner must hold its lock.
+    Each text has a number, its slot, which the user of the index chose. Not thread-safe: the caller must hold a lock.
     """
 
     def __init__(self) -> None:
@@ -250,8 +250,8 @@ class Postings:
     def having(self, words: Iterable[str], slots: Sequence[int]) -> dict[str, tuple[str, int, list[int]]]:
         """Map each word to its stem and to the texts that contain the stem.
 
-        A value is (stem, number of all texts with the stem, members of `slots` whose texts have the stem). A slot is the number of an
-        indexed string.
+        A value is (stem, number of all texts with the stem, those of the given `slots` whose texts have the stem). A slot is the number of
+        an indexed text.
         """
         wanted = np.asarray(slots, np.int32)
         found = {}

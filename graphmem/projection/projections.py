@@ -1,9 +1,10 @@
-"""All projections of one open database: load, patch, rebuild.
+"""In-memory copies of one database for fast reads: load, update, rebuild.
 
-Readers get a `snapshot()`: an immutable bundle of one generation, which does not change while newer bundles are made. The graph is ready
-first (after a fraction of a second), then the words, then the vectors. If words, vectors or memories are not ready, the bundle has None in
-their place, and the reason. The store is the source of truth: a projection that is missing, damaged or of another generation is rebuilt
-from the store. Only the graph of an edit is published before its commit, for readers who need nothing else.
+The copies, called projections, are the code graph, the word index, the vectors and the memories. A reader gets them as an immutable
+`snapshot()`, which does not change while newer ones are made. The graph is ready first (after a fraction of a second), then the words, then
+the vectors. If words, vectors or memories are not ready, the snapshot has None in their place, and the reason. The database is the source
+of truth: a copy that is missing, damaged or outdated is rebuilt from it. Only the graph is published before the commit of an edit, for
+readers who need nothing else.
 """
 
 from __future__ import annotations
@@ -51,14 +52,14 @@ _log = logging.getLogger(__name__)
 
 
 class Projections:
-    """The projections of one database: graph, words, vectors and memories.
+    """In-memory copies of a database: code graph, words, vectors, memories.
 
     Thread-safe; the one writer calls `refresh` after each commit.
 
     Args:
         store: the open database.
-        data_dir: directory of the projections.
-        made: graph and words of the store's generation, with the words in a file in `data_dir`; None to open or build them.
+        data_dir: directory in which the copies are saved.
+        made: graph and words of the database's current state, with the words in a file in `data_dir`; None to open or build them.
     """
 
     def __init__(self, store: GraphReads, data_dir: Path, made: tuple[GraphView, WordIndex] | None = None) -> None:
@@ -98,7 +99,7 @@ class Projections:
     # ---- reading
 
     def graph(self) -> GraphView:
-        """Return the graph of the last generation; wait while it is opened.
+        """Return the code graph after the last change; wait until it is loaded.
 
         Raises:
             GraphMemError: the graph could not be built.
@@ -113,25 +114,25 @@ class Projections:
         return graph
 
     def graph_if_ready(self) -> GraphView | None:
-        """Return the graph if it is ready; never wait."""
+        """Return the code graph if it is loaded, else None; never wait."""
         ahead = self._ahead  # read first: `refresh` sets `_graph` before it clears this
         return self._graph if ahead is None else ahead
 
     def await_commit(self) -> bool:
-        """Wait until the commit of a published graph, and until words match it.
+        """Wait until the published graph is committed and the words match it.
 
         Return False if that takes longer than `COMMIT_S` seconds. See `publish`.
         """
         return self._is_level.wait(COMMIT_S)
 
     def snapshot(self, *, newest: bool = False) -> Snapshot:
-        """Return all projections that are ready, as one consistent bundle.
+        """Return the in-memory copies that are ready, all of the same state.
 
         The call waits for the graph, and until saved words are opened, but not until words are built.
 
         Args:
             newest: if a graph is published but not committed yet, wait at most `COMMIT_S` seconds for its commit and its words. With False,
-                or after that time, the bundle has the last committed graph.
+                or after that time, the result has the last committed graph.
         """
         self.graph()
         if newest:
@@ -158,7 +159,9 @@ class Projections:
             )
 
     def memories(self) -> MemoryIndex:
-        """Return the memory index as of the last write; wait while it is read.
+        """Return the index of memories after the last write.
+
+        The call waits until the index is loaded.
 
         Raises:
             GraphMemError: the memories could not be read.
@@ -189,7 +192,7 @@ class Projections:
         return self._words_note if self._words is None else ""
 
     def status(self) -> dict[str, Any]:
-        """Return which projections are ready, with generations and sizes.
+        """Return which in-memory copies are ready, with their states and sizes.
 
         The command `doctor` shows the result.
         """
@@ -209,10 +212,10 @@ class Projections:
     # ---- changing
 
     def publish(self, generation: int, delta: GraphDelta) -> bool:
-        """Let readers of the graph have a change before its commit.
+        """Let readers of the code graph see a change before its commit.
 
         Call `refresh` after the commit, or `withdraw` if there is none. Until then, only the methods `graph` and `graph_if_ready` return
-        the new graph. Bundles and files keep the last committed graph.
+        the new graph. Snapshots and files keep the last committed graph.
 
         Args:
             generation: generation that the store will have after the commit.
@@ -236,24 +239,27 @@ class Projections:
             self._writing.release()
 
     def withdraw(self) -> None:
-        """Return to the last committed graph, if an uncommitted one is published."""
+        """Drop the graph that was published before its commit, if there is one.
+
+        Readers get the last committed graph again.
+        """
         with self._state:
             self._ahead = None
         self._is_level.set()
 
     def refresh(self, generation: int, delta: GraphDelta | None, *, again: bool = False) -> None:
-        """Update the code projections after a commit.
+        """Update the code graph and the word index after a commit.
 
         The delta is applied. Without a delta, or if the delta does not fit the current generation, everything is rebuilt. When the method
         returns, readers get the new generation.
 
         Args:
-            generation: generation of the store after the commit.
+            generation: generation (number of the change) of the store after the commit.
             delta: the commit's change since the previous generation; None for a whole new graph.
             again: whether to rebuild even if readers have this generation, because a graph that is made again counts from 1 again.
 
         Raises:
-            DiskFullError: the disk is full; readers keep the old bundle, and the next index run tries again.
+            DiskFullError: the disk is full; readers keep the old snapshot, and the next index run tries again.
         """
         self._settled.wait()
         with self._writing, refusal_named(self._dir):
@@ -286,13 +292,13 @@ class Projections:
     def refresh_knowledge(
         self, generation: int, delta: KnowledgeDelta | None, vectors: pa.Table | None = None, *, again: bool = False
     ) -> None:
-        """Update the projection of memories after a write of memories.
+        """Update the index of memories after a write of memories.
 
         The delta is applied. Without a delta, or if the delta does not fit the current generation, everything is read again. When the
         method returns, readers get the change.
 
         Args:
-            generation: generation of the knowledge after the write.
+            generation: generation (number of the change) of the memories after the write.
             delta: the change since the previous generation; None to read everything again.
             vectors: (text_hash, vector) of the write; they are used only if they are from the current model.
             again: whether to read everything even if readers have this generation; see `refresh`.
@@ -353,24 +359,25 @@ class Projections:
             self._hashes.covered += sum(self._hashes.uses.get(key, 0) for key in fresh)
 
     def covered(self) -> tuple[int, int]:
-        """Return numbers of chunks of code and text: (with a vector, all).
+        """Count chunks of code and text: (those with a vector, all).
 
-        Both numbers are 0 until the graph is ready.
+        Both numbers are 0 until the code graph is ready.
         """
         if self._graph_settled.is_set():
             self._words_opened.wait()
         return self._hashes.covered, self._hashes.total
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """Return numbers of chunks: (those with a text hash in `have`, all)."""
+        """Count chunks of code and text: (those with a text hash in `have`, all)."""
         with self._state:
             return sum(count for key, count in self._hashes.uses.items() if key in have), self._hashes.total
 
     def fill_order(self) -> list[tuple[str, str]]:
-        """Return (chunk id, text hash) of all chunks, in order of embedding.
+        """Return all chunks in the order in which they get vectors.
 
-        Code comes first, then documents and data, then tests. Searches are mostly about code, but most chunks are tests. Code and tests are
-        each ordered by the incoming edges of the chunk's symbol, most edges first. Ties are ordered by id.
+        Each is (chunk id, text hash). Code comes first, then documents and data, then tests. Searches are mostly about code, but most
+        chunks are tests. Code and tests are each ordered by the incoming edges of the chunk's symbol, most edges first. Ties are ordered by
+        id.
         """
         return embedding_order(self.snapshot())
 
@@ -379,10 +386,9 @@ class Projections:
         return frozenset(self._vectors.hashes()) if self._vectors is not None else frozenset()
 
     def cool(self) -> bool:
-        """Release data that can be reloaded: indexes, cached words, memories.
+        """Release data that can be loaded again, such as the memories.
 
-        The memories are saved first. The next request reloads the data that it needs. The caller must block writes of memories during the
-        call.
+        The memories are saved first. The next request loads what it needs. The caller must block writes of memories during the call.
 
         Returns:
             Whether any data was released.
@@ -397,7 +403,7 @@ class Projections:
         return cooled
 
     def close(self) -> None:
-        """Save changed projections and close the files. Idempotent."""
+        """Save changed data and close the files. Idempotent."""
         if self._closing.is_set():
             return
         self._closing.set()
@@ -466,7 +472,7 @@ class Projections:
                     self._memories.settled.set()
 
     def _load(self) -> None:
-        """Load the saved projections; build missing ones from the store."""
+        """Load the saved code graph and word index; build missing ones."""
         if self._made is not None:
             made, self._made = self._made, None
             self._publish(*made)
@@ -487,9 +493,9 @@ class Projections:
                 self._rebuild(elsewhere=True)
 
     def _rebuild(self, *, elsewhere: bool = False) -> None:
-        """Build graph and words from the store, the graph first.
+        """Build the code graph and then the word index from the database.
 
-        Readers keep the old bundle until the new one is ready.
+        Readers keep the old snapshot until the new one is ready.
 
         Args:
             elsewhere: whether to put the word index in a temporary directory if its own directory cannot be written.
@@ -520,9 +526,9 @@ class Projections:
         graph.warm()
 
     def _built_words(self, generation: int, *, elsewhere: bool) -> tuple[WordIndex, int]:
-        """Build the word index from the chunks of the store.
+        """Build the word index from the chunks (pieces of files) in the database.
 
-        The second result is the generation of the store after the last chunk was read.
+        The second result is the generation of the database after the last chunk was read: the number of its last change.
         """
         read: list[int] = []
 
@@ -557,9 +563,9 @@ class Projections:
         self._words_note = f"the word index is being built ({rows:,} rows)"
 
     def _damaged(self, words: WordIndex, patience_s: float) -> Snapshot:
-        """Rebuild a word index that a reader found damaged; return a new bundle.
+        """Rebuild a word index that a reader found damaged; return a new snapshot.
 
-        The call waits at most `patience_s` seconds for the new index. If the index is not ready by then, the bundle has no words.
+        The call waits at most `patience_s` seconds for the new index. If the index is not ready by then, the snapshot has no words.
         """
         with self._state:
             first = self._words is words

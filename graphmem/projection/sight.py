@@ -1,8 +1,6 @@
-"""Restrict which memories the current caller can see.
+"""Hide memories from callers who may not see them.
 
-All readers of the `memories` projection use this mechanism.
-
-An interface that answers a restricted caller runs its queries inside `with seeing(...)`. `MemoryIndex` then behaves as if the other
+An interface that answers a restricted caller runs its queries inside `with seeing(...)`. The index of memories then behaves as if the other
 memories did not exist. The restriction applies only to the calling thread. Worker threads started for the answer, and all code outside
 `seeing`, see all memories.
 """
@@ -22,7 +20,7 @@ class Seen(NamedTuple):
     """The memories that a caller may see.
 
     Attributes:
-        levels: visibilities of which the caller sees every memory.
+        levels: visibilities (such as "team") of which the caller sees every memory.
         ids: for each visibility, ids of further memories that the caller sees. A memory counts only while it has this visibility.
     """
 
@@ -60,7 +58,7 @@ def seen() -> Seen | None:
 
 @contextmanager
 def meeting(which: Seen) -> Iterator[None]:
-    """Compare new memories only with memories in `which`, in a `with` block.
+    """Compare new memories only with the memories `which`, in a `with` block.
 
     By default, a writer sees all memories, to keep ids unique. But a new memory must not duplicate, confirm or contradict a memory that its
     author may not see.
@@ -73,9 +71,9 @@ def meeting(which: Seen) -> Iterator[None]:
 
 
 def may_meet(memory: str, visibility: str) -> bool:
-    """Whether a new memory may be compared with an existing memory.
+    """Whether a new memory may be compared with an existing one.
 
-    `memory` and `visibility` are the id and the visibility of the existing memory.
+    Its author must be allowed to see the existing memory, which has the id `memory` and the given visibility.
     """
     which = _met.get()
     return which is None or which.has(memory, visibility)

@@ -1,4 +1,4 @@
-"""The bundle of projections, of one generation, that a reader uses."""
+"""Graph, words, vectors and memories that a reader uses together."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from graphmem.projection.words import WordIndex
 
 
 class Snapshot(NamedTuple):
-    """An immutable bundle of projections that a reader uses.
+    """Graph, words, vectors and memories of one state of the database.
 
-    Graph and words have the same generation, except while words are built for the first time.
+    A reader uses them together; they do not change. Graph and words are of the same state, except while words are built for the first time.
     """
 
     generation: int

@@ -24,7 +24,7 @@ _BATCH: Final = 500
 
 
 class StemNumbers:
-    """Converts words of texts to numbers of stems, while texts are indexed.
+    """Converts words of texts to numbers of their stems.
 
     Args:
         db: the word index; its table `stems` receives new stems.
@@ -71,7 +71,7 @@ def known_numbers(db: sqlite3.Connection, stems: Iterable[str]) -> dict[str, int
 
 
 def unpacked(packed: bytes) -> npt.NDArray[np.unsignedinteger[Any]]:
-    """Return the numbers that `StemNumbers.packed` packed for one text.
+    """Return the stem numbers of one text, which `StemNumbers.packed` packed.
 
     The number LINE separates lines.
     """

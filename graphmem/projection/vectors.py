@@ -1,8 +1,8 @@
-"""The `vectors` projection: embedded texts as matrix rows, exact search.
+"""Index of the vectors of texts, as rows of a matrix, with exact search.
 
-The key of a row is a text hash, so rows do not change with the graph's generation. New vectors are appended, and a mask selects the rows
+The key of a row is the hash of the text, so rows do not change with the code graph. New vectors are appended, and a mask selects the rows
 for a search. As measured, an exact scan of 30,000 x 384 takes a few milliseconds, has recall 1 and supports any filter. Above about 300,000
-rows, an approximate index should implement the same `search`. The rows are read from the store when it is opened (less than a second for
+rows, an approximate index should implement the same `search`. The rows are read from the database when it is opened (less than a second for
 30,000 rows), and have no separate file.
 """
 
@@ -184,9 +184,9 @@ def best_rows(rows: Rows, cosines: F32, k: int) -> tuple[Rows, F32]:
 
 
 def matrix_of(table: pa.Table) -> F32:
-    """Convert a (text_hash, vector) table of the store to float32 (n, dim).
+    """Convert the database's table of (text_hash, vector) to a float32 matrix.
 
-    The shape is (0, 0) if the table is empty.
+    The shape is (rows, dimension), and (0, 0) if the table is empty.
     """
     if not table.num_rows:
         return np.zeros((0, 0), np.float32)

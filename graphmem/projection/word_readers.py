@@ -1,4 +1,4 @@
-"""The connections that read one generation of the word index.
+"""Connections that read one unchanging state of the word index.
 
 Each connection holds a read transaction, which hides later writes from it.
 """
@@ -25,7 +25,7 @@ _STEPS: Final = 2_000  # steps of SQLite's virtual machine between two checks of
 
 
 class WordReaders:
-    """A pool of connections to one generation of the word index. Thread-safe.
+    """A pool of connections to one state of the word index. Thread-safe.
 
     Args:
         path: the file of the index.
@@ -41,7 +41,7 @@ class WordReaders:
 
     @contextmanager
     def lend(self, deadline: float | None = None) -> Iterator[sqlite3.Connection]:
-        """Lend a connection that sees this generation to a `with` block.
+        """Lend a connection to this state of the word index to a `with` block.
 
         A query that still runs at the deadline is interrupted. `deadline` is a value of time.monotonic(), or None.
 
@@ -90,7 +90,7 @@ class WordReaders:
                 self._free.put(db)
 
     def close(self) -> None:
-        """Close all connections, and seal the file with its checksum."""
+        """Close all connections, and store the file's checksum beside it."""
         for connection in self._all:
             connection.close()
         seal(self._path)
@@ -110,12 +110,12 @@ class WordReaders:
 
 
 def immutable(path: Path) -> sqlite3.Connection:
-    """Open a file as one that no process writes to."""
+    """Open a word index read-only, as a file that no process writes to."""
     return sqlite3.connect(f"file:{quote(str(path))}?immutable=1", uri=True, isolation_level=None, check_same_thread=False)
 
 
 def writer(path: Path) -> sqlite3.Connection:
-    """Open a file for writing, with a write-ahead log."""
+    """Open a word index for writing, with SQLite's write-ahead log."""
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     db.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000")
     return db

@@ -109,20 +109,23 @@ def filters(kinds: Collection[str], paths: Sequence[str]) -> tuple[str, list[str
 
 
 def of_chunk(row: Any) -> Entry:
-    """Return the entry of a chunk of a change."""
+    """Return the row of the word index for a new or changed chunk."""
     packed = deflated(row.prefix, row.text, row.start_line, row.end_line)
     return Entry(row.id, row.kind, row.path, row.symbol_id, row.title, row.start_line, row.end_line, row.text_hash, packed)
 
 
 def of_table(table: Any) -> Iterator[list[Entry]]:
-    """Yield the entries of the chunks in an Arrow table, in lists."""
+    """Yield the rows of the word index for chunks in a table, in lists."""
     names = ["id", "kind", "path", "symbol_id", "title", "start_line", "end_line", "text_hash", "packed"]
     for batch in table.select(names).to_batches(max_chunksize=_BATCH):
         yield [Entry(*row) for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
 
 
 def insert(db: sqlite3.Connection, numbers: StemNumbers, entries: list[Entry], first: int) -> None:
-    """Insert entries with their words; `first` is the row number of the first."""
+    """Insert rows, with their words, into the word index.
+
+    `first` is the row number of the first.
+    """
     here = sorted({entry.path for entry in entries})
     db.executemany("INSERT OR IGNORE INTO paths (path) VALUES (?)", [(path,) for path in here])
     number: dict[str, int] = {}

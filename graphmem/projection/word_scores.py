@@ -1,4 +1,4 @@
-"""BM25 scores of words, cached for one generation of the word index.
+"""BM25 scores of words, cached until the word index changes.
 
 FTS5 adds up the scores of the words of a query. So the scores of each word are read once and reused in the next query.
 """
@@ -37,7 +37,7 @@ _SCORED: Final = f"SELECT rowid, -bm25(words, {_WEIGHTS}) FROM words WHERE words
 
 
 class WordScores:
-    """Scores and counts of words, cached for one generation of the word index.
+    """Scores and counts of words, cached for one state of the word index.
 
     Threads may share an instance, each with its own connection.
     """
@@ -52,7 +52,7 @@ class WordScores:
         self._total: int | None = None  # rows, once counted
 
     def count(self, db: sqlite3.Connection, word: str) -> int:
-        """Return how many chunks have a word."""
+        """Return how many chunks (pieces of files) contain a word."""
         if word not in self._rows_with:
             self._rows_with[word] = db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (f'"{word}"',)).fetchone()[0]
         return self._rows_with[word]
@@ -71,14 +71,15 @@ class WordScores:
         conditions: tuple[str, Sequence[str]],
         worth: Callable[[str, str], float] | None,
     ) -> list[WordHit]:
-        """Return the k best rows that have any of the words, best first.
+        """Return the k best chunks that have any of the words, best first.
 
         Args:
-            db: a connection that sees the generation.
-            words: normalised words that some row has; at least one.
-            k: maximum number of rows.
-            conditions: SQL conditions that the rows must meet, or "", with the values of their parameters.
-            worth: returns a factor from (kind of chunk, path). Rows are ranked by score times factor, and returned with their plain scores.
+            db: a connection that sees the state of the index to which this cache belongs.
+            words: normalised words that some chunk has; at least one.
+            k: maximum number of chunks.
+            conditions: SQL conditions that the chunks must meet, or "", with the values of their parameters.
+            worth: returns a factor from (kind of chunk, path). Chunks are ranked by score times factor, and returned with their plain
+                scores.
         """
         rows, scores = _summed([self._scores(db, word) for word in words])
         ranks = scores if worth is None else scores * self._worth(db, rows, worth)

@@ -1,4 +1,4 @@
-"""The `words` projection: word search over chunks in one SQLite file.
+"""Word search over the chunks of files, in one SQLite file.
 
 FTS5 indexes normalised text and ranks by BM25; `word_rows` has the tables. A generation (number of the last change of the graph) is stored
 beside the rows and is updated in the same transaction. A reader sees the generation for which it was opened, regardless of later writes.
@@ -59,10 +59,10 @@ class WordAnswer(NamedTuple):
 
 
 class WordIndex:
-    """Reader of one generation of the word index. Thread-safe.
+    """Reader of one state of the word index. Thread-safe.
 
-    Create an index with `build` or `open`. `patched` writes a delta and returns a reader of the new generation, while the old reader
-    continues to answer as before. Only one writer may run at a time.
+    Create an index with `build` or `open`. `patched` writes a change and returns a reader of the new state, while the old reader continues
+    to answer as before. Only one writer may run at a time.
     """
 
     def __init__(self, path: Path, generation: int) -> None:
@@ -116,13 +116,13 @@ class WordIndex:
 
     @classmethod
     def open(cls, folder: Path, generation: int, notes: list[str] | None = None) -> WordIndex | None:
-        """Open the saved index of this generation, or return None.
+        """Open the saved word index of a generation; None if it must be built.
 
-        The result is None if no intact file exists. Then the index must be built.
+        It must be built if no intact file exists.
 
         Args:
             folder: directory of `words-*.sqlite`.
-            generation: current generation of the store.
+            generation: current generation of the store: the number of its last change.
             notes: receives one sentence for each damaged file.
 
         Raises:
@@ -153,9 +153,10 @@ class WordIndex:
         return None
 
     def patched(self, delta: GraphDelta, generation: int) -> WordIndex:
-        """Write a delta in one transaction; return the new generation's reader.
+        """Write a change of the code to the word index; return a new reader.
 
-        The scores equal those of an index rebuilt from the store.
+        The write is one transaction. `generation` is the number of the change. The scores equal those of an index rebuilt from the
+        database.
 
         Raises:
             DamagedWordsError: the file is damaged, or has another generation than this reader.
@@ -192,7 +193,9 @@ class WordIndex:
         return index
 
     def copied(self, folder: Path) -> WordIndex:
-        """Copy this generation to a new file in `folder`; return its reader.
+        """Copy this state of the word index to a new file; return its reader.
+
+        `folder` is the directory of the new file.
 
         Raises:
             OSError, sqlite3.Error: the copy failed.
@@ -207,7 +210,7 @@ class WordIndex:
         return WordIndex(path, self.generation)
 
     def delete_files(self) -> None:
-        """Delete the index from the disk; open readers can still read it."""
+        """Delete the files of the word index; open readers can still read them."""
         for side in ("", *SIDES):
             self.path.with_name(self.path.name + side).unlink(missing_ok=True)
 

@@ -187,7 +187,7 @@ class Classes:
         return found
 
     def _whole_classes(self, value: Type) -> Type:
-        """Leave one of the declarations of each class that has several in a type.
+        """Return a type with one declaration for each class that has several.
 
         In Ruby, each file of a library may declare the same module. All its declarations have the same members.
         """
@@ -262,7 +262,7 @@ class Classes:
         return found
 
     def _varies(self, entry: FileEntry, owner: Symbol, name: str) -> bool:
-        """Whether subclasses may give an attribute a value of another type.
+        """Whether an attribute of a subclass may have another type.
 
         True for a class attribute, and for a property without a declared type.
         """
@@ -284,7 +284,7 @@ class Classes:
     def _class_attribute(self, owner: Symbol, name: str) -> Type:
         """Return the type of an attribute as its class defines it.
 
-        The attribute is not yet bound to an object: a method is still a plain function.
+        The type is not yet adapted to an object: a method is still a plain function.
         """
         entry = self.project.entry(owner)
         bindings = entry.facts.bindings
@@ -348,7 +348,7 @@ class Classes:
         )
 
     def _bind(self, value: Type, receiver: Receiver, name: str) -> Type:
-        """Convert the value of a class attribute to the value that `x.name` has.
+        """Return the type of `x.name`, given the type of `name` in x's class.
 
         `value` is the type in the class, and `receiver` is `x`. Functions become methods that are bound to `receiver`, and properties are
         read.
@@ -383,10 +383,10 @@ class Classes:
         return frozenset(atom for atom in value if atom[0] != FUNC or atom in statics)
 
     def _is_of_other_side(self, value: Type, entry: FileEntry, owner: Symbol, receiver: Receiver) -> bool:
-        """Whether a member is a method that its receiver does not have.
+        """Whether a class has a method that its objects lack, or the reverse.
 
-        In Ruby a class and its objects have separate methods. `value` is the member in the class `owner` of the file `entry`. A method of a
-        module may be one of the class that extends it.
+        In Ruby a class and its objects have separate methods. `value` is the member in the class `owner` of the file `entry`, and
+        `receiver` is a class or an object. A method of a module may be one of the class that extends it.
         """
         if not rules_of(entry).sides_are_apart or any(atom[0] != FUNC for atom in value):
             return False
@@ -485,7 +485,7 @@ class Classes:
 
 
 def _informs(entry: FileEntry, position: int) -> bool:
-    """Whether an assignment gives information about its target's type.
+    """Whether an assignment tells anything about the type of its target.
 
     The result is False only for `x = None` without an annotation. It is True for `x: A = None` and `x = f()`.
     """

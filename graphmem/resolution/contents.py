@@ -21,10 +21,10 @@ HOLDING: Final = FILLED | {"iter", "tuple"}
 
 
 def is_vague(value: Type) -> bool:
-    """Whether a container in a type has items of an imprecise type.
+    """Whether a type has a container whose items have an imprecise type.
 
     A container is a list, set or dict. The type of items is imprecise if it is unknown, a class object, a type variable, or only declared
-    as callable. Calling an imprecise item may run code that the type does not name.
+    as callable. Calling such an item may run code that the type does not name.
     """
     return any(atom[0] == BOX and atom[1] in FILLED and _has_vague_items(atom) for atom in value)
 
@@ -51,7 +51,7 @@ def _is_open(atom: Atom) -> bool:
 
 
 def filled(inference: Inference, entry: FileEntry, value: Type, positions: Iterable[int]) -> Type:
-    """Extend the type of a container by the values that statements add to it.
+    """Return the type of a container, with the values that statements add.
 
     `value` is the type without the added values. `positions` are the statements, such as `x.append(y)`, as positions in the file's list of
     bindings.
@@ -83,7 +83,7 @@ def _holding(inference: Inference, kind: str, given: Type) -> Type:
 
 
 def filled_attribute(inference: Inference, owner: Symbol, name: str, value: Type) -> Type:
-    """Extend the type of an attribute by the values that statements add to it.
+    """Return the type of an attribute, with the values that statements add.
 
     An example of such a statement is `item.names.append(x)`, in any file. `value` is the type of the attribute `name` of the class `owner`,
     without the added values.

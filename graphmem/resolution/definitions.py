@@ -46,7 +46,7 @@ def type_named(inference: Inference, entry: FileEntry, scope: int, name: str) ->
 
 
 def placed(inference: Inference, place: Place, name: str, *, anything: bool) -> Symbols:
-    """Return the definitions that one binding of a name refers to.
+    """Return the definitions to which one binding of a name leads.
 
     `place` is the binding: a definition, an import or an assignment. The result has the classes, types and type aliases. It also has
     functions and variables if `anything` is True.

@@ -36,10 +36,10 @@ def unreached(entry: FileEntry, scope: int, call: Call, offset: int) -> tuple[in
 
 
 def _passes(entry: FileEntry, binding: Binding, test: Term, call: Call, offset: int) -> bool | None:
-    """Whether the argument that a call passes meets a test; None if unknown.
+    """Whether the argument of a call meets a test in the called function.
 
-    `binding` stands for the code that the test guards, such as a `return`. `test` is one test before this code, such as `x is None`.
-    `offset` is the number of parameters that the receiver fills, such as `self`.
+    The result is None if that is unknown. `binding` stands for the code that the test guards, such as a `return`. `test` is one test before
+    this code, such as `x is None`. `offset` is the number of parameters that the receiver fills, such as `self`.
     """
     if test[0] != OPERATOR:
         return None

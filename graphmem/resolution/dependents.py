@@ -1,4 +1,4 @@
-"""Indexes that map an input to the cached answers computed from it.
+"""Find cached answers that an edit of a file makes invalid.
 
 `solver` caches answers, such as the type of a name. Each answer records its inputs, which are facts of files. A *group* is a set of inputs
 that has a number. One index finds the groups that contain an input, and the other finds the answers that used an input or a group. Large
@@ -23,7 +23,7 @@ FEW_ANSWERS: Final = 20_000  # answers in files to scan before the index is rebu
 
 
 class Reverse:
-    """Map from a member's number to the numbers of the sets that contain it.
+    """Finds the sets that contain a given number.
 
     Args:
         members: the members of all sets, in one list.
@@ -60,18 +60,18 @@ class GroupsOf:
         self._covered = 0
 
     def forget(self) -> None:
-        """Drop the index, because groups (sets of inputs) were removed."""
+        """Drop the look-up table, because sets of inputs were removed."""
         self._reverse, self._covered = None, 0
 
     def spread(self, members: Sequence[tuple[int, ...] | None], number_of: Callable[[int], int], stale: set[int]) -> None:
-        """Add to `stale` each group that contains a number that is in `stale`.
+        """Extend `stale` by the sets that contain one of its members, repeatedly.
 
-        A group is a set of inputs (facts of files) that has a number. Groups that contain an added group are added, too.
+        The sets contain inputs (facts of files) and other sets; both have numbers. So a set that contains an added set is added, too.
 
         Args:
-            members: the members of each group, or None for a removed group. Groups are in order of creation, after their members.
-            number_of: returns the number of the group at a position.
-            stale: numbers of inputs and groups; extended in place.
+            members: the members of each set, or None for a removed set. Sets are in order of creation, after their members.
+            number_of: returns the number of the set at a position.
+            stale: numbers of inputs and sets; extended in place.
         """
         if not stale:
             return
@@ -121,9 +121,9 @@ class AnswersOf:
         return sorted(there.intersection(memos).union(later))
 
     def changed(self, path: str) -> None:
-        """Remove a file from the index, because the file has new answers.
+        """Record that new answers were cached for a file.
 
-        Until the index is built again, look-ups scan the new answers of this file one by one.
+        Until the look-up table is built again, the answers of this file are scanned one by one.
         """
         self._seen.pop(path, None)
 

@@ -1,4 +1,4 @@
-"""On-demand, memoised type inference of expressions across files.
+"""Infer the types of expressions on demand, across files, with a cache.
 
 This module is independent of the language; the rules in `entry.rules` hold the differences. Nothing is guessed here: an unresolved name has
 the empty type. For such names, the package `edges` may search the whole project for a definition of the same name.
@@ -388,7 +388,7 @@ class Evaluation:
         return found
 
     def _made_by_receiver(self, entry: FileEntry, scope: int, called: TermIndex, callee: Type, line: int) -> Type:
-        """Return the result of `self.factory()` if the attribute holds a class.
+        """Return the result of `self.factory()` if `factory` holds a class.
 
         A subclass may assign another class to the attribute. So the result is a `MADE` tuple: a placeholder for an object of the
         attribute's class. For each caller, `substituted` replaces the placeholder by such an object. The result is empty for other calls.

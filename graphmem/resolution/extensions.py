@@ -86,8 +86,8 @@ def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
 def of_unknown(rules: ExtensionRules, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> list[Symbol]:
     """Return the extension functions that may fit a value of unknown type.
 
-    `receiver` is the type of the value. The result is empty if that type is known after all. It is also empty if any method named `name` in
-    the project is not an extension.
+    An extension function adds a method to a type from outside. `receiver` is the inferred type of the value. The result is empty if this
+    type is known after all. It is also empty if any method named `name` in the project is not an extension.
     """
     if not inference.project.knows_name(name):
         return []
@@ -134,10 +134,11 @@ def _rank(entry: FileEntry, symbol: Symbol, written: str, names: Sequence[Sequen
 
 
 def _aliased(rules: ExtensionRules, inference: Inference, entry: FileEntry, symbol: Symbol, receiver: Instance) -> int:
-    """Return the distance of an extended type that is written as an alias.
+    """Return how far a receiver's class is from a type written as an alias.
 
-    `symbol` is the extension function. The distance is 0 for the class of `receiver` and 1 for the nearest base. The result is -1 if the
-    receiver does not have the extended type.
+    `symbol` is an extension function of that type. The distance is 0 for the class of `receiver` and 1 for the nearest base. The result is
+    -1
+    if the receiver does not have the type.
     """
     owners = {atom[1] for atom in rules.owner_apart(inference, entry, symbol.index) if atom[0] == CLASS}
     return next((rank for rank, base in enumerate(inference.mro(receiver[1])) if base in owners), -1) if owners else -1

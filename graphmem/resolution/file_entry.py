@@ -1,7 +1,7 @@
-"""Facts of one file, with the indexes that type inference needs.
+"""Results of parsing one file, with indexes for type inference.
 
-The facts are the result of parsing. A scope is a definition whose code can bind names. The number of a scope is the position of its
-definition in the file; 0 is the module. A slot is one binding of a name in a scope.
+A scope is a definition whose code can bind names. The number of a scope is the position of its definition in the file; 0 is the module. A
+slot is one binding of a name in a scope.
 """
 
 from __future__ import annotations
@@ -87,9 +87,10 @@ class FileRules(Protocol):
 
 
 class FileEntry:
-    """Facts of one file with look-up indexes; replaced when the file changes.
+    """Results of parsing one file, with look-up indexes.
 
-    The method `rest` releases the facts from memory, and the next use reads them again.
+    A new object replaces this one when the file changes. The method `rest` releases the parser's results from memory, and the next use
+    reads them again.
     """
 
     def __init__(self, facts: FileFacts, rules: FileRules, symbols: list[Symbol]) -> None:
@@ -109,7 +110,7 @@ class FileEntry:
         self._fill(facts)
 
     def _fill(self, facts: FileFacts) -> None:
-        """Set the facts of the file, and build the indexes over them."""
+        """Set the parser's results for the file, and build the indexes over them."""
         self.facts = facts
         self.terms = facts.terms
         self.definitions = facts.definitions
@@ -132,9 +133,9 @@ class FileEntry:
         self._index()
 
     def rest(self, read: Callable[[FileEntry], FileFacts]) -> None:
-        """Release the facts of the file; the next use of them calls `read`.
+        """Release the parser's results from memory; the next use calls `read`.
 
-        Do not call it while the file is being resolved, or while an object holds parts of the facts.
+        Do not call it while the file is being resolved, or while an object holds parts of the results.
         """
         self.__dict__ = {name: value for name, value in vars(self).items() if name not in RELEASED} | {"read": read}
         self.__class__ = RestingEntry
@@ -389,7 +390,8 @@ class FileEntry:
     def _seen_in(self, scope: int) -> Sequence[int]:
         """Return the scopes in which the names of a given scope are visible.
 
-        Usually this is the scope itself. The members of an open enum are also visible in its enclosing scope.
+        Usually this is the scope itself. The members of some enums, such as `enum Color { RED }` in C, are also visible in the enclosing
+        scope.
         """
         definition = self.definitions[scope]
         return (scope, definition.parent) if definition.kind == "enum" and self.rules.is_open_enum(definition) else (scope,)
@@ -409,10 +411,10 @@ class FileEntry:
         return scope
 
     def top_name(self, scope: int) -> str:
-        """Return the name of the part of the file that contains a scope.
+        """Return the name of the top-level definition that contains a scope.
 
-        A part is an outermost definition, or "<module>" for the module's own code. Other files record on which parts of this file they
-        depend. In languages where other files depend on single methods, each method is a part, too.
+        It is "<module>" for the module's own code. Other files record on which top-level definitions of this file they depend. In languages
+        where other files depend on single methods, the name may be that of a method.
         """
         return self.parts[scope]
 
@@ -443,7 +445,10 @@ RELEASED: Final = frozenset(
 
 
 class RestingEntry(FileEntry):
-    """A `FileEntry` without its facts, which are read again at their next use."""
+    """A `FileEntry` whose parser's results were released from memory.
+
+    They are read again at their next use.
+    """
 
     read: Callable[[FileEntry], FileFacts]
 
@@ -476,10 +481,10 @@ class Place(NamedTuple):
 
 
 def part_names(definitions: Sequence[Definition], *, apart: bool) -> list[str]:
-    """Return, for each definition of a file, the name of its part.
+    """Return, for each definition of a file, its outermost definition's name.
 
-    A part is an outermost definition, such as a class with its methods. Other files record on which parts they depend. If `apart` is True,
-    each method of a class is a part of its own.
+    For a method, this is the name of its class. Other files record on which outermost definitions they depend. If `apart` is True, methods
+    have names of their own.
     """
     found: list[str | None] = [None] * len(definitions)
     for position in range(len(definitions)):

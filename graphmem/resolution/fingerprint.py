@@ -81,10 +81,10 @@ def labels(term: Term) -> Row:
 
 
 class Fingerprints:
-    """Hashes of the parts of one file on which other files can depend.
+    """Hashes of everything in one file on which other files can depend.
 
-    `hashes` maps an input, a fact on which answers depend, to its hash. `Project.key` lists the inputs. If `entry` is None, the file does
-    not exist, and `hashes` is empty.
+    `hashes` maps keys to hashes. A key is an input: a fact on which answers depend, as `Project.key` lists them. If `entry` is None, the
+    file does not exist, and `hashes` is empty.
     """
 
     def __init__(self, entry: FileEntry | None) -> None:
@@ -153,10 +153,10 @@ class Fingerprints:
     def _top(
         self, positions: Iterable[int], bindings: Iterable[Binding], imports: Iterable[tuple[int, Row]], methods: Iterable[int]
     ) -> int:
-        """Return the hash of a top-level part of the file, such as a class.
+        """Return the hash of a top-level definition of the file, such as a class.
 
-        `positions` are the definitions in the part, and `bindings` and `imports` are its statements. `methods` are methods of the part that
-        have hashes of their own. Of these methods, the hash of the part contains only the facts that `_mention` returns.
+        `positions` are the definitions in it, and `bindings` and `imports` are its statements. `methods` are methods that have hashes of
+        their own. Of these methods, the result covers only the facts that `_mention` returns.
         """
         entry = self._entry
         definitions = [entry.definitions[position] for position in positions]
@@ -195,7 +195,7 @@ class Fingerprints:
         return self._slice(list(bindings), set(), is_visible)
 
     def _slice(self, bindings: list[Binding], wanted: set[str], is_root: Callable[[Binding], bool]) -> list[Binding]:
-        """Return some bindings and all other bindings that can influence them.
+        """Return bindings that matter, and all bindings that can influence them.
 
         A binding such as `x = f(y)` is kept if `is_root` accepts it or `wanted` contains `x`. Then the names in its value, here `f` and
         `y`, are added to `wanted`, too.

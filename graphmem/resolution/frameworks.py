@@ -168,9 +168,10 @@ class Frameworks:
 
     @cached_property
     def by_method(self) -> Mapping[str, Sequence[HandsOver]]:
-        """Map each method name to the `HandsOver` rows that list it.
+        """Map each method name to the table rows that list it.
 
-        A row describes a call that registers functions. These rows are for calls such as `x.name()` where the type of `x` is unknown.
+        A row (`HandsOver`) describes a call that registers functions with a framework. These rows are for calls such as `x.name()` where
+        the type of `x` is unknown.
         """
         found: dict[str, list[HandsOver]] = {}
         for row in self.hands_over:
@@ -210,9 +211,10 @@ class Frameworks:
         return [row for row in self.hands_over if row.rule == "route" and row.named_views]
 
     def answers(self, method: str, name: str) -> bool:
-        """Whether a request by an HTTP method runs a method of a view class.
+        """Whether a method of a view class runs for requests of an HTTP method.
 
-        `name` is the method of the class. For `get`, the names are `get`, `list`, `retrieve` and `dispatch`, among others.
+        `method` is the HTTP method and `name` the class's method. For `get`, the names are `get`, `list`, `retrieve` and `dispatch`, among
+        others.
         """
         return name == method or any(name in row.always or name in row.actions.get(method, ()) for row in self._views)
 
@@ -310,10 +312,10 @@ class Frameworks:
         return _any_of(tuple(call for row in self.injections for call in row.calls))
 
     def of_method(self, terms: Sequence[Term], call: Call) -> Sequence[HandsOver]:
-        """Return the `HandsOver` rows that may apply to a method call.
+        """Return the table rows for a method call that may register functions.
 
-        A row describes calls that register functions with a framework. The receiver's type is unknown here. So a row is chosen by the
-        method's name, the receiver's name, and the first argument if that is a string.
+        Each row (`HandsOver`) describes one way to register functions with a framework. The receiver's type is unknown here. So a row is
+        chosen by the method's name, the receiver's name, and the first argument if that is a string.
         """
         _, called, arguments, _ = call
         callee = terms[called]
@@ -334,9 +336,9 @@ class Frameworks:
         )
 
     def called(self, outside: tuple[str, str]) -> Sequence[HandsOver]:
-        """Return the `HandsOver` rows for a call of an external function.
+        """Return the table rows for a library function that registers functions.
 
-        `outside` is its (package, name). A row describes calls that register functions with a framework.
+        `outside` is the function's (package, name). Each row (`HandsOver`) describes one way to register functions with a framework.
         """
         # Nothing is cached here: a cached name that outlives its file keeps the surrounding memory allocated.
         name = ".".join(part for part in outside if part)

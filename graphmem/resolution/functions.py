@@ -1,4 +1,4 @@
-"""Infer parameter types from callers, and result types from arguments."""
+"""Infer types of parameters from their callers, and types of results."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ class Functions:
     def _passed(self, symbol: Symbol, index: int) -> Type:
         """Return the type of the arguments that callers pass for a parameter.
 
-        If there are too many callers, only some are read. Then the result contains objects only, and neither functions nor classes. Those
-        of tests also count only if there are few callers.
+        If there are too many callers, only some are read. Then the result contains objects only, and neither functions nor classes.
+        Arguments in tests count only if there are few callers.
         """
         found = EMPTY
         for site, is_whole, receivers in self.ask(self.project.shared, ("P", symbol), self._callers, symbol):
@@ -130,10 +130,7 @@ class Functions:
         return found
 
     def _callers(self, symbol: Symbol) -> tuple[Caller, ...]:
-        """Return the calls that run a function, out of those of its name.
-
-        All parameters of the function share the answer.
-        """
+        """Return the calls that run a function, among all calls of its name."""
         entry = self.project.entry(symbol)
         name = symbol.name
         owner: Symbol | None = None
@@ -292,7 +289,7 @@ class Functions:
         return found
 
     def _decorates(self, made: Instance, callee: Type) -> bool:
-        """Whether an object `made` only stands for a decorated function: `@Task`.
+        """Whether an object made by a decorator only stands for the function.
 
         `callee` is the type of the called value. After `@Task` on a function `f`, the type of `f` has two alternatives: `f` itself and a
         `Task` object. `Task.__call__` gives the results of all functions with the decorator. So the caller uses the result of `f`, which is
@@ -486,8 +483,7 @@ def _parts(atom: Atom) -> Sequence[Type]:
 def rewrite(value: Type, replace: Callable[[Atom], Type]) -> Type:
     """Replace every alternative of a type, also inside containers.
 
-    `replace` maps one alternative, such as a class, to a type. Containers are kept: if `replace` maps `A` to `B`, `list[A]` becomes
-    `list[B]`.
+    `replace` maps one alternative, such as a class, to a type. If it maps `A` to `B`, `list[A]` becomes `list[B]`.
     """
     found = EMPTY
     for atom in value:

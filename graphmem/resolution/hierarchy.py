@@ -32,16 +32,16 @@ class Hierarchy:
         inference.below = self.below
 
     def refresh(self, stale: set[int], changed: Iterable[str]) -> set[int]:
-        """Read the base classes of changed files and of files with stale inputs.
+        """Update the class hierarchy after files changed.
 
-        An input is a fact of a file that an answer depends on; inputs have numbers. An input is stale if it changed.
+        The base classes are read again for the changed files, and for files that used a fact that changed. Facts have numbers.
 
         Args:
-            stale: numbers of the stale inputs.
+            stale: numbers of the changed facts.
             changed: paths of the changed files, also of removed ones.
 
         Returns:
-            The numbers of further inputs that changed, because a class got or lost a subclass.
+            The numbers of further facts that changed, because a class got or lost a subclass.
         """
         again = {path for path, inputs in self.inputs.items() if not stale.isdisjoint(inputs)} | set(changed)
         different: set[int] = set()
@@ -130,7 +130,7 @@ class Hierarchy:
         return tuple(sorted(found, key=lambda child: child.place))
 
     def overrides(self, owner: Symbol, name: str, caller: Symbol) -> list[Symbol]:
-        """Return the methods in subclasses that override a method of a class.
+        """Return the methods of subclasses that override a class's method.
 
         `owner` is the class, and `name` the method. `caller`, the calling function, is never returned: a method that calls its own name
         usually wraps another object. If `caller` is not a test, classes in test files are left out. The result is empty for more than
@@ -142,10 +142,10 @@ class Hierarchy:
         return [symbol for symbol in found if symbol is not caller]
 
     def runs(self, symbol: Symbol, owner: Symbol, name: str) -> bool:
-        """Whether a method runs on some object of a class or its subclasses.
+        """Whether a method of a class may run on an object of a given class.
 
-        `symbol` is the class, and `owner` is the class that defines the method `name`. Subclasses that override the method do not count.
-        The objects count if the project may create them.
+        `symbol` is the class of the object, and `owner` is the class that defines the method `name`. Objects of subclasses count, too, if
+        the project may create them. Subclasses that override the method do not count.
         """
         memo = self.project.files[symbol.path].memo
         return bool(self.project.solver.ask(memo, ("x", symbol.index, name, owner), self._runs, symbol, owner, name))
@@ -166,10 +166,11 @@ class Hierarchy:
         return rules_of(self.project.entry(symbol)).is_made(self.inference, symbol)
 
     def _overrides(self, owner: Symbol, name: str, in_tests: bool) -> tuple[Symbol, ...]:
-        """Return the overrides of a method in classes that are instantiated.
+        """Return the methods that override a method, in classes with objects.
 
-        `owner` is the class, and `name` the method. If neither `owner` nor any of its subclasses is instantiated, all overrides are
-        returned. Classes in test files count only if `in_tests` is True. The result is empty for more than `MAX_OVERRIDES` methods.
+        `owner` is the class, and `name` the method. If the project creates objects of neither `owner` nor any of its subclasses, all
+        overriding methods are returned. Classes in test files count only if `in_tests` is True. The result is empty for more than
+        `MAX_OVERRIDES` methods.
         """
         found: list[Symbol] = []
         running: list[Symbol] = []
@@ -186,9 +187,9 @@ class Hierarchy:
 
 
 def _outside_names(package: str, dotted: str) -> tuple[str, ...]:
-    """Return the keys under which subclasses of a library type are indexed.
+    """Return the keys under which subclasses of a library's class are indexed.
 
-    For `requests.Session` the keys are `requests:Session`, for the type, and `requests:`, for its package. The result is empty for the
+    For `requests.Session` the keys are `requests:Session`, for the class, and `requests:`, for its package. The result is empty for the
     result of a call or a subscript.
     """
     return (f"{package}:{dotted}", f"{package}:") if "(" not in dotted and "[" not in dotted else ()

@@ -17,7 +17,7 @@ from graphmem.resolution.types import Atom, Base, Func, Instance, Receiver, Type
 
 
 class AsksNames(Protocol):
-    """The part of the type inference interface that resolves names."""
+    """The part of the type inference interface for names."""
 
     def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
         """Return the bindings that can define a name at a line, such as `x = f()`.
@@ -31,9 +31,9 @@ class AsksNames(Protocol):
         ...
 
     def defined(self, symbol: Symbol) -> Type:
-        """Return the type of a defined name: the class or function itself.
+        """Return the type of the name that `def` or `class` binds.
 
-        If the definition is decorated, the types that the decorators return are added.
+        The type is the class or function itself. If the definition is decorated, the types that the decorators return are added.
         """
         ...
 

@@ -2,8 +2,8 @@
 
 The key `rules` in `language.toml` names the class, and `_MODULES` gives its module. `NameRules`, `ClassRules` and `CallRules` declare the
 overridable methods. Every method has a default: a new language needs only `module_names` and `import_targets`. Rules keep no state about
-files. They read other files through `inference.project`, which records each look-up. So a change of a file invalidates the answers that
-read the file.
+files. They read other files through `inference.project`, which records each look-up. So after a change of a file, the answers that read the
+file are computed again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Rules(NameRules, ClassRules, CallRules):
     """The default resolution rules of a language: lexical scopes, `this`.
 
-    The default rules know no libraries.
+    They know no libraries.
 
     Args:
         layout: facts that were read from the project's configuration files.

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 class Meaning(NamedTuple):
     """The bindings to which a name in a scope refers, or its type if simple.
 
-    Only the file of the name is considered. `input` is the number of the input on which answers that use the name depend. An input is a
-    fact of a file.
+    Only the file of the name is considered. `input` is a number for this look-up; answers that use the name record it, to be computed again
+    when the bindings change.
     """
 
     input: int  # the input it was read from
@@ -51,7 +51,7 @@ class Meaning(NamedTuple):
 
 
 class Names:
-    """The part of type inference that resolves names."""
+    """The part of type inference that resolves names to their definitions."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
@@ -125,7 +125,7 @@ class Names:
     def _whole(self, entry: FileEntry, scope: int, name: str, slots: Sequence[Slot]) -> Meaning:
         """Return the bindings of a name that code in inner scopes sees.
 
-        `slots` are all bindings of the name in the scope. They are empty if the file does not bind the name.
+        `slots` are all bindings of the name in the outer scope. They are empty if the file does not bind the name.
         """
         key = self.project.top_key(entry, entry.top_name(scope) if scope else name)
         places = [Place(entry, scope, slot) for slot in whole(entry, slots)]
@@ -272,7 +272,7 @@ class Names:
     def taken(self, entry: FileEntry, module: Atom, name: str) -> Type:
         """Return the value of the name `b` in `from a import b`.
 
-        `module` is `a`. If `a` is the package of the importing file itself, the name is a submodule.
+        `module` is `a`. If `a` is the package that contains the importing file, the name is a submodule.
         """
         if module[0] == MODULE and module[1] == entry.path and rules_of(entry).own_names_are_below:
             return rules_of(entry).submodule(self.inference, module, name)
@@ -338,7 +338,7 @@ class Names:
 
 
 def _is_read(entry: FileEntry, position: int) -> bool:
-    """Whether a definition is a property that a bare name reads.
+    """Whether a definition is a property that is read by its bare name.
 
     `position` is the definition's position in the file. In Kotlin, the bare name `size` in a method means the property `this.size`.
     """
@@ -439,6 +439,6 @@ def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:
 
 
 def _is_never_missing(entry: FileEntry, position: int) -> bool:
-    """Whether an import takes a name from a module that is always installed."""
+    """Whether an imported name comes from a module that is always installed."""
     found = entry.facts.imports[position]
     return not found.level and found.module.partition(".")[0] in entry.rules.never_missing

@@ -88,10 +88,10 @@ class PackageRules(Rules):
     # packages
 
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
-        """Return the top-level names of a file, which its package shares.
+        """Return the names in a file that other files of its package can use.
 
-        A member outside the body of its type has the name `Type.member`. A type with such members adds a name `Type.` with a dot at the
-        end.
+        They are the top-level names. A member outside the body of its type has the name `Type.member`. A type with such members adds a name
+        `Type.` with a dot at the end.
         """
         kept: tuple[str, ...] | None = entry.kept.get("shared names")
         if kept is None:
@@ -199,7 +199,10 @@ class PackageRules(Rules):
         return next((atom[1] for atom in sorted(self.owner_apart(inference, entry, scope), key=repr) if atom[0] == CLASS), None)
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
-        """Return the class itself for its member `__class__`; else the empty type."""
+        """Return the type of a member that a class does not define.
+
+        The member `__class__` of a class is the class itself. For other members the result is empty.
+        """
         return frozenset((receiver,)) if name == "__class__" and receiver[0] == CLASS else EMPTY
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
@@ -275,8 +278,8 @@ class PackageRules(Rules):
     def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
         """Return the bounds of a type parameter, as indices of expressions.
 
-        In `T extends Base`, the bound is `Base`. Type parameters `name` of `scope` and of the scopes around it count as one. If one of them
-        has no bound, or if they have more than `most_bounds` different bounds, the result is empty.
+        In `T extends Base`, the bound is `Base`. Type parameters `name` of `scope` and of the scopes around it count as one. The result is
+        empty if one of them has no bound, or if they have more than `most_bounds` different bounds.
         """
         found: list[int] = []
         while scope >= 0:
@@ -344,7 +347,7 @@ class PackageRules(Rules):
         return found
 
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
-        """Return the type of a base class that a class header names or embeds."""
+        """Return the type of a base class, given its expression in a class header."""
         return self.objects(inference, entry, entry.definitions[symbol.index].parent, term)
 
     def builtin(self, name: str) -> Type:
@@ -415,7 +418,7 @@ def methods_of(entry: FileEntry, symbol: Symbol) -> Iterator[str]:
 
 
 def mapped(inference: Inference, function: Type) -> Type:
-    """Return the union of the result types of the functions in a type.
+    """Return the result types of all functions in a type, as one type.
 
     `function` is the type. In `xs.map(f)`, it is the type of `f`, and the result is the type of the new elements.
     """

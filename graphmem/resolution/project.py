@@ -1,4 +1,4 @@
-"""Index the facts of all files, and record inputs of look-ups.
+"""Index what the parser found in all files, and record look-ups.
 
 An input is a key such as "the definition named X at the top of file F" or "the classes that derive from C". Each look-up records the inputs
 that it used. `Project.replace` replaces the facts of files and returns the numbers of the changed inputs. Only answers computed from
@@ -81,9 +81,9 @@ class Project:
     # inputs
 
     def key(self, *parts: str) -> int:
-        """Return the number of an input; the first part gives the input's kind.
+        """Return the number of an input: a fact that an answer depends on.
 
-        An input is a fact about other files that an answer depends on. Each kind is followed by further parts, in brackets:
+        The first part gives the input's kind. Each kind is followed by further parts, in brackets:
 
         - `top` (path, name): the visible content of a top-level part. Where `methods_are_inputs`, each method is a part of its own.
         - `clause` (path): the package and the builds that the file declares. `file` (path): whether the file exists.
@@ -121,9 +121,9 @@ class Project:
         self.solver.reads.add(self.key(*parts))
 
     def top_key(self, entry: FileEntry, name: str) -> int:
-        """Return the number of the input for a top-level name of a file.
+        """Return the number of a fact: the visible content of a definition.
 
-        An input is a fact of a file that answers depend on. Here, it is the visible content of the definition `name`.
+        The definition is `name` at the top level of a file. Answers that depend on the fact record its number.
         """
         key = entry.tops.get(name)
         if key is None:
@@ -145,9 +145,9 @@ class Project:
         return entry.clause
 
     def build_constraint(self, entry: FileEntry) -> str:
-        """Return the builds that a file declares to be part of; "" for all.
+        """Return the condition under which a Go file is built; "" for always.
 
-        An example is the `//go:build` line of a Go file.
+        The condition is the file's `//go:build` line.
         """
         self.touch("clause", entry.path)
         return entry.constraint
@@ -248,7 +248,10 @@ class Project:
         return self.solver.look_up(self.shared, ("sites", name, near), self._call_sites, name, near)
 
     def _callers_of(self, name: str) -> Callers:
-        """Return the files that call a name. The answer for a common name is kept."""
+        """Return the files that call a name.
+
+        The result for a common name is cached.
+        """
         known = self._callers.get(name)
         if known is not None:
             return known
@@ -291,7 +294,7 @@ class Project:
         return self.files[symbol.path].definitions[symbol.index]
 
     def exists(self, symbol: Symbol) -> bool:
-        """Whether the definition of a cached symbol still exists in its file."""
+        """Whether a definition that was cached still exists in its file."""
         self.solver.touch(symbol.key)
         return symbol.index >= 0
 
@@ -328,9 +331,9 @@ class Project:
         return stale
 
     def _contents_kept(self, path: str) -> dict[Key, Any]:
-        """Return the result of `_contents`, cached for recently changed files.
+        """Return, from a cache if possible, what a file contributes to each input.
 
-        The cache helps because editing changes the same few files repeatedly.
+        The result is that of `_contents`. The cache helps because editing changes the same few files repeatedly.
         """
         entry = self.files.get(path)
         known = self._said.pop(path, None)
@@ -346,8 +349,8 @@ class Project:
     def _contents(self, path: str) -> dict[Key, Any]:
         """Map each input to the content that one file contributes to it.
 
-        The keys are the inputs that the method `key` lists. If several files or definitions contribute to an input, each key ends with the
-        path or the symbol id. After an edit, old and new contents are compared.
+        An input is a fact of files that answers depend on; the method `key` lists them. If several files or definitions contribute to an
+        input, each key ends with the path or the symbol id. After an edit, old and new contents are compared.
         """
         entry = self.files.get(path)
         if entry is None:
@@ -386,7 +389,7 @@ class Project:
             return {key: object() for key in [*known, *(("calls", name, entry.path) for name in entry.calls)]}
 
     def _take_in(self, facts: FileFacts, rules: FileRules) -> None:
-        """Add a file to the indexes.
+        """Add a file to the indexes over all files.
 
         After an unexpected error, only its module is added, without definitions.
         """
@@ -474,7 +477,7 @@ class Project:
 
 
 class Callers(NamedTuple):
-    """The files that call a name, as sorted paths."""
+    """Sorted paths of the files that call a given name."""
 
     outside: list[str]  # not in tests
     tests: list[str]

@@ -3,8 +3,8 @@
     resolver = Resolver("project", layout)
     for path in resolver.update(changed, removed): resolution = resolver.resolve(path)
 
-The edges of a file depend on its own facts and on inputs, which are facts of other files (see `project`). `update` returns exactly the
-files to resolve again. After any sequence of updates, the edges are therefore the same as those of a new resolver.
+The edges of a file depend on the file and on inputs, which are facts of other files (see `project`). `update` returns exactly the files to
+resolve again. After any sequence of updates, the edges are therefore the same as those of a new resolver.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _NO_INPUT: Final = 2**31 - 1  # number that no input has
 
 
 class Dependencies(NamedTuple):
-    """The inputs (facts of files) from which the edges of each file were made."""
+    """The facts of other files on which the edges of each file depend."""
 
     keys: list[Key]  # inputs; the number of an input is its position
     groups: list[Members | None]  # groups of inputs and groups (see `solver.Groups`); the first one is NOTHING
@@ -116,10 +116,10 @@ class Resolver:
         return True
 
     def update(self, changed: Mapping[str, FileFacts], removed: Collection[str]) -> set[str]:
-        """Add, replace and remove the facts (parse results) of files.
+        """Add, replace and remove files, given what the parser found in them.
 
         Args:
-            changed: facts of new and changed files by path; files of languages without rules are ignored.
+            changed: results of parsing new and changed files, by path; files of languages without rules are ignored.
             removed: removed paths; unknown paths are ignored.
 
         Returns:
@@ -145,7 +145,7 @@ class Resolver:
         return paths | {path for path, inputs in self._inputs.items() if not stale.isdisjoint(inputs)}
 
     def _forget(self, stale: set[int]) -> None:
-        """Drop the cached answers, such as types, that used stale inputs.
+        """Drop the cached answers, such as types, that used a changed fact.
 
         An input is a fact of a file, and a group is a set of inputs. `stale` has the numbers of changed inputs. Groups that contain one of
         them become stale, too, and are added to `stale`.
@@ -279,21 +279,21 @@ class Resolver:
         return (named[found].id, named[found].qualname) if len(best) == 1 and (found := best.pop()) else None
 
     def is_left_out(self, path: str) -> bool:
-        """Whether the graph has only the module of a file, because of an error.
+        """Whether an unexpected error keeps a file's definitions out of the graph.
 
-        The error is an unexpected one, which `fault` returns.
+        The graph then has only the module of the file. `fault` returns the error.
         """
         return path in self._project.faults
 
     def fault(self, path: str) -> str:
-        """Return the error because of which a file is only partly in the graph.
+        """Return the unexpected error that keeps a file partly out of the graph.
 
         The result is "" for a file without an error.
         """
         return self.faults.get(path, "") or self._project.faults.get(path, "")
 
     def facts(self, path: str) -> FileFacts | None:
-        """Return the facts of a file, which are the result of parsing it.
+        """Return what the parser found in a file.
 
         None if the file is unknown, or if its language has no rules.
         """
@@ -311,7 +311,7 @@ class Resolver:
         return names[0] if names else ""
 
     def dependencies(self, paths: Iterable[str] | None = None, first_key: int = 0, first_group: int = 0) -> Dependencies:
-        """Return all inputs and groups, and those used by each resolved file.
+        """Return the facts of other files on which the edges of files depend.
 
         An input is a fact of some file, and a group is a set of inputs. Both have numbers, which do not change during the life of a
         resolver. New inputs and groups get the next numbers. The arguments limit the result to new data.
@@ -325,10 +325,10 @@ class Resolver:
         return Dependencies(self._project.keys(first_key), self._project.solver.groups.members(first_group), inputs)
 
     def take_inputs(self, paths: Iterable[str]) -> Iterable[tuple[str, frozenset[int]]]:
-        """Yield (path, numbers of inputs and groups) of each file in `paths`.
+        """Yield (path, numbers of the facts that its edges depend on) of files.
 
-        The edges of a file depend on inputs, which are facts of files. A group is a set of inputs. The resolver forgets the numbers of each
-        file that it yields.
+        The numbers stand for inputs, which are facts of files, and for groups, which are sets of inputs. The resolver forgets the numbers
+        of each file that it yields.
         """
         for path in paths:
             yield path, self._inputs.pop(path)
@@ -338,7 +338,7 @@ class Resolver:
         return len(self._project.solver.groups)
 
     def remember(self, kept: Dependencies) -> None:
-        """Restore the dependencies `kept` that an earlier resolver returned.
+        """Restore what an earlier resolver returned by `dependencies`.
 
         Call this first, before `update`. The first `update` must then contain the same facts as the last state of the earlier resolver. The
         files that this `update` returns need not be resolved, because their edges are known. Later updates return the same files as the
@@ -349,12 +349,12 @@ class Resolver:
         self._inputs = dict(kept.inputs)
 
     def divide(self, read: ReadFacts, processes: int) -> None:
-        """Prepare this resolver for work in one of several forked processes.
+        """Prepare this object for work in one of several forked processes.
 
-        This process may keep only its share of the memory budget for facts.
+        Each process may keep only its share of the parsed files in memory.
 
         Args:
-            read: reads facts in this process.
+            read: reads parsed files in this process.
             processes: number of the processes.
         """
         self._processes = processes

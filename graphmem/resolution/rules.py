@@ -1,4 +1,4 @@
-"""Rules that find the targets of edges: name, confidence and description."""
+"""Ways of finding the target of an edge: name, confidence, description."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ class CallRules:
         return ()
 
     def class_made(self, inference: Inference, symbol: Symbol, call: Call) -> Type:
-        """Return the class that a call of a metaclass makes; usually empty.
+        """Return the class that a call of a metaclass makes.
 
         `symbol` is the called class. The result is empty if it is not a metaclass.
         """
@@ -171,7 +171,7 @@ class CallRules:
         return EMPTY
 
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
-        """Return the type of the value that a caller of a function gets.
+        """Return the type that a caller gets from a function.
 
         `value` is the type that the function's body returns or its declaration states. For a coroutine, the result is a wrapper that gives
         `value` when awaited.
@@ -179,9 +179,9 @@ class CallRules:
         return value
 
     def made_by(self, inference: Inference, symbol: Symbol) -> Type:
-        """Return the object that a class method returns if its class is unknown.
+        """Return the object that a class method returns, if it makes one.
 
-        It is for methods that return an object of the class on which they are called.
+        It is an object of the class on which the method is called, which is unknown here.
         """
         return EMPTY
 
@@ -377,7 +377,7 @@ class CallRules:
         return call[1]
 
     def fit_argument(self, inference: Inference, argument: Argument, function: Symbol, annotation: int) -> int | None:
-        """Score how well the source text of an argument fits a parameter.
+        """Score how well an argument, as written in the source, fits a parameter.
 
         `annotation` is the declared type of the parameter of `function`. None means that the caller compares only the types.
         """
@@ -392,9 +392,9 @@ class CallRules:
         return value
 
     def declared_once(self, inference: Inference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return the method that all other methods of its name implement.
+        """Return the interface method that all other given methods implement.
 
-        `methods` are all methods of the name. A call on an object of unknown type may run any of them. If all others implement one method
+        `methods` are all methods of one name. A call on an object of unknown type may run any of them. If all others implement one method
         of an interface, only that method is returned. Otherwise all are returned.
         """
         return methods

@@ -64,10 +64,10 @@ class ClassRules:
         return False
 
     def answers_itself(self, base: Ext, name: str) -> bool:
-        """Whether a special method of a library's class runs no other one.
+        """Whether a library's special method works without calling another one.
 
-        `base` is the class, and `name` the method. For example, `__iter__` of `list` does not call `__getitem__`. So a loop over an object
-        of a subclass of `list` does not run the `__getitem__` of the subclass.
+        `base` is the library's class, and `name` the method. For example, `__iter__` of `list` does not call `__getitem__`. So a loop over
+        an object of a subclass of `list` does not run the `__getitem__` of the subclass.
         """
         return False
 
@@ -169,13 +169,17 @@ class ClassRules:
     """Whether a member that a class lacks is guessed to come from the classes that use it, on the object itself only."""
 
     def is_one_class(self, symbol: Symbol) -> bool:
-        """Whether all declarations of a class's qualified name are one class."""
+        """Whether all declarations with a class's qualified name are one class.
+
+        In Ruby they are: each file may add members to the class.
+        """
         return False
 
     def next_owners(self, inference: Inference, after: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes in which `super` in a mixin finds a method.
 
-        `after` is the mixin, and `name` the method. The classes that inherit the mixin decide where the search goes on.
+        A mixin is a module whose methods other classes take over. `after` is the mixin, and `name` the method. The classes that inherit the
+        mixin decide where the search goes on.
         """
         return ()
 
@@ -243,10 +247,10 @@ class ClassRules:
         return True
 
     def is_on_class(self, entry: FileEntry, scope: int, around: int) -> bool:
-        """Whether the receiver in a method or class body is the class itself.
+        """Whether `self` in a method or class body is the class itself.
 
-        `scope` is the method or class body, and `around` is the class. If the result is False, the receiver is an object of the class. By
-        default the result is False.
+        `scope` is the method or class body, and `around` is the class. If the result is False, `self` is an object of the class. By default
+        the result is False.
         """
         return False
 
@@ -270,7 +274,7 @@ class ClassRules:
         return definition.parent
 
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
-        """Return the type of a method's receiver: an instance or the class."""
+        """Return the type of the object or class on which a method is called."""
         return EMPTY
 
     def is_super_call(self, entry: FileEntry, term: int) -> bool:

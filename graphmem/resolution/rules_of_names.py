@@ -71,7 +71,7 @@ class NameRules:
         return ()
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
-        """Return the bindings of a name that other files of the package define."""
+        """Return the definitions of a name in other files of the same package."""
         return None
 
     def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
@@ -146,7 +146,10 @@ class NameRules:
         return EMPTY
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Look up a submodule; return `MODULE` or `NAMESPACE` tuples, or nothing."""
+        """Return the submodule `name` of a module; empty if there is none.
+
+        The result contains `MODULE` or `NAMESPACE` tuples.
+        """
         return EMPTY
 
     def exported(self, entry: FileEntry, name: str) -> bool:
@@ -255,6 +258,6 @@ class NameRules:
     def is_common_name(self, name: str) -> bool:
         """Return whether built-in types have a method of this name.
 
-        Such a name does not identify a target.
+        So many calls have such a name that it does not identify their target.
         """
         return False

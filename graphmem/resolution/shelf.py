@@ -1,8 +1,8 @@
-"""Limit the memory for facts of files; release the least recently used.
+"""Limit the memory for parsed files; release the least recently used.
 
-Facts are the result of parsing a file. In a large project, the facts of all files do not fit into memory. After a file is resolved, the
-least recently used facts are released. The next use of released facts reads them again (`FileEntry.rest`). Answers of type inference,
-symbols and indexes by name stay in memory. So most files are read again only when they are resolved.
+In a large project, the results of parsing all files do not fit into memory. After a file is resolved, the least recently used results are
+released. Their next use reads them again (`FileEntry.rest`). Answers of type inference, symbols and indexes by name stay in memory. So most
+files are read again only when they are resolved.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ ReadFacts = Callable[[str, str, str], FileFacts]
 
 
 class Shelf:
-    """The files whose facts are in memory, least recently used first.
+    """The parsed files that are in memory, least recently used first.
 
     A file counts as used if type inference has cached new answers for it.
 
     Args:
-        read: reads facts that were released; None keeps all facts in memory.
-        budget: memory in bytes above which facts are released; None for `BUDGET_BYTES`.
+        read: reads a file's results that were released; None keeps all in memory.
+        budget: memory in bytes above which results are released; None for `BUDGET_BYTES`.
 
     Attributes:
         reads: number of files that were read again.
@@ -46,7 +46,7 @@ class Shelf:
         self._bytes = 0
 
     def put(self, entry: FileEntry) -> None:
-        """Add a file whose facts are in memory, as the most recently used."""
+        """Add a parsed file that is in memory, as the most recently used."""
         if self._read is None:
             return
         self.drop(entry)
@@ -59,9 +59,9 @@ class Shelf:
         self._bytes -= size
 
     def trim(self) -> None:
-        """Release the least recently used facts until the rest fits the budget.
+        """Release the least recently used files until the rest fits the budget.
 
-        Type inference must not be running, and the caller must not hold parts of facts.
+        Type inference must not be running, and the caller must not hold parts of a file's results.
         """
         while self._bytes > self._budget and len(self._awake) > 1:
             oldest, (size, answers) = next(iter(self._awake.items()))
@@ -72,17 +72,17 @@ class Shelf:
                 self._take(oldest, size)
 
     def divide(self, read: ReadFacts, processes: int) -> None:
-        """Prepare the shelf for use in one of several forked processes.
+        """Prepare this object for use in one of several forked processes.
 
-        The memory budget is divided by `processes`, and `read` reads facts in this process. Facts that were in memory before the fork are
-        shared, and count only when they are used.
+        The memory budget is divided by `processes`, and `read` reads parsed files in this process. Files that were in memory before the
+        fork are shared, and count only when they are used.
         """
         self._read = read
         self._budget //= processes
         self.clear()
 
     def clear(self) -> None:
-        """Forget all files, without releasing their facts."""
+        """Forget all files, without releasing their memory."""
         self._awake.clear()
         self._bytes = 0
 

@@ -1,4 +1,4 @@
-"""Cache answers to recursive questions, and record their dependencies.
+"""Cache answers to recursive questions, and record what they depend on.
 
 Type inference is built on this module. A question asks for one result, such as the type of a name. It is a key in the memo (the cache) of
 one file. A question may depend on itself. While it is being answered, asking it again returns the answer so far, which is empty at first.
@@ -44,9 +44,9 @@ Members = tuple[int, ...]
 
 
 class Groups:
-    """Assigns a number to each group.
+    """Assigns a number to each set of inputs, called a group.
 
-    A group is a set. Its members are inputs (facts of files that answers depend on) and other groups.
+    Inputs are facts of files that answers depend on. A group may also contain other groups.
     """
 
     def __init__(self) -> None:
@@ -88,9 +88,10 @@ class Groups:
         self._containing.forget()
 
     def spread(self, stale: set[int]) -> None:
-        """Add to `stale` all groups that contain a stale input or group.
+        """Add to `stale` all groups that contain a changed input.
 
-        A group is a set of inputs and other groups, at any depth. `stale` has numbers of inputs and groups, which share one numbering.
+        A group is a set of inputs (facts of files) and other groups, at any depth. `stale` has numbers of changed inputs and of groups that
+        contain them; both share one numbering.
         """
         self._containing.spread(self._members, _number, stale)
 
@@ -161,7 +162,10 @@ class _Question:
 
 
 class _Sweep:
-    """One pass over the stale questions of a component, the latest first."""
+    """One pass that computes outdated questions again, the latest first.
+
+    The questions depend on each other.
+    """
 
     __slots__ = ("at", "first", "left")
 
@@ -185,15 +189,15 @@ class Solver:
         self._interned: dict[frozenset[Any], frozenset[Any]] = {TOP: TOP}  # TOP is known by its identity
 
     def listen(self) -> set[int]:
-        """Start recording the inputs that are read while no question is answered.
+        """Start to record facts that are read outside of any question.
 
-        An input is a fact of a file. The numbers of inputs and groups of inputs are added to the returned set.
+        The numbers of these facts, and of groups of facts, are added to the returned set.
         """
         self.reads = set()
         return self.reads
 
     def touch(self, key: int) -> None:
-        """Record that the current answer has read the input with the number `key`."""
+        """Record that the current answer depends on a fact, given by its number."""
         self.reads.add(key)
 
     def ask(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
@@ -234,7 +238,7 @@ class Solver:
         return kept
 
     def forget_interned(self) -> None:
-        """Release the table that makes equal answers share memory.
+        """Release the table by which equal answers share memory.
 
         Call it after cached answers were dropped.
         """
@@ -281,9 +285,9 @@ class Solver:
         return question.value
 
     def _settle(self, question: _Question) -> bool:
-        """Compute a question, and store the final answers of its component.
+        """Compute a question, and store the answers that are final afterwards.
 
-        A component is a set of questions that depend on each other.
+        They are the answers of all questions that depend on each other (a component).
 
         Returns:
             False if the question belongs to a component that began before it, so its answer is not final; else True.
@@ -340,7 +344,10 @@ class Solver:
                     self._mark(user)
 
     def _mark(self, question: _Question) -> None:
-        """Add a stale question to the sweep that has yet to reach it, if any."""
+        """Schedule an outdated question to be computed again.
+
+        It joins the running pass over outdated questions that has yet to reach it. Without such a pass, it waits for the next one.
+        """
         for sweep in reversed(self._sweeps):
             if question.index >= sweep.first:
                 if question.index < sweep.at:
@@ -350,10 +357,11 @@ class Solver:
         heappush(self._stale, question)
 
     def _repeat(self, root: _Question) -> None:
-        """Compute the stale questions of a component until none is stale.
+        """Compute the outdated questions of a component until none is outdated.
 
-        `root` is the first question of the component. The question that was asked last is computed first, because earlier questions may
-        depend on it. The method ends early if `root` turns out to depend on a question that began before it.
+        A component is a set of questions that depend on each other; `root` is its first. The question that was asked last is computed
+        first, because earlier questions may depend on it. The method ends early if `root` turns out to depend on a question that began
+        before it.
         """
         first, stale = root.index, self._stale
         while stale and stale[0].index >= first:

@@ -1,4 +1,4 @@
-"""Symbols: definitions in a file, as other files refer to them."""
+"""Symbols: definitions of a file, as other files refer to them."""
 
 from __future__ import annotations
 

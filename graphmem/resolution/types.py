@@ -306,9 +306,9 @@ def _levels(atom: Atom) -> int:
 
 
 def _shallow(value: Type, limit: int = MAX_DEPTH - 1) -> Type:
-    """Remove the containers in a type that are nested deeper than `limit`.
+    """Return a type without the containers that are nested too deep.
 
-    For the limit 1, `list[set[A]]` becomes a `list` of unknown elements. The outer containers are kept. So a growing type never loses a
+    For the `limit` 1, `list[set[A]]` becomes a `list` of unknown elements. The outer containers are kept. So a growing type never loses a
     container, which is needed to reach a fixpoint.
     """
     if depth(value) <= limit:
@@ -320,9 +320,9 @@ def _shallow(value: Type, limit: int = MAX_DEPTH - 1) -> Type:
 
 
 def _cut(atom: Atom, limit: int) -> Type:
-    """Return an alternative of a type without containers deeper than `limit`.
+    """Return an alternative of a type without containers that are too deep.
 
-    For the limit 1, `list[set[A]]` becomes a `list` of unknown elements. For the limit 0 the result is empty.
+    For the `limit` 1, `list[set[A]]` becomes a `list` of unknown elements. For the limit 0 the result is empty.
     """
     if limit <= 0:
         return EMPTY
@@ -387,14 +387,17 @@ def order(atom: Atom) -> str:
 
 
 def ordered(value: Type) -> Iterable[Atom]:
-    """Return the alternatives of a type in an order that all processes share."""
+    """Return the alternatives of a type in an order that is always the same.
+
+    It does not depend on the process.
+    """
     return value if len(value) < 2 else sorted(value, key=order)
 
 
 def bottom_for(value: Type) -> Type:
-    """Return the start value for joining results over a type's alternatives.
+    """Return the type from which a union of result types begins.
 
-    `value` is the type. The start value is `TOP` if `value` is `TOP` (too many alternatives), and otherwise empty.
+    It is `TOP` if `value` is `TOP` (too many alternatives), and otherwise empty. `value` is the type whose alternatives give the results.
     """
     return TOP if value is TOP else EMPTY
 
@@ -420,10 +423,10 @@ def class_of(instance: Instance) -> Class:
 
 
 def handed_back(atom: Atom) -> Symbol | None:
-    """Return the project class that was passed to a called library function.
+    """Return the class whose object a library function may return.
 
-    `atom` is the type of the call's result. For `load(User)`, the class is `User`, because the result may be a `User`. The result is None
-    if `atom` is not such a call.
+    `atom` is the type of the call's result. For `load(User)`, the class is `User`, because it was passed to the function. The result is
+    None if `atom` is not such a call.
     """
     if atom[0] != EXTI:
         return None
@@ -453,7 +456,7 @@ def is_container(declared: Type) -> bool:
 
 
 def behind(declared: Type, value: Type) -> Type:
-    """Return the alternatives of a value that its declared type does not name.
+    """Return the alternatives of a value that its declared type leaves out.
 
     For example, a function declared as `-> Iterator` may return a generator. The result has the calls of generators and coroutines in
     `value`. If `declared` is a container or an iterator, it also has the objects of project classes in `value`.

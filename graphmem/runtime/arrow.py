@@ -10,7 +10,7 @@ from typing import Any, Final
 
 
 class LazyModule:
-    """Stands for a module, which is imported when a name in it is first used.
+    """Takes the place of a module, and imports it at the first use of a name.
 
     Args:
         name: full name of the module.

@@ -47,7 +47,7 @@ class Proof(Enum):
 
 
 def proof(path: Path) -> Proof:
-    """Read every byte of a file and compare it with the checksum inside it.
+    """Read a whole file and compare it with the checksum stored inside it.
 
     Raises:
         OSError: the file cannot be read, or is missing.

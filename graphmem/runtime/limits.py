@@ -32,7 +32,10 @@ _MEMORY_LIMITS: Final[tuple[tuple[Limit, str, str], ...]] = (
 
 
 class _Kind(NamedTuple):
-    """A resource such as memory, and how to recognise errors from its lack."""
+    """Signs of errors that come from the lack of a resource.
+
+    A resource is, for example, memory or disk space.
+    """
 
     name: str
     errnos: tuple[int, ...]
@@ -126,7 +129,7 @@ def kind_of(error: BaseException, path: str = "") -> str:
 
 
 def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: str = _ELSEWHERE) -> GraphMemError | None:
-    """Return an error that names the resource whose lack caused `error`.
+    """Return an error that names the resource that `error` lacked, or None.
 
     Resources are, for example, memory and disk space. The result is None if `error` has another cause.
 
@@ -172,7 +175,7 @@ def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: 
 
 
 def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> None:
-    """Raise an error if `error` means that descriptors or memory ran out.
+    """Raise an error if memory or file descriptors ran out.
 
     For any other `error`, nothing happens; the caller handles it. `doing` names the failed work, and `path` the file or folder.
 
@@ -184,10 +187,9 @@ def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> N
 
 
 def refusal_of_any(error: BaseException) -> GraphMemError | None:
-    """Return an error that names the resource whose lack was not handled.
+    """Return an error that names the resource that an uncaught error lacked.
 
-    `error` is an uncaught exception. If a lack of memory or disk space, for example, caused it, the result names this resource. For any
-    other exception, the result is None.
+    For example, memory or disk space may have run out. The result is None if `error` has another cause.
     """
     if isinstance(error, GraphMemError):
         return None
@@ -236,7 +238,7 @@ def out_of_memory(doing: str, path: Path | str = "") -> ResourceError:
 
 @contextmanager
 def kept_if_possible(what: str) -> Iterator[None]:
-    """Ignore errors of the disk while a `with` block writes to a cache.
+    """Ignore disk errors of a `with` block that writes to a cache.
 
     So the caller's work continues if the disk is full or read-only. `what` is the name of the cached data for the log.
     """

@@ -22,7 +22,7 @@ _ID_BYTES: Final = 10  # of a node's id
 
 
 class Written(NamedTuple):
-    """A name in the text of a file, and one symbol that it refers to."""
+    """A name at a position of a file, and a symbol that it refers to."""
 
     line: int  # 1-based
     column: int  # 0-based, in characters

@@ -13,7 +13,7 @@ REST_S: Final = 60.0  # seconds of that pause
 
 
 class RestingError(Exception):
-    """Error: a request was not sent, because the last requests failed.
+    """Error: a request was not sent, because recent requests had failed.
 
     No request is sent to the server for a minute.
     """
@@ -39,9 +39,10 @@ class Rest:
 
     @contextmanager
     def watched(self, failure: type[Exception]) -> Iterator[None]:
-        """Run a `with` block that sends a request to a server, and count failures.
+        """Run a `with` block that sends a request, unless requests are paused.
 
-        An error of the type `failure` counts as a failed request, and is raised unchanged.
+        An error of the type `failure` counts as a failed request, and is raised unchanged. After several failures, requests are paused for
+        a minute.
 
         Raises:
             RestingError: the block was not run, because requests to the server are paused.

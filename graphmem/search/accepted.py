@@ -1,4 +1,4 @@
-"""Weights of search that a person accepted for a project, with their file."""
+"""Search weights that a person accepted for a project, with their file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ class WeightBook:
         return self._kept.weights()
 
     def factors(self) -> Mapping[str, float]:
-        """Return the factors in force; empty for the built-in weights."""
+        """Return the factors by which the built-in weights are multiplied now.
+
+        The result is empty if no factors were accepted.
+        """
         accepted = self._kept.weights()
         return accepted.factors if accepted is not None else MappingProxyType({})
 

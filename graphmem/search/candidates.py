@@ -41,7 +41,10 @@ class Filters(NamedTuple):
 
 
 class Dense(NamedTuple):
-    """The chunks that vectors found, with cosines, and the query's vector."""
+    """The chunks that a search by vectors found, and the query's vector.
+
+    Each chunk has the cosine between its vector and the query's.
+    """
 
     query: F32  # the query's vector
     chunks: dict[str, float]  # chunk id -> cosine
@@ -134,7 +137,7 @@ def _named(view: GraphView, name: str) -> list[int]:
 
 
 def by_graph(view: GraphView, seeds: dict[int, float], depth: int, filters: Filters) -> dict[int, tuple[float, int]]:
-    """Find the nodes that one edge joins to a symbol named in the query.
+    """Find the nodes that an edge joins to a symbol named in the query.
 
     Edges of both directions count. The score of an edge is its confidence, divided by the logarithm of the number of edges at both ends. So
     nodes with many edges contribute little. A node's score is the sum over its edges to named symbols, each weighted by the symbol's

@@ -38,7 +38,7 @@ _OF_DOCUMENTS: Final = re.compile(
 
 
 class Signs(NamedTuple):
-    """Known facts about symbols and files, used to rank candidates.
+    """Facts about symbols and files that are known before a search.
 
     Examples are the symbols that the query names, and files that change often.
     """
@@ -74,7 +74,7 @@ def gather(
     share: float,
     tuning: Tuning,
 ) -> CodeLists:
-    """Search code in every way: by words, vectors, names and the graph.
+    """Find candidates among code in every way: words, vectors, names, graph.
 
     The result has the scores of units: symbols, or chunks without a symbol. `share` is the share of all chunks that have vectors, 0 to 1.
     The weight of vectors is multiplied by `share`.
@@ -149,7 +149,7 @@ def _asks_for_code(query: str) -> bool:
 
 
 def is_heard(found: CodeLists, faint: float) -> bool:
-    """Whether any code candidate matches well enough to be shown.
+    """Whether any candidate in the code matches well enough to be shown.
 
     It must have a word or a name of the query, be at a place (file and line) in the query, or have a cosine of at least `faint`.
     """
@@ -214,10 +214,10 @@ def _receivers(units: Units) -> dict[str, list[str]]:
 
 
 def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float]) -> dict[str, float]:
-    """Return, for each unit (symbol), the best cosine of its chunks.
+    """Return the best cosine of the chunks of each symbol.
 
-    `receivers` maps a chunk to the units that get the chunk's cosine. `cosines` maps a chunk to its cosine. Units without a cosine are left
-    out.
+    `receivers` maps a chunk to the symbols that get the chunk's cosine, and `cosines` maps a chunk to its cosine. Symbols without a cosine
+    are left out. The lines of a chunk outside symbols count as one symbol.
     """
     best: dict[str, float] = {}
     for chunk, units in receivers.items():
@@ -259,7 +259,7 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
 
 
 def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weights: Weights, tuning: Tuning) -> list[Ranked]:
-    """Return further ranked lists: candidates related to the best hits.
+    """Return ranked lists of candidates that are related to the best hits.
 
     There are three lists. The first has candidates with similar vectors. The second has candidates that share rare words with the hits. The
     third has candidates that an edge joins to a hit.
@@ -274,9 +274,9 @@ def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weigh
 
 
 def _lowered(view: GraphView, voted: Sequence[Voted], found: CodeLists, named: Mapping[str, float], tuning: Tuning) -> list[Voted]:
-    """Lower the scores of units that a query rarely means.
+    """Lower the scores of code that a query rarely means.
 
-    These are:
+    This is:
 
     - definitions inside functions;
     - classes, which receive the vectors of all their methods, and code outside definitions;

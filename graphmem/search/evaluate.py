@@ -72,7 +72,7 @@ class Measured(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """A case with the candidates that were found for it.
+    """A test case of search, with the candidates that were found for it.
 
     The candidates are collected once, and reused for each set of weights that is tried.
     """
@@ -102,9 +102,9 @@ def prepared(shot: Snapshot, embedder: Embedder | None, cases: Sequence[Case], s
 
 
 def scaled(weights: Weights, factors: Mapping[str, float]) -> Weights:
-    """Return weights multiplied by the proposed factors.
+    """Return search weights multiplied by proposed factors.
 
-    `factors` maps a knob to its factor. A knob is a group of weights that are changed together.
+    `factors` maps a group of weights, which are changed together, to its factor.
     """
     built_in = weights._replace(churn=_CHURN)
     changed = {path: getattr(built_in, path) * factor for knob, factor in factors.items() for path in KNOBS[knob]}
@@ -112,9 +112,9 @@ def scaled(weights: Weights, factors: Mapping[str, float]) -> Weights:
 
 
 def with_factors(tuning: Tuning, factors: Mapping[str, float]) -> Tuning:
-    """Return a tuning whose weights are multiplied by the proposed factors.
+    """Return the settings of search with weights multiplied by factors.
 
-    `factors` maps a knob (a group of weights) to its factor.
+    `factors` maps a group of weights to its factor.
     """
     if not factors:
         return tuning
@@ -158,9 +158,8 @@ def halves(ready: Sequence[Ready]) -> tuple[Sequence[Ready], Sequence[Ready]]:
 def proposed(shot: Snapshot, ready: Sequence[Ready], until: float) -> dict[str, float]:
     """Propose factors for groups of weights; empty without an improvement.
 
-    The result maps a knob (a group of weights) to its factor. In each step, one knob gets a factor. The knob and factor are chosen that
-    improve the results for the older half of the cases most. The proposal has as many of these steps as possible, under one condition: they
-    also improve the newer half.
+    In each step, one group gets a factor. The group and factor are chosen that improve the results for the older half of the cases most.
+    The proposal has as many of these steps as possible, under one condition: they also improve the newer half.
 
     Args:
         shot: the searched snapshot.
@@ -194,9 +193,9 @@ def proposed(shot: Snapshot, ready: Sequence[Ready], until: float) -> dict[str, 
 
 
 def _changes(made: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-    """Yield (knob, factor) for each change that can be tried next.
+    """Yield (group of weights, factor) for each change that can be tried next.
 
-    A knob is a group of weights. Only knobs without a factor in `made` are yielded.
+    Only groups without a factor in `made` are yielded.
     """
     for knob in KNOBS:
         if knob not in made:

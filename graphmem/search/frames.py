@@ -54,7 +54,7 @@ def frames(query: str) -> list[Frame]:
 
 
 def framed(view: GraphView, query: str) -> set[int]:
-    """Return the functions and classes that the query's frames refer to.
+    """Return the functions and classes that a query's stack frames refer to.
 
     The result has node numbers. The name in a frame takes precedence over its line, because the code that ran may be older than the index.
     If several definitions have that name, the one that contains the line is chosen. If none contains it, the nearest is chosen.

@@ -1,4 +1,4 @@
-"""Arrange search hits: group them by file, count them, find near names."""
+"""Group and count the hits of a search, and find similar names."""
 
 from __future__ import annotations
 

@@ -25,10 +25,10 @@ class Level(NamedTuple):
     p95_ms: float
 
     def tuned(self, tuning: Tuning) -> Tuning:
-        """Return `tuning`, with fewer candidates at the degraded level.
+        """Return the settings of search, with fewer candidates while it is slow.
 
-        A degraded search considers only a fifth of the memories and a third of the neighbours in the graph. At the healthy level, `tuning`
-        is unchanged.
+        A slow (degraded) search considers only a fifth of the memories and a third of the neighbours in the graph. Otherwise `tuning` is
+        unchanged.
         """
         return tuning if self.name == "healthy" else tuning._replace(depth=_DEGRADED_DEPTH, graph_depth=5)
 

@@ -41,9 +41,9 @@ _RELATED: Final[Mapping[str, float]] = {"required_with": 1.0, "validates": 0.5, 
 
 
 class Near(NamedTuple):
-    """A score that a memory gets from hits beside it, and the hit behind it.
+    """A score that a memory gets because a memory beside it is a good hit.
 
-    Hits beside a memory are, for example, those learnt just before or after it.
+    Beside it are, for example, the memories created just before or after it.
     """
 
     score: float
@@ -90,7 +90,7 @@ class ScoredMemory(NamedTuple):
 
 
 def memory_filter(request: Request) -> MemoryFilter:
-    """Return the filter of memories that a request asks for."""
+    """Return the conditions on memories that a search request asks for."""
     return MemoryFilter(request.types, request.retired, request.stale, request.as_of)
 
 
@@ -104,7 +104,9 @@ def gather(
     allowed: Iterable[str] | None,
     now: datetime,
 ) -> MemoryLists:
-    """Search memories in every way: words, vectors, time, links, files, dates.
+    """Find candidates among memories in every way, such as words and dates.
+
+    Further ways are vectors, links, time of creation and open files.
 
     Args:
         index: index of all memories.

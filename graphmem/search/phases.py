@@ -104,7 +104,7 @@ class PhaseBook:
         return kept.accepted if kept is not None else None
 
     def table(self) -> Table:
-        """Map each phase of work to the weights of memory types in force."""
+        """Return the weights of memory types that are used in each phase of work."""
         kept = self._kept.weights()
         return kept.table if kept is not None else PHASES
 

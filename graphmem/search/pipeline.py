@@ -49,7 +49,7 @@ _TEXTS: Final = ("words", "sentence", "names", "literal", "dense")  # lists that
 
 
 class Aids(NamedTuple):
-    """Optional helpers of a search: synonyms, churn, a reranker and others."""
+    """Optional parts of a search: synonyms, frequency of change, a reranker."""
 
     project: str = ""  # the project's name in ids of files
     judge: Judge = Judge()
@@ -62,7 +62,7 @@ class Aids(NamedTuple):
 class _Path(NamedTuple):
     """One way to find candidates, such as by words; it runs in a thread.
 
-    `future` will have the candidates. If the search does not use this way, `future` is None and `reason` says why.
+    `future` will have the candidates. If this search does not use the way, `future` is None and `reason` says why.
     """
 
     name: str
@@ -384,7 +384,7 @@ class _Run:
 
 
 def _lowered(voted: Sequence[Voted], by: float) -> list[Voted]:
-    """Multiply the scores of code hits, and all their parts, by `by`."""
+    """Multiply the scores of code hits, and all parts of them, by a number."""
     if by == 1:
         return list(voted)
     return [Voted(one.hit.times(by), one.score * by, one.boost * by, one.boosted_by) for one in voted]

@@ -82,7 +82,7 @@ _DESCRIBED: Final = Weights(
 
 
 class Fields(NamedTuple):
-    """Weights of words by where they occur in a symbol, and BM25F parameters.
+    """Parameters of the word score (BM25F): weights of name, path and text.
 
     A word in the symbol's text has weight 1. Its name and its path, for example, are other fields.
     """
@@ -204,7 +204,7 @@ class Request(NamedTuple):
 
 
 class Judge(NamedTuple):
-    """Functions that return a memory's trust and confidence, and the time.
+    """Functions that tell how far a memory is trusted, and the time.
 
     The package that uses search provides the functions.
     """

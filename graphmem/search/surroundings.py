@@ -1,4 +1,4 @@
-"""Score candidates by their relation to the best hits (a second look).
+"""Score candidates by their relation to the best hits of a search.
 
 A description rarely uses the words of all the code it concerns. So the best hits serve as a second query. A candidate gains if its vector
 is near those of the best hits, or if it shares rare words with them. It also gains if an edge joins it to a candidate with a high score.

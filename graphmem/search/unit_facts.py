@@ -1,7 +1,7 @@
-"""Facts about the ranked units that are the same for each query.
+"""Facts about symbols that a search ranks, cached between searches.
 
-A unit is a symbol, or a chunk without a symbol. The facts are its file, the words of its names, and the definitions around it. They are
-kept with the graph, because searches meet the same units again.
+The ranked items are units: a symbol, or a chunk without a symbol. The facts are its file, the words of its names, and the definitions
+around it. Searches meet the same units again.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class Documentation(NamedTuple):
 
 
 class FactsOfUnits:
-    """Facts about units of one graph, cached for the next search.
+    """Facts about symbols and chunks of one graph, cached between searches.
 
     Args:
         view: the graph.
-        kept: whether facts are cached. False if chunks may come from another generation of the graph.
+        kept: whether facts are cached. False if chunks may come from another state of the graph.
     """
 
     def __init__(self, view: GraphView, *, kept: bool) -> None:

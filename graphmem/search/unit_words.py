@@ -41,9 +41,9 @@ class UnitWords(NamedTuple):
 
 
 class _Terms(NamedTuple):
-    """The query's words that occur in one text field, and its length.
+    """The words of the query that occur in one field of a candidate.
 
-    The words are stems, in the order of the text. The length is the number of all words in the field.
+    A field is, for example, its name. The words are stems, in the order of the text. The length is the number of all words in the field.
     """
 
     terms: list[str]
@@ -97,14 +97,14 @@ def unit_words(units: Units, words: WordAnswer, index: WordIndex, query: str, fi
 
 
 def _named(fields: Sequence[list[str]], term_of: Mapping[str, str], met: dict[int, _Terms]) -> list[_Terms]:
-    """Find the query's words in the names of a unit.
+    """Find the words of the query in a candidate's names.
 
     The result has one item for each of `fields`.
 
     Args:
-        fields: stems of each name of the unit, such as its own name and its path.
+        fields: stems of each name of the candidate, such as its own name and its path.
         term_of: maps a stem to the word of the query that it stands for.
-        met: cache of results by the `id` of a list of stems, because many units share a path; receives new results.
+        met: cache of results by the `id` of a list of stems, because many candidates share a path; receives new results.
     """
     for field in fields:
         if id(field) not in met:
@@ -113,9 +113,9 @@ def _named(fields: Sequence[list[str]], term_of: Mapping[str, str], met: dict[in
 
 
 def _of_texts(stems: StemsOfUnits, index: WordIndex, term_of: Mapping[str, str]) -> tuple[list[list[str]], list[int]]:
-    """Return the query's words in each unit's text, and the lengths of texts.
+    """Return the query's words in each candidate's text, and text lengths.
 
-    The words are stems, and a length is a number of words. Both results are in the order of the units.
+    The words are stems, and a length is a number of words. Both results are in the order of the candidates.
     """
     count = len(stems.units)
     found: list[list[str]] = [[] for _ in range(count)]

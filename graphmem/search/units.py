@@ -143,7 +143,7 @@ class Units:
 
 
 class Voted(NamedTuple):
-    """A candidate with its score, raised by other good hits in its file."""
+    """A candidate with its score, which other good hits in its file raise."""
 
     hit: Fused
     score: float
@@ -268,10 +268,10 @@ _LINE_END: Final = np.full(1, LINE, np.uint16)
 
 
 def _has_letters(entry: Entry, of_line: Sequence[int], number: int) -> bool:
-    """Whether any line of a chunk's unit `number` has a letter or a digit.
+    """Whether any line that a chunk has of one symbol has a letter or a digit.
 
-    `of_line` has the number of the unit to which each line of the chunk belongs. Lines without an indexed word may have letters, such as
-    encoded data. Lines without letters, such as blank lines between definitions, belong to no unit.
+    `number` is the number of the symbol, and `of_line` has the number for each line of the chunk. Lines without an indexed word may have
+    letters, such as encoded data. Lines without letters, such as blank lines between definitions, belong to no symbol.
     """
     lines = entry.text.split("\n")
     return any(any(map(str.isalnum, lines[row])) for row, one in enumerate(of_line) if one == number)
@@ -299,9 +299,10 @@ class _Symbols:
         ]
 
     def _stands_alone(self, row: int, entry: Entry) -> bool:
-        """Whether the definition `row` is ranked as a separate unit.
+        """Whether a definition is ranked as a separate hit.
 
-        A definition inside a function is ranked separately only if the chunk `entry` does not contain the whole function.
+        `row` is the definition. A definition inside a function is ranked separately only if the chunk `entry` does not contain the whole
+        function.
         """
         view, parent = self._view, self._symbols.parents[row]
         around = kind_of(view, parent) if parent >= 0 else SymbolKind.MODULE
@@ -323,10 +324,10 @@ def _first_line(entry: Entry, lines: int) -> int:
 def _painted(
     view: GraphView, entry: Entry, count: int, symbols: _Symbols, named: Mapping[int, float], nodes: dict[str, int]
 ) -> tuple[list[str], list[int]]:
-    """Return the units of a chunk, and the unit of each of its lines.
+    """Return which symbol each line of a chunk belongs to.
 
-    A unit is given by its id in the first list. The second list has, for each line, the position of its unit in the first list. The node of
-    each unit that is a symbol is added to `nodes`.
+    The first list has the ids of the units: symbols, or the lines outside symbols. The second list has, for each line, the position of its
+    unit in the first list. The node of each unit that is a symbol is added to `nodes`.
     """
     around = _enclosing(view, entry)
     own = view.ids[around] if around >= 0 else entry.id

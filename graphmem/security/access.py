@@ -42,7 +42,10 @@ ACCESS: Final = "graphmem.access"
 
 
 class Individual(Protocol):
-    """A person who calls operations of one project; see `security.people`."""
+    """Interface of a person who calls operations of a project.
+
+    `security.people` implements it.
+    """
 
     @property
     def team(self) -> str:
@@ -130,20 +133,20 @@ _Kwargs = Mapping[str, Any]
 
 
 def guarded(service: S, access: Access) -> S:
-    """Return a service whose operations check the caller's permissions.
+    """Return an object whose operations check the caller's permissions.
 
-    With full permissions, the result is the service itself.
+    It has the operations of `service`. With full permissions, the result is `service` itself.
     """
     return service if access == FULL else cast("S", Guarded(service, access))
 
 
 class Guarded:
-    """A service that checks access before each operation.
+    """Operations of a project that check a caller's permissions first.
 
-    It has the same operations and answers as the unguarded service.
+    The operations and answers are those of the unguarded object.
 
     Args:
-        service: the service of the open project.
+        service: the open project.
         access: the permissions of the caller.
     """
 
@@ -197,7 +200,7 @@ class Guarded:
         return seeing(self._access.visibilities, person.seen() if person is not None else NONE)
 
     def _signed(self, verb: str, rule: Hints, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap the operation `function`, so that its caller is recorded.
+        """Wrap an operation, so that its caller is recorded.
 
         The name of the token or login is added to the argument `actor`, for the audit log of memories. If a person changes data, the
         operation is also recorded in the audit log of people. While the operation runs, `caller` returns the caller's permissions.

@@ -157,9 +157,9 @@ class People:
         return Holder(login, name, team if team in teams else "", parts[1], teams)
 
     def stands(self, credential_id: str) -> bool:
-        """Whether a credential, given by its id, is still valid.
+        """Whether a credential (token, session or invitation) is still valid.
 
-        It is valid until it expires or is revoked, or the person is blocked.
+        It is given by its id. It is valid until it expires or is revoked, or the person is blocked.
         """
         rows = self._rows(
             "SELECT c.expires FROM credential c JOIN person p ON p.login = c.login WHERE c.id = ? AND NOT p.disabled", credential_id
@@ -185,13 +185,13 @@ class People:
         )
 
     def at_door(self, holder: Holder) -> Access:
-        """Return a person's permissions for operations outside of any project."""
+        """Return a person's permissions for operations that need no project."""
         return Access(
             holder.login, SCOPES_OF["read"], SEEN_BY_ALL, holder.credential, Person(self, holder.login, holder.teams, holder.team, "")
         )
 
     def again(self, access: Access, project: str) -> Access | None:
-        """Return the current permissions of a known caller in `project`.
+        """Return the current permissions of a caller in a project, or None.
 
         `access` has permissions that the caller was given before, perhaps in another project. Roles and teams are read again. The result is
         None if the caller has no role in `project`.
@@ -225,7 +225,7 @@ class People:
         self._change("UPDATE owner SET team = ? WHERE project = ? AND memory = ?", team, project, memory)
 
     def seen(self, project: str, login: str, teams: frozenset[str]) -> Mapping[str, frozenset[str]]:
-        """Return ids of memories that a person wrote or the person's teams see.
+        """Return ids of memories that a person sees as author or team member.
 
         Under `personal` are the memories that the person wrote, and under `team` those that one of `teams` sees.
         """
@@ -495,7 +495,7 @@ class Person:
         return self.login, self.teams, self.chosen, self.project
 
     def seen(self) -> Mapping[str, frozenset[str]]:
-        """Return ids of memories that this person wrote or the person's teams see.
+        """Return ids of memories that the person sees as author or team member.
 
         Under `personal` are the memories that the person wrote, and under `team` those that the person's teams see.
         """

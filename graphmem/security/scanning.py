@@ -181,7 +181,7 @@ def _kinds(text: str) -> set[str]:
 
 
 def _cleaned(path: Path, name: str, kinds: list[str]) -> FileSecrets:
-    """Remove secrets from a text file; return its name and kinds of secrets.
+    """Remove secrets from a text file; return the file's name and result.
 
     Only summaries and the copy of MEMORY.md are changed. Other files, and files that are damaged or too large, are returned as not cleaned.
     """

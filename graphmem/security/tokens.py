@@ -185,7 +185,7 @@ class TokenFile:
         return found
 
     def _look(self) -> None:
-        """Read the token file again if it changed.
+        """Read the token file again if it changed since it was read.
 
         If the file is unreadable, no token is valid.
         """

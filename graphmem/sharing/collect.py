@@ -34,7 +34,7 @@ _ABOUT: Final = '["about"'
 
 
 class Anchor(NamedTuple):
-    """The last journal entry whose change is already prepared for sending.
+    """Last journal entry whose change was prepared for sending.
 
     `number` is the entry's number, and `at` is its time.
     """
@@ -54,7 +54,7 @@ class _Touched:
 
 
 class Collector:
-    """Makes operations from changes of this machine's memories.
+    """Makes changes to send to the team from this machine's journal.
 
     The caller must hold the write lock, `MemoryRepository.writing`.
 
@@ -73,10 +73,9 @@ class Collector:
         self._organised = organised
 
     def anchor(self) -> Anchor | None:
-        """Return the last journal entry whose change was collected, or None.
+        """Return the last journal entry whose change was prepared for sending.
 
-        The result is None if nothing was collected yet. It is also None if the journal lacks that entry, because the journal is new or
-        was restored.
+        The result is None if there is none. It is also None if the journal lacks that entry, because the journal is new or was restored.
         """
         number, _, at = self._side.get("anchor").partition(" ")
         if not number:
@@ -88,13 +87,13 @@ class Collector:
         return found if entry is not None and entry.body.get("at") == at else None
 
     def move_anchor(self) -> None:
-        """Record that the changes of all journal entries so far were collected."""
+        """Record that the changes of all journal entries so far are prepared."""
         number = self._book.journal.head.number
         entry = self._entry(number) if number else None
         self._side.put({"anchor": f"{number} {entry.body.get('at', '') if entry is not None else ''}"})
 
     def collect(self) -> None:
-        """Queue operations for the memories that changed since the last call."""
+        """Queue the changes of memories since the last call, for sending."""
         anchor = self.anchor()
         touched = self._touched(self._book.journal.entries(after=anchor.number if anchor is not None else 0))
         ids = set(touched)

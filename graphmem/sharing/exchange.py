@@ -117,9 +117,9 @@ class Exchange:
         )
 
     def collect(self) -> None:
-        """Queue operations for this machine's changes, for a later exchange.
+        """Prepare this machine's changes of memories for a later exchange.
 
-        Before the first exchange nothing is queued: the first exchange compares all memories anyway.
+        Before the first exchange nothing is prepared: the first exchange compares all memories anyway.
         """
         with self._book.writing():
             if self._collector().anchor() is not None:
@@ -202,10 +202,10 @@ class Exchange:
         self._side.put({"epoch": epoch})
 
     def _settle_pending(self) -> None:
-        """Complete an exchange that ended before it had stored new bases.
+        """Complete an earlier exchange that ended too soon.
 
-        A base is a copy of a memory's values for the next comparison. The bases of the unfinished write are pending in the sidecar. If the
-        journal has the write, the pending bases are stored; otherwise they are dropped.
+        It had not stored new bases: copies of memories' values for the next comparison. They are pending in the sidecar. If the journal has
+        the write, the pending bases are stored; otherwise they are dropped.
         """
         token, bases = self._side.pending()
         if token:
@@ -290,7 +290,7 @@ class Exchange:
         return sight
 
     def _keep_apart(self) -> None:
-        """Queue operations that turn concurrent texts into separate memories.
+        """Prepare changes that turn concurrent texts into separate memories.
 
         Texts are concurrent if people wrote them for one memory at the same time.
         """
@@ -411,7 +411,7 @@ class Exchange:
         return first is not None and first.body.get("op") == "delete_all"
 
     def _parted(self, memory: str, one: Made) -> list[tuple[str, str, str]]:
-        """Return relations of a memory that must be removed from this machine.
+        """Return relations of a memory that this machine must remove.
 
         They are the relations that the shared memory `one` does not have. Each is (source id, target id, kind). Relations to memories that
         are not shared are left out, so they stay.

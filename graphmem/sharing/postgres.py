@@ -45,7 +45,7 @@ TABLES: Final = (
 
 
 class Page(NamedTuple):
-    """Some operations of the shared log, in the order of the log."""
+    """A part of the shared log: some changes of memories, in the log's order."""
 
     ops: list[Op]
     last: int  # number of the last one read
@@ -98,7 +98,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return str(self._one("SELECT epoch FROM graphmem.about")[0])
 
     def head(self) -> int:
-        """Return the number of the last operation in the project's log."""
+        """Return the number of the last change in a project's shared log."""
         return int(self._one("SELECT head FROM graphmem.project WHERE key = %s", self._project)[0])
 
     def projects(self) -> list[SharedProject]:
@@ -117,9 +117,9 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return {row[0] for row in self._all("SELECT id FROM graphmem.memory WHERE project = %s", self._project)}
 
     def of(self, memories: Sequence[str], upto: int) -> Page:
-        """Return all operations on the given memories, in the order of the log.
+        """Return all changes of the given memories, in the order of the log.
 
-        Only operations with a log number of at most `upto` are returned.
+        Only changes (operations) with a log number of at most `upto` are returned.
         """
         rows = self._all(
             "SELECT seq, body FROM graphmem.op WHERE project = %s AND memory = ANY(%s) AND seq <= %s ORDER BY seq",
@@ -139,10 +139,11 @@ class SharedLog(AbstractContextManager["SharedLog"]):
             self._all("SELECT graphmem.note_exchange(%s, %s, %s)", self._project, device, pulled)
 
     def push(self, ops: Sequence[Op]) -> dict[str, int]:
-        """Append operations to the log; map their ids to their log numbers.
+        """Append changes of memories to the shared log.
 
-        An operation that is already in the log keeps its number, so a push may be repeated. Operations that the access rules forbid are not
-        appended and are missing in the result. The attribute `refused` maps the id of each forbidden operation to the rule.
+        The result maps their ids to their log numbers. A change (operation) that is already in the log keeps its number, so a push may be
+        repeated. Changes that the access rules forbid are not appended and are missing in the result. The attribute `refused` maps the id
+        of each forbidden change to the rule.
         """
         self.refused = {}
         numbers: dict[str, int] = {}
@@ -151,10 +152,12 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return numbers
 
     def pull(self, after: int) -> Page:
-        """Return the operations after the log number `after`, up to one page.
+        """Return the changes of memories after a log number, up to one page.
+
+        `after` is the number.
 
         Raises:
-            SharingError: a newer graphmem wrote one of the operations.
+            SharingError: a newer graphmem wrote one of the changes.
         """
         rows = self._all(
             "SELECT seq, body FROM graphmem.op WHERE project = %s AND seq > %s ORDER BY seq LIMIT %s", self._project, after, PAGE

@@ -54,10 +54,10 @@ class Base(NamedTuple):
 
 
 class Sidecar:
-    """The SQLite file with this machine's view of the shared log.
+    """The file with this machine's copy of the shared log's content.
 
     Args:
-        path: path of the file, which is created when needed.
+        path: path of the SQLite file, which is created when needed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -132,7 +132,7 @@ class Sidecar:
         return self.get("device")
 
     def begin_again(self) -> None:
-        """Delete the states and bases of all memories; keep unsent operations.
+        """Delete all that is known of shared memories, except unsent changes.
 
         The next exchange then compares all memories.
         """
@@ -154,9 +154,9 @@ class Sidecar:
             return [row[0] for row in self._db().execute(f"SELECT id FROM memory{where} ORDER BY id", (dirty,) if dirty else ())]  # noqa: S608
 
     def apart(self) -> set[str]:
-        """Return ids of the memories that may have a field with several values.
+        """Return ids of the memories about whose fields people may disagree.
 
-        These memories have a field with several current values, or unsent operations. No other memory has a disagreement about a field.
+        These memories have a field with several current values, or unsent changes.
         """
         with self._lock:
             rows = self._db().execute(
@@ -166,7 +166,7 @@ class Sidecar:
             return {row[0] for row in rows}
 
     def state(self, memory: str) -> Shared | None:
-        """Return a memory as the shared log defines it; None if it is unknown."""
+        """Return a memory as the team shares it; None if it is unknown."""
         row = self._one("SELECT state FROM memory WHERE id = ?", memory)
         return None if row is None or row[0] is None else unpacked(memory, row[0])
 
@@ -192,9 +192,9 @@ class Sidecar:
         return None if row is None or row[0] is None else _base(row[0])
 
     def put_state(self, state: Shared, *, by_others: bool = True) -> None:
-        """Store a memory as the shared log defines it, and set its flag DIRTY.
+        """Store a memory as the team shares it, and set its flag DIRTY.
 
-        `by_others` says whether other machines sent some of the operations; then the flag BY_OTHERS is set, too.
+        `by_others` says whether other machines sent some of the changes; then the flag BY_OTHERS is set, too.
         """
         with self.writing() as db:
             db.execute(
@@ -225,9 +225,9 @@ class Sidecar:
     # ---- operations that wait
 
     def outbox(self, memory: str | None = None) -> list[Op]:
-        """Return the operations that wait to be sent, oldest first.
+        """Return the changes of memories that wait to be sent, oldest first.
 
-        With the id of a memory, only the operations on that memory are returned.
+        With the id of a memory, only the changes of that memory are returned.
         """
         with self._lock:
             if memory is None:
@@ -237,29 +237,29 @@ class Sidecar:
             return [decoded(row[0]) for row in rows]
 
     def queue(self, ops: Iterable[Op]) -> None:
-        """Add operations to the outbox, except those whose id it already has."""
+        """Add changes to those that wait to be sent; a known id adds nothing."""
         with self.writing() as db:
             db.executemany(
                 "INSERT OR IGNORE INTO outbox (id, memory, body) VALUES (?, ?, ?)", [(op.id, op.memory, encoded(op)) for op in ops]
             )
 
     def drop(self, ids: Sequence[str]) -> None:
-        """Remove operations from the outbox, once the shared log has them."""
+        """Remove changes from those that wait, once the shared log has them."""
         with self.writing() as db:
             db.executemany("DELETE FROM outbox WHERE id = ?", [(one,) for one in ids])
 
     def waiting(self) -> int:
-        """Return the number of operations that wait to be sent."""
+        """Return the number of changes of memories that wait to be sent."""
         with self._lock:
             return int(self._db().execute("SELECT count(*) FROM outbox").fetchone()[0])
 
     # ---- a write of the journal that is under way
 
     def put_pending(self, token: str, bases: Mapping[str, Base]) -> None:
-        """Store new bases of memories until a write of the journal is complete.
+        """Store values for the next comparison until the journal is written.
 
-        `token` identifies the write in the journal. `bases` maps the id of a memory to its base (values for the next comparison). If the
-        process ends meanwhile, the next exchange applies `bases` if the journal contains the token.
+        `token` identifies the write in the journal. `bases` maps the id of a memory to its values. If the process ends meanwhile, the next
+        exchange applies `bases` if the journal contains the token.
         """
         value = {one: [list(base.record), *base[1:]] for one, base in bases.items()}
         self.put({"pending": json.dumps({"token": token, "bases": value})})

@@ -32,10 +32,10 @@ _NAMES: Final = uuid.UUID("6f1c3a52-8f0e-5b54-9d0a-6c1d2f7b9e10")
 
 
 class Head(NamedTuple):
-    """A current value of a field, and the operation that wrote it.
+    """A current value of a memory's field, and the change that wrote it.
 
     A value stays current until an author who has seen it writes another. For example, if two people change a title at the same time, the
-    title has two heads.
+    title has two current values (heads).
     """
 
     op: str
@@ -48,9 +48,9 @@ class Head(NamedTuple):
 
 
 class Killed(NamedTuple):
-    """An operation by which somebody forgot a memory for good.
+    """The change by which somebody forgot a memory for good.
 
-    `over` has the ids of the operations that wrote the erased texts.
+    `over` has the ids of the changes that wrote the erased texts.
     """
 
     hlc: int
@@ -61,10 +61,10 @@ class Killed(NamedTuple):
 
 @dataclass
 class Shared:
-    """One memory, as computed from the operations on it so far.
+    """A shared memory, as computed from all changes of it so far.
 
     `heads` maps each field to its current values. `counts` maps counters to numbers. `elements` maps each tag, link and relation to the ids
-    of the operations that added it.
+    of the changes that added it.
     """
 
     id: str
@@ -77,7 +77,7 @@ class Shared:
     # ---- applying
 
     def take(self, op: Op) -> Shared:
-        """Apply one operation to this memory; return the memory."""
+        """Apply one change to this memory; return the memory."""
         for name, write in op.set.items():
             heads = self.heads.get(name, [])
             gone = [head for head in heads if head.op in write.seen]
@@ -162,16 +162,16 @@ class Shared:
     # ---- texts that two people wrote at the same time
 
     def settled(self, device: str, hlc: int, upto: int) -> list[Op]:
-        """Return operations that turn concurrent texts into separate memories.
+        """Return changes that turn concurrent texts into separate memories.
 
         They are needed in two cases: people changed the text at the same time, or one changed it while another forgot or replaced the
-        memory. Otherwise the list is empty. The last operation leaves this memory with one text. All machines make operations with the same
-        ids, so the log keeps each only once.
+        memory. Otherwise the list is empty. The last change leaves this memory with one text. All machines make changes with the same ids,
+        so the log keeps each only once.
 
         Args:
             device: the name of this machine's copy of the memories.
-            hlc: time of the operations by the hybrid clock, in microseconds.
-            upto: number of the last operation of the log that this machine has.
+            hlc: time of the changes by the hybrid clock, in microseconds.
+            upto: number of the last change of the log that this machine has.
         """
         heads = sorted((head for head in self.heads.get(TEXT, ()) if head.value is not None), key=lambda head: (head.hlc, head.op))
         kills = self._kills()
@@ -199,10 +199,10 @@ class Shared:
         return [*(op._replace(hlc=hlc, upto=upto) for op in found), settle]
 
     def _kills(self) -> dict[str, tuple[str, ...]]:
-        """Map each operation that ended the memory to the texts that it ended.
+        """Map each change that ended the memory to the texts that it ended.
 
-        A memory ends when somebody forgets it or replaces it by another one. This ends only the texts that this person had seen. The
-        texts are given by the ids of the operations that wrote them.
+        A memory ends when somebody forgets it or replaces it by another one. This ends only the texts that this person had seen. The texts
+        are given by the ids of the changes that wrote them.
         """
         if self.killed:
             return {one: kill.over for one, kill in self.killed.items()}
@@ -213,7 +213,7 @@ class Shared:
         return min(self.killed.values()).person if self.killed else getattr(self.head(STATUS), "person", "")
 
     def _copy(self, device: str, head: Head, *, is_free: bool) -> Op:
-        """Return the operation that makes a separate memory of a concurrent text.
+        """Return the change that makes a separate memory of a concurrent text.
 
         `head` has the text. If `is_free` is true, the new memory gets the status "confirmed"; otherwise it gets the status of this memory.
         `device` is the name of this machine's copy of the memories.
@@ -258,7 +258,7 @@ def _named(*parts: str) -> str:
 
 
 def folded(memory: str, ops: Iterable[Op]) -> Shared:
-    """Return a memory's state after some operations, applied in their order."""
+    """Return a shared memory, computed from changes in their order."""
     state = Shared(memory)
     for op in ops:
         state.take(op)
@@ -292,5 +292,8 @@ def unpacked(memory: str, data: bytes) -> Shared:
 
 
 def ids_of(heads: Sequence[Head]) -> list[str]:
-    """Return ids of the operations that wrote `heads`, the values of a field."""
+    """Return ids of the changes that wrote the current values of a field.
+
+    `heads` are these values.
+    """
     return [head.op for head in heads]

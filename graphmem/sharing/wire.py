@@ -29,7 +29,7 @@ _NAME: Final = 4_000  # characters of a name, an id or a title
 
 
 class Write(NamedTuple):
-    """A new value that an operation gives to one field of a memory."""
+    """A new value that a change gives to one field of a memory."""
 
     value: Any
     seen: tuple[str, ...] = ()  # operations that wrote the values it replaces
@@ -38,7 +38,7 @@ class Write(NamedTuple):
 
 
 class Op(NamedTuple):
-    """An operation: one author's change of one memory, in one step."""
+    """A change of one memory by one author, as machines exchange it."""
 
     id: str
     device: str
@@ -58,15 +58,15 @@ class Op(NamedTuple):
 
 
 class UnreadableOpError(ValueError):
-    """An operation on a memory has an invalid field; the message names it."""
+    """A change from another machine has an invalid field."""
 
 
 class NewerOpError(Exception):
-    """An operation on a memory was written by a newer graphmem."""
+    """A change from another machine was written by a newer graphmem."""
 
 
 def encoded(op: Op) -> bytes:
-    """Encode an operation on a memory as bytes, without empty fields."""
+    """Encode a change of a memory as bytes, without empty fields."""
     parts = {name: value for name, value in op._asdict().items() if value not in ((), {}, False) and value is not None}
     if not op.of:
         del parts["of"]
@@ -77,10 +77,10 @@ def encoded(op: Op) -> bytes:
 
 
 def decoded(data: bytes) -> Op:
-    """Decode the bytes of an operation, and check each field.
+    """Decode the bytes of a change of a memory, and check each field.
 
     Raises:
-        NewerOpError: a newer graphmem wrote the operation.
+        NewerOpError: a newer graphmem wrote the change.
         UnreadableOpError: a field is missing or invalid.
     """
     if len(data) > MAX_BYTES:

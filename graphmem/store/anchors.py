@@ -38,7 +38,7 @@ _CREATES: Final = {
 
 
 class State(NamedTuple):
-    """State of a file, symbol or external after a change: gone or present.
+    """State of a file, symbol or package after a change: gone or present.
 
     The state of a symbol also has the hash of its body.
     """
@@ -70,9 +70,10 @@ def judged(link: Link, state: State, *, moved: bool = False) -> Link:
 
 
 def states(delta: GraphDelta) -> dict[str, State]:
-    """Map the id of each symbol, file and external in a change to its state.
+    """Map the id of each node in a code change to its state: gone or present.
 
-    An external is a name defined outside the project. A removed node has the state gone; a new or changed node has the state present.
+    The nodes are symbols, files and externals (names defined outside the project). A removed node is gone; a new or changed node is
+    present.
     """
     found = dict.fromkeys((*delta.removed_symbols, *delta.removed_files, *delta.removed_externals), GONE)
     found.update((row.id, State(False, row.body_hash)) for row in delta.symbols)
@@ -81,9 +82,10 @@ def states(delta: GraphDelta) -> dict[str, State]:
 
 
 def real_moves(delta: GraphDelta, now: Mapping[str, State]) -> dict[str, str]:
-    """Map old ids to new ids of moved code, for links of memories to follow.
+    """Return the old and new ids of code that was moved or renamed.
 
-    `now` is the result of `states` for `delta`. A move in `delta.moves` counts only if the new node exists and the old node is gone.
+    Links of memories follow these moves. `now` is the result of `states` for `delta`. A move in `delta.moves` counts only if the new node
+    exists and the old node is gone.
     """
     return {old: new for old, new in delta.moves if new in now and not now[new].gone and now.get(old, GONE).gone}
 
@@ -91,7 +93,7 @@ def real_moves(delta: GraphDelta, now: Mapping[str, State]) -> dict[str, str]:
 def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Mapping[str, State]) -> tuple[list[Link], list[Link]]:
     """Update links of memories after a change of code.
 
-    An ABOUT link (memory to code) also gets its new anchor. A moved link is dropped if another link has the same ends. An ABOUT link is
+    A link to code also gets its new state, such as "suspect". A moved link is dropped if another link has the same ends. A link to code is
     dropped only if the other link also has the same role.
 
     Returns:
@@ -122,7 +124,7 @@ def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Map
 
 
 class Following:
-    """Moves links of memories to the new nodes of moved code.
+    """Updates links of memories when the linked code moves.
 
     Create the object before the change is written. Call `finish` after all nodes are written.
 
@@ -151,9 +153,9 @@ class Following:
             self._carry()
 
     def held(self, label: NodeTable) -> set[str]:
-        """Return ids of nodes that the change must keep, for one label.
+        """Return ids of removed nodes to keep, because memories link to them.
 
-        Memories link to these nodes, and the change does not move the nodes.
+        `label` is the kind of node, such as File. Nodes that move to another id do not have to stay.
         """
         return self._linked_ids.get(label, set()) - self._moves.keys()
 
@@ -188,7 +190,7 @@ class Following:
 
 
 def _linked_ids(transaction: Transaction, label: NodeTable) -> set[str]:
-    """Return ids of nodes to which memories link, for one label such as File.
+    """Return ids of nodes of one kind, such as File, to which memories link.
 
     Files at either end of a co-access edge (between files that change together) are included.
     """

@@ -41,7 +41,7 @@ SLICE: Final = 2000  # rows converted to Arrow and passed to the engine at a tim
 
 
 def node_slices(label: NodeTable, rows: Iterable[NamedTuple]) -> Iterator[pa.Table]:
-    """Yield rows of one label as Arrow tables of up to `SLICE` rows each.
+    """Yield rows of one node table as Arrow tables of up to `SLICE` rows each.
 
     The column `stale_at` is null in every row.
 
@@ -68,9 +68,9 @@ def _packed_texts(prefixes: Sequence[str], texts: Sequence[str], firsts: Sequenc
 
 
 def checked(label: str, column: str, convert: Callable[..., Any], *values: Any) -> Any:
-    """Return `convert(*values)`, the converted values of one column.
+    """Run a function that converts values of one column; return its result.
 
-    `label` and `column` name the table and its column in the error message.
+    `convert` is the function. `label` and `column` name the table and its column in the error message.
 
     Raises:
         BadInputError: `convert` failed, because a value does not fit the column.
@@ -153,9 +153,9 @@ def to_lines(line: int, offsets: str | None) -> str:
 
 
 def full_lines(table: pa.Table) -> pa.Table:
-    """Replace the column `offsets` of stored edges by a column `lines`.
+    """Return stored edges with a column `lines` in place of `offsets`.
 
-    Each value is converted by `to_lines`.
+    `to_lines` computes each value: all lines of the edge.
     """
     said = pc.if_else(pc.equal(table["line"], 0), "", pc.cast(table["line"], pa.string()))
     several = pc.is_valid(table["offsets"])

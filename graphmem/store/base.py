@@ -1,4 +1,4 @@
-"""The interface through which the rest of graphmem uses the store.
+"""Interface of the database with code and memories, for other packages.
 
 Two embedded engines (`kuzu`, `ladybug`) and PostgreSQL (`store.postgres`) implement it, and one suite in tests/store runs on all of them.
 The engines take their queries from `queries/cypher` by name (see catalog), PostgreSQL from `queries/postgres`. Cypher and driver objects
@@ -38,10 +38,10 @@ class EngineInfo(NamedTuple):
 
 
 class GraphTables(NamedTuple):
-    """Arrow tables of one snapshot, from which the `graph` projection is made.
+    """The code graph as Arrow tables, all from one moment.
 
-    The columns are those of the rows in `graphmem.model`, without texts of chunks. Only live rows (`stale_at` is null) are included. Every
-    table is sorted by id, edges by (kind, src, dst).
+    The in-memory code graph is built from them. The columns are those of the rows in `graphmem.model`, without texts of chunks. Rows of
+    removed code (`stale_at` is not null) are left out. Every table is sorted by id, edges by (kind, src, dst).
     """
 
     generation: int
@@ -53,9 +53,9 @@ class GraphTables(NamedTuple):
 
 
 class StoredRows(NamedTuple):
-    """The stored rows of given files, each list sorted by id.
+    """The stored rows of given files, without edges.
 
-    The lists are files, symbols, chunks, unresolved calls, and positions of names.
+    They are lists of files, symbols, chunks, unresolved calls, and positions of names. Each list is sorted by id.
     """
 
     files: list[FileRow]
@@ -66,7 +66,7 @@ class StoredRows(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """Memories, sessions and links (layer 3) in one consistent snapshot.
+    """Memories, sessions and their links, all from one moment.
 
     Lists of memories and sessions are sorted by id, lists of links by the ids of their ends.
     """
@@ -140,7 +140,7 @@ class KeyRow(NamedTuple):
 
 
 class LinkRow(NamedTuple):
-    """A link of a memory to code: memory, target, role and anchor."""
+    """A link of a memory to code: memory, target, role and state of the link."""
 
     memory_id: str
     target_id: str
@@ -149,7 +149,7 @@ class LinkRow(NamedTuple):
 
 
 class GraphCounts(NamedTuple):
-    """Numbers of edges, call sites and unresolved calls, for `doctor`."""
+    """Numbers of edges, calls and unresolved calls, which `doctor` shows."""
 
     edges: list[dict[str, Any]]  # kind rule source confidence edges
     calls: list[dict[str, Any]]  # rule edges sites
@@ -166,7 +166,7 @@ class AskedRows(NamedTuple):
 
 
 class GraphReads(Protocol):
-    """Read access to a graph. Any thread may call it."""
+    """Interface for reading code and memories. Any thread may call it."""
 
     def generation(self) -> int:
         """Return the counter of committed graph changes; 0 in a new database."""
@@ -174,11 +174,11 @@ class GraphReads(Protocol):
     def knowledge_generation(self) -> int:
         """Return the counter of committed changes of memories and sessions.
 
-        An index run also counts if it changes the anchor of a link from a memory to code. The counter is 0 in a new database.
+        An index run also counts if it changes the state of a link from a memory to code. The counter is 0 in a new database.
         """
 
     def tables(self) -> GraphTables:
-        """Return all current rows in one snapshot, for the `graph` projection.
+        """Return the code graph as Arrow tables, all from one moment.
 
         Stale rows are left out: rows of removed code that memories still link to.
         """
@@ -205,7 +205,10 @@ class GraphReads(Protocol):
         """
 
     def counts(self) -> GraphCounts:
-        """Return the numbers of edges, call sites and unresolved calls."""
+        """Return numbers of edges, calls and unresolved calls.
+
+        Several calls of one function by another are one edge.
+        """
 
     def memory_links(self) -> list[LinkRow]:
         """Return all links of memories to code, sorted by memory, target and role."""
@@ -214,7 +217,7 @@ class GraphReads(Protocol):
         """Return the number of memories of any status."""
 
     def remembered_names(self) -> dict[str, str]:
-        """Return names of code that no longer exists, but to which memories link.
+        """Return names of removed code to which memories still link.
 
         The result maps the id of each such symbol or file to its name, for example "src/app.py:Cart.total".
         """
@@ -238,9 +241,10 @@ class GraphReads(Protocol):
         """Return memories (all, or those with given ids), sessions and links."""
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return (generation, modules): the stored modules, sorted by id.
+        """Return the stored modules, and the state of the code that they describe.
 
-        The modules were computed from this generation of the code. The generation is 0 if no modules are stored.
+        A module is a group of related files. The modules are sorted by id. The first value is the code's generation (counter of changes)
+        from which they were computed; it is 0 if no modules are stored.
         """
 
     def vectors(self, model: str) -> pa.Table:
@@ -266,46 +270,46 @@ class GraphWrites(Protocol):
     """
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of the code with meta values; return the new generation.
+        """Commit a change of the code; return the new counter of changes.
 
-        The commit is atomic: a crash at any time leaves the old or the new graph, never a mixture. An empty graph is filled by a bulk copy,
-        which stays invisible until it is complete. Any other change is one transaction.
+        `meta` has named values to store with it. The commit is atomic: a crash at any time leaves the old or the new graph, never a
+        mixture. An empty graph is filled by a bulk copy, which stays invisible until it is complete. Any other change is one transaction.
         """
 
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Replace the whole code graph by `full`; return the new generation.
+        """Replace the whole code graph; return the new counter of changes.
 
-        Memories are kept. The anchor of each link from a memory to code is computed again from `full`.
+        Memories are kept. The state of each link from a memory to code is computed again from `full`.
         """
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of memories and sessions, and count it.
+        """Commit a change of memories and sessions.
 
-        Returns the new generation of the memories; the generation of the code does not change. The change, its vectors and its meta values
-        become visible together. One call may write ten thousand memories. Applying the same delta again does not change the memories.
+        Returns the new counter of such changes; the counter of code changes stays. The change, its vectors and its meta values become
+        visible together. One call may write ten thousand memories. Applying the same change again has no effect on the memories.
 
         Args:
-            delta: the change. ABOUT links to unknown nodes are left out, except links to files in `delta.files`. The anchor of each link is
-                computed from the stored code (see `store.anchors`); the anchor in the row is ignored.
+            delta: the change. Links to unknown code are left out, except links to files in `delta.files`. The state of each link is
+                computed from the stored code (see `store.anchors`); the state in the row is ignored.
             vectors: (text_hash, vector) rows of the `embedding_model` of the memories, committed with the change.
-            meta: meta values to set.
+            meta: named values to set.
 
         Raises:
-            BadInputError: the delta contradicts itself, or leads to a memory or session that does not exist.
+            BadInputError: the change contradicts itself, or leads to a memory or session that does not exist.
             DiskFullError: the disk is full; nothing was written.
         """
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
-        """Replace the stored modules and the dependencies between them.
+        """Replace the stored modules (groups of files) and their dependencies.
 
-        `generation` is that of the code from which the modules were computed. This call does not change the generation. Each item of
+        `generation` is the counter of code changes at which the modules were computed. This call does not change the counter. Each item of
         `depends_on` is (id of the dependent module, id of the needed module, number of edges).
         """
 
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
         """Replace the stored flows (paths of calls from entry points).
 
-        `generation` is that of the code from which the flows were computed. A step whose symbol no longer exists is left out.
+        `generation` is the counter of code changes at which the flows were computed. A step whose symbol no longer exists is left out.
         """
 
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
@@ -332,20 +336,23 @@ class GraphWrites(Protocol):
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
         """Add vectors of texts, keyed by text_hash; existing vectors are kept.
 
-        The generations of code and memories do not change.
+        The counters of changes do not grow.
         """
 
     def forget_vectors(self, model: str) -> int:
         """Delete all vectors of one embedding model; return how many were deleted.
 
-        The generations of code and memories do not change.
+        The counters of changes do not grow.
         """
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set some of the store's named values; the generation does not change."""
+        """Set some of the named values in the database.
+
+        The counters of changes do not grow.
+        """
 
     def queued_writes(self) -> int:
-        """Return the number of writes that wait for their turn."""
+        """Return how many writes wait until earlier writes are done."""
 
 
 class LocalFile(Protocol):
@@ -358,7 +365,10 @@ class LocalFile(Protocol):
     proven: bool  # at open, each byte of the file was the same as when it was closed
 
     def compact(self) -> int:
-        """Rewrite the file without its deleted rows; return the new generation."""
+        """Rewrite the file without its deleted rows.
+
+        Returns the new counter of code changes.
+        """
 
     def waste(self) -> int:
         """Estimate how many bytes `compact` would free.
@@ -381,15 +391,15 @@ class LocalFile(Protocol):
     def exchange(self, new: Path) -> int:
         """Replace this database by the closed database file `new`.
 
-        Returns the new generation of the code. Both databases must be of the same engine and on the same disk.
+        Returns the new counter of code changes. Both databases must be of the same engine and on the same disk.
         """
 
     def announced(self) -> AbstractContextManager[int]:
-        """Announce a change of code that answers contain before it is committed.
+        """Announce a change of code that readers see before its commit.
 
-        Use in a `with` block that calls `apply` with the change. The block gets the generation that `apply` will return. Until the end of
-        the block, reads of code and all writes by other threads wait. Reads of memories, `generation` and `meta` do not wait. If the block
-        ends without `apply`, the generation is not used again while the store is open.
+        Use in a `with` block that calls `apply` with the change. The block gets the generation (counter of changes) that `apply` will
+        return. Until the end of the block, reads of code and all writes by other threads wait. Reads of memories, `generation` and `meta`
+        do not wait. If the block ends without `apply`, this generation is not used again while the store is open.
         """
 
     def checkpoint(self) -> None:
@@ -434,8 +444,8 @@ class Feed(Protocol):
     def follow(self, on_code: Callable[[int, GraphDelta | None], object], on_knowledge: Callable[[int], object]) -> None:
         """Call back in a thread for each change of the code and of memories.
 
-        `on_code` gets the new generation of the code, and the change since the previous one. None instead of a change means that the whole
-        graph must be read again. `on_knowledge` gets the new generation of the memories.
+        `on_code` gets the new generation (counter of changes) of the code, and the change since the previous one. None instead of a change
+        means that the whole graph must be read again. `on_knowledge` gets the new generation of the memories.
         """
 
     def close(self) -> None:
@@ -443,9 +453,9 @@ class Feed(Protocol):
 
 
 class GraphStore(GraphReads, GraphWrites, Protocol):
-    """An open store for reads and writes.
+    """Interface of an open database, for reads and writes.
 
-    The attributes `local`, `cypher` and `feed` are None if the store lacks that capability, so callers check them.
+    The attributes `local`, `cypher` and `feed` are None if the database lacks that capability, so callers check them.
     """
 
     engine: EngineInfo
@@ -461,7 +471,7 @@ class GraphStore(GraphReads, GraphWrites, Protocol):
 
     @property
     def feed(self) -> Feed | None:
-        """The feed of the server that writes; None if this process itself writes."""
+        """The changes that another server commits; None if this process writes."""
 
     def close(self) -> None:
         """Finish queued writes, checkpoint, close. Idempotent."""

@@ -70,7 +70,7 @@ def build(
     *,
     onto_copy: bool = False,
 ) -> None:
-    """Build a new database file at `path` + ".next"; on failure, delete it.
+    """Write a new database file at `path` + ".next"; on failure, delete it.
 
     The caller then replaces the database at `path` by the new file.
 
@@ -79,8 +79,8 @@ def build(
         options: the engine and its memory sizes.
         catalog: the named queries.
         content: the rows to write; they are iterated once.
-        meta: all values of the table Meta.
-        further: more values of Meta, written only if the change of the code moved links of memories.
+        meta: all named values to store, such as counters of changes.
+        further: more named values, stored only if the change of the code moved links of memories.
         onto_copy: whether to start from a copy of the database at `path`. That database must be closed and have tables but no rows. This
             saves creating forty tables.
 

@@ -60,7 +60,10 @@ class Fill(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NamedQuery:
-    """A query of `queries/cypher`: name, parameters and result columns."""
+    """A database query with its name, parameters and result columns.
+
+    It comes from a file in `queries`.
+    """
 
     name: str
     params: tuple[str, ...]  # `$name` in the text, in declared order
@@ -79,10 +82,10 @@ class NamedQuery:
         """Return the query's text with filled placeholders, and its parameters.
 
         Args:
-            values: one value for each parameter and each fill (placeholder).
+            values: one value for each parameter and each placeholder.
 
         Raises:
-            QueryParameterError: names are missing or unknown, or the query's header does not allow the value of a fill.
+            QueryParameterError: names are missing or unknown, or the query's header does not allow the value of a placeholder.
         """
         declared = {*self.params, *(fill.name for fill in self.fills)}
         missing, extra = sorted(declared - values.keys()), sorted(values.keys() - declared)

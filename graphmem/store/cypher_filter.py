@@ -1,4 +1,4 @@
-"""Decide which user-written queries may reach the engine.
+"""Check user-written Cypher queries before they reach the engine.
 
 The engine's read-only mode still reads and writes files of the machine (LOAD FROM, COPY, EXPORT, ATTACH), loads extensions and calls
 functions that crash the process. Therefore a query is split into tokens, and each token must be on a list of allowed tokens. The engine
@@ -79,7 +79,7 @@ _OWN: Final = "_text"  # prefix of generated parameter names; a user's names beg
 
 
 class Token(NamedTuple):
-    """A token of a user-written query: its kind, text and position."""
+    """A token (word, number or sign) of a user-written query."""
 
     kind: str  # a group of `_TOKEN`, or keyword
     text: str  # as the engine gets it

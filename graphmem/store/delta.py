@@ -1,4 +1,4 @@
-"""Apply a change of the code graph inside the caller's transaction.
+"""Apply a change of the code to the database, in an open transaction.
 
 The engine requires this order: removed edges, removed nodes, new and changed nodes, new and changed edges. DETACH DELETE is never used,
 because it leaves edges behind on kuzu.
@@ -34,7 +34,7 @@ def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -
         moment: current time. Removed code that memories link to is kept as stale since this time.
 
     Returns:
-        Whether a link of a memory was moved or its anchor changed.
+        Whether a link of a memory was moved, or its state changed.
 
     Raises:
         BadInputError: an id or an edge is repeated, or an edge leads to a node that does not exist.
@@ -73,9 +73,9 @@ def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -
 
 
 def drop_unknown_stale(transaction: Transaction, label: NodeTable, ids: Collection[str]) -> None:
-    """Delete the stale nodes among `ids` to which memories no longer link.
+    """Delete those of the nodes `ids` that are stale and no longer needed.
 
-    A stale node is removed code that was kept in the graph because a memory linked to it.
+    A stale node is removed code that was kept because a memory linked to it. It is no longer needed when no memory links to it.
     """
     if label not in CODE_NODES or not ids:
         return
@@ -155,7 +155,7 @@ def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], he
 
 
 def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Collection[str]) -> None:
-    """Delete edges that would prevent the deletion of the nodes `ids`.
+    """Delete the edges that would prevent the deletion of the nodes `ids`.
 
     Edges between code were deleted before. Edges of modules, flows and memories may remain. Nodes that are also in `kept` are not deleted,
     so they keep the links of memories.

@@ -1,7 +1,7 @@
-"""Write modules, flows and other data derived from the code (layer 2).
+"""Store data derived from the code: modules, flows and more.
 
-All functions work inside the caller's transaction. Modules and flows are derived from one generation of the code. Each function replaces
-all stored edges of its kind. A module that no longer exists is deleted, unless a memory is linked to it: then it is marked stale.
+All functions work inside the caller's transaction. Modules and flows are derived from one state of the code. Each function replaces all
+stored edges of its kind. A module that no longer exists is deleted, unless a memory is linked to it: then it is marked stale.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def keys_and_handlers(project: str, rows: Sequence[HandlesRow]) -> tuple[list[tu
 
 
 def _create(transaction: Transaction, query: str, columns: Mapping[str, pa.DataType], rows: Sequence[tuple[Any, ...]]) -> None:
-    """Write rows of derived data in batches, with the named query `query`.
+    """Write rows with the named query `query`, in batches.
 
     `columns` maps each column to its type, in the order of the values in a row. A row that refers to a missing node is skipped.
     """

@@ -59,7 +59,7 @@ def write_dump(connection: Connection, catalog: Catalog, folder: Path, meta: Map
         connection: a connection in a read transaction. The database may have an older schema.
         catalog: the named queries.
         folder: an empty directory that the caller created.
-        meta: all values of Meta in that transaction.
+        meta: all named values of the database in that transaction.
 
     Returns:
         Number of rows of each table, in the order of loading.
@@ -96,7 +96,7 @@ def read_dump(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max
         replace: whether to replace an existing file at `path`.
 
     Returns:
-        The Meta values of the dump.
+        The named values of the dumped database, such as the project's name.
 
     Raises:
         DatabaseDamagedError: the dump is incomplete, or of an unknown format.
@@ -149,7 +149,7 @@ class _Dumped(Content):
 
 
 def pair_name(pair: Pair) -> str:
-    """Return the file name in a dump for the edges of one table pair."""
+    """Return the file name in a dump for the edges between two node tables."""
     return f"{pair.edge}-{pair.src}-{pair.dst}"
 
 
@@ -188,9 +188,9 @@ def _named(connection: Connection, catalog: Catalog, names: set[str]) -> Iterato
 
 
 def _migrations_to(version: str, folder: Path) -> tuple[Migration, ...] | None:
-    """Return the migrations that create the schema of a dump's rows.
+    """Return the migrations that create the tables of a dump.
 
-    None if the dump has the newest schema.
+    The dump may have an older schema. The result is None if it has the newest schema.
     """
     known = load_migrations()
     if version > known[-1].version:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Vectors(NamedTuple):
-    """Validated vectors of one embedding model, and the table for them."""
+    """Validated vectors of one embedding model, with the table for them."""
 
     model: str
     table: EmbeddingTable
@@ -107,10 +107,10 @@ def vector_id(model: str, text_hash: str) -> str:
 
 
 def put(transaction: Transaction, model: str, table: EmbeddingTable, rows: pa.Table, tables: Collection[EmbeddingTable]) -> None:
-    """Add validated vectors of an embedding model to `table`.
+    """Store vectors of an embedding model in `table`; create it if missing.
 
-    `table` is for vectors of this length. If it is not among `tables`, the existing tables of vectors, it is created. A vector that is
-    already stored stays unchanged.
+    The table is for vectors of this length; `tables` are the existing tables. The vectors must be validated. A vector that is already
+    stored stays unchanged.
     """
     if table not in tables:
         transaction.run("create_embedding_table", table=table, dim=table.dim)
@@ -149,7 +149,7 @@ def models(ask: Callable[..., pa.Table], tables: list[EmbeddingTable]) -> dict[s
 def doomed(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: str) -> Iterator[tuple[EmbeddingTable, pa.Table]]:
     """Yield the ids of all vectors of a model, in batches to delete.
 
-    Each item is (table of the vectors, batch of ids in a column `wanted`). One transaction can delete a batch.
+    Each item is (table of the vectors, batch of ids in a column `wanted`). A batch is small enough to be deleted in one transaction.
     """
     for table in tables:
         ids = ask("embedding_ids_of", table=table, model=model).rename_columns(["wanted"])

@@ -62,7 +62,7 @@ ROOMY_BYTES: Final = 2 << 30  # with less free address space than this, an engin
 
 
 def _least(path: Path) -> int:
-    """Return the least address space, in bytes, for a database and its log.
+    """Return the smallest address space, in bytes, for a database and its log.
 
     The result is a power of two, and at least twice the size of both files.
     """

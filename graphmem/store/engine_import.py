@@ -1,4 +1,4 @@
-"""Import an engine without asyncio."""
+"""Import a database engine without asyncio, which saves start time."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ NAME: Final = "AsyncConnection"
 
 
 def import_engine(package: str) -> ModuleType:
-    """Import an engine; its asynchronous connection is imported on demand.
+    """Import a database engine, without its asynchronous connection.
 
-    graphmem does not use that connection, and its import of asyncio takes a twelfth of the processor time of a short command.
+    The connection is imported on first use. graphmem does not use it, and its import of asyncio takes a twelfth of the processor time of a
+    short command.
 
     Raises:
         ImportError: the package is not installed.

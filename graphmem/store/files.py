@@ -132,7 +132,7 @@ RECOVER: Final = "move the file to another place and index again, or restore a b
 def damaged(path: Path, message: str) -> DatabaseDamagedError:
     """Return the error for a database file whose bytes are proven wrong.
 
-    The error has the fact `proven`. So call this only with better evidence than an error of the engine.
+    The error has the attribute `proven`. So call this only with better evidence than an error of the engine.
     """
     return DatabaseDamagedError(message, path=str(path), reason=message, proven=True)
 
@@ -237,7 +237,7 @@ def remove(path: Path) -> None:
 
 
 def check_room(path: Path, needed: int) -> None:
-    """Refuse a large write in advance if it would fill the disk.
+    """Refuse a large write before it starts, if it would fill the disk.
 
     The engines survive most refused writes, but not all: ladybug crashes when a shadow file cannot be written.
 

@@ -22,7 +22,7 @@ Link = tuple[Any, ...]  # (src, dst, *columns)
 
 
 class LinkShape(NamedTuple):
-    """Storage of one kind of link: its columns, its key and its named queries.
+    """Description of one kind of link: its columns, its key and its queries.
 
     There is one object for each pair of node tables, such as memories and symbols.
     """

@@ -33,7 +33,7 @@ _ARROW: Final[dict[Any, pa.DataType]] = {
 
 
 class Shape(NamedTuple):
-    """Columns and named queries of one node table: memories or sessions.
+    """Description of the table of memories or sessions: columns and queries.
 
     The columns in `texts` hold strings; a separate query changes each of them. One query changes all other columns together.
     """
@@ -110,7 +110,8 @@ def column(shape: Shape, name: str, rows: Sequence[Any]) -> pa.Array:
 def node_table(shape: Shape, rows: Sequence[Any], columns: Sequence[str] | None = None) -> pa.Table:
     """Return memories or sessions as an Arrow table with all or some columns.
 
-    See `column` for errors.
+    Raises:
+        BadInputError: a value does not fit its column; see `column`.
     """
     names = columns or list(shape.types)
     return pa.table({name: column(shape, name, rows) for name in names})

@@ -1,4 +1,4 @@
-"""The graph store on kuzu or on its fork ladybug, chosen by an argument.
+"""The database of a project, in a file of the engine kuzu or ladybug.
 
 A read runs in any thread: it holds the lock `gate` shared, and runs a named query on its own connection. A write is queued by any thread;
 the writer's thread runs it as one transaction, or writes a new file that replaces the old one.
@@ -108,7 +108,7 @@ def open_store(
 
 
 class KuzuStore(StoreReads, StoreChanges):
-    """An open database; see `store.base.GraphStore`. Thread-safe.
+    """An open database file; the interface is `GraphStore`. Thread-safe.
 
     Attributes:
         path: resolved path of the database file.
@@ -145,7 +145,7 @@ class KuzuStore(StoreReads, StoreChanges):
         super().close()
 
     def ask(self, query: str, params: Mapping[str, Any], *, most_rows: int, timeout_s: float) -> AskedRows:
-        """Run a user-written query on a copy in another process.
+        """Run a user-written query on a copy of the database, in another process.
 
         See `CypherQueries.ask`.
         """
@@ -153,23 +153,23 @@ class KuzuStore(StoreReads, StoreChanges):
         return self._sandbox.ask(query, params, most_rows, timeout_s)
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of code and meta values; return the new generation.
+        """Commit a change of the code; return the new counter of changes.
 
         The commit is atomic. See `GraphWrites.apply`.
         """
         return self._write(lambda: self._apply(delta, checked_meta(meta)))
 
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Replace the whole code graph; return its new generation."""
+        """Replace the whole code graph; return the new counter of changes."""
         return self._write(lambda: self._rebuild(full, checked_meta(meta), keep_code=False))
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of memories and sessions, and count it.
+        """Commit a change of memories and sessions; return its counter.
 
-        Returns the new generation of the memories. See `GraphWrites.apply_knowledge`.
+        The counter is that of changes of memories. See `GraphWrites.apply_knowledge`.
 
         Raises:
-            BadInputError: the delta contradicts itself, leads to a memory or session that does not exist, has a value that cannot be
+            BadInputError: the change contradicts itself, leads to a memory or session that does not exist, has a value that cannot be
                 stored, or its vectors are from another model than its memories name.
             DiskFullError: the disk has too little room; nothing was written.
         """
@@ -220,7 +220,7 @@ class KuzuStore(StoreReads, StoreChanges):
                 data derived from either database is recognised as outdated.
 
         Returns:
-            The generation of the code graph.
+            The counter of code changes.
 
         Raises:
             DatabaseDamagedError, SchemaTooNewError, MigrationError: the new file cannot be used; nothing was changed.
@@ -265,13 +265,16 @@ class KuzuStore(StoreReads, StoreChanges):
         self._write(lambda: self._transact(lambda change: derived.put_handles(change, project, rows), {HANDLES_OF: mark}))
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set values in the table Meta; the graph's generation does not change."""
+        """Set some of the named values in the database.
+
+        The counters of changes do not grow.
+        """
         checked = sealed_meta(checked_meta(values), self._vault)
         if checked:
             self._write(lambda: self._transact(lambda _: None, checked))
 
     def queued_writes(self) -> int:
-        """Return the number of writes that wait for their turn."""
+        """Return how many writes wait until earlier writes are done."""
         return self._writer.waiting()
 
     def waste(self) -> int:

@@ -1,7 +1,7 @@
-"""Access, checkpoint, close when idle, reopen and recover a database file.
+"""Open, checkpoint, close, reopen and recover the database file.
 
-A read runs in any thread: it holds the lock `gate` shared, and uses its own connection. A write is queued by any thread; the writer's
-thread runs it as one transaction.
+The file is closed while it is idle. A read runs in any thread: it holds the lock `gate` shared, and uses its own connection. A write is
+queued by any thread; the writer's thread runs it as one transaction.
 """
 
 from __future__ import annotations
@@ -120,9 +120,10 @@ class LiveFile:
         self._writer = Writer(f"graphmem-writer-{path.name}", QUEUED_WRITES, BUSY_S)
 
     def _open(self, previous: Record | None) -> None:
-        """Open the file for reads and writes.
+        """Open the database file for reads and writes.
 
-        If the disk is full, the file is opened for reads only. `previous` is the last owner's record in the lock file.
+        If the disk is full, the file is opened for reads only. `previous` is the entry of the last process that had the file open, from the
+        lock file.
         """
         try:
             notes = prepare(self._file, self._options, self._catalog, previous)
@@ -147,7 +148,7 @@ class LiveFile:
         return self._options.read_only or self._refused is not None
 
     def _doubt(self, lock: DatabaseLock) -> None:
-        """Mark the file as not properly closed if a failed open has changed it.
+        """Mark the database as not properly closed if a failed open changed it.
 
         `lock` has the checksum that was recorded when the file was last closed. A failed open may have merged the write-ahead log into the
         file.
@@ -344,7 +345,7 @@ class LiveFile:
         return self._writer.run(guarded)
 
     def _transact(self, change: Callable[[Transaction], Mapping[str, str] | None], meta: Mapping[str, str]) -> int:
-        """Commit a change with its meta values; return the code's generation."""
+        """Commit a change with named values; return the counter of code changes."""
         log = beside(self._file, ".wal")
         files.check_room(self._file, 0)  # kuzu may end the process when a commit finds no room
         with self._on_the_live_file(whole=files.size_of(log)), Transaction(self._connection, self._catalog) as transaction:
@@ -368,7 +369,7 @@ class LiveFile:
     # ---- checkpoint, rest, reopen
 
     def _let_go_of_changes(self) -> None:
-        """Make a checkpoint if code changes occupy much RAM, to free this RAM.
+        """Free memory by a checkpoint, if code changes occupy much of it.
 
         No caller waits for it. If it fails, the next code change tries again.
         """
@@ -411,7 +412,7 @@ class LiveFile:
         return True
 
     def _wake(self) -> None:
-        """Reopen a file that was closed while idle, with all checks.
+        """Reopen the database that was closed while idle, with all checks.
 
         The checks detect bytes that changed in the meantime.
         """
@@ -484,10 +485,10 @@ class LiveFile:
 
     @contextmanager
     def _on_the_live_file(self, gated: bool = False, whole: int | None = None) -> Iterator[None]:
-        """Undo a failed write of the `with` block, and reopen the file.
+        """Undo the write in a `with` block if it fails, and reopen the file.
 
-        Put a write into the block. If the write fails, the engine's database object must not be used or closed. So the object is abandoned,
-        the end of the log is cut off, and a new object opens the file. The error of the write propagates.
+        After a failed write, the engine's database object must not be used or closed. So the object is abandoned, the end of the log is cut
+        off, and a new object opens the file. The error of the write propagates.
 
         Args:
             gated: whether the caller already holds the lock `gate`.

@@ -47,12 +47,15 @@ class Record(NamedTuple):
 
     @property
     def owner(self) -> dict[str, Any]:
-        """Return the owner's part of the record: process id, host, start, version."""
+        """Return facts about the process that has the database open.
+
+        They are process id, host, start and version of graphmem.
+        """
         return {"pid": self.pid, "host": self.host, "since": self.since, "version": self.version}
 
 
 class DatabaseLock:
-    """The register entry and the lock file of one open database.
+    """The lock on one open database: a register entry and a lock file.
 
     Args:
         path: resolved path of the database file.

@@ -1,4 +1,4 @@
-"""Keys of the table Meta, which stores small named values.
+"""Names under which the database stores small values.
 
 The values are counters of changes, the identity of the database, and versions of derived data.
 """

@@ -1,7 +1,8 @@
-"""Create tables from the numbered files of `queries/schema`.
+"""Create and update the database's tables from files of `queries/schema`.
 
-A database records which files were applied to it. Each file is applied and recorded in one transaction. A database is refused if a newer
-graphmem made it, or if its record has a gap. It is also refused if a recorded file was changed later, except in comments or white space.
+The files are numbered. A database records which of them were applied to it. Each file is applied and recorded in one transaction. A
+database is refused if a newer graphmem made it, or if its record has a gap. It is also refused if a recorded file was changed later, except
+in comments or white space.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _HISTORY: Final = "SchemaVersion"  # the table that records the applied files
 
 
 class Migration(NamedTuple):
-    """One numbered file of `queries/schema`."""
+    """One numbered file of `queries/schema`, which creates or changes tables."""
 
     version: str  # 0001
     name: str

@@ -87,7 +87,7 @@ def prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record
         path: the resolved path, which the caller has locked.
         options: the engine and its memory sizes.
         catalog: the named queries.
-        previous: the last owner's record in the lock file.
+        previous: the entry in the lock file of the process that last had the database open.
 
     Returns:
         One sentence for each quarantined file; always empty with `read_only`.
@@ -145,7 +145,7 @@ def create(path: Path, options: OpenOptions, catalog: Catalog) -> None:
 
 
 def open_current(path: Path, options: OpenOptions, catalog: Catalog) -> RawDatabase:
-    """Open a prepared file and migrate its schema.
+    """Open a database file that was checked, and update its tables.
 
     Raises:
         SchemaTooNewError, MigrationError: see `migrate`.
@@ -203,7 +203,7 @@ def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, c
 
 
 def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> list[str]:
-    """Check a database that its last owner did not close; repair its log.
+    """Check a database that was not closed properly; repair its log.
 
     A child process first opens copies of the files, because engines have crashed on them. A log that cannot be used is quarantined
     (renamed). Returns one sentence for each quarantined file.
@@ -272,7 +272,7 @@ def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) ->
 
 
 def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
-    """Return whether the file is intact, but not the one that was last open.
+    """Return whether the file is another, intact state of the database.
 
     This happens if a person restored an older copy of the database. `previous` is the record in the lock file, which describes the database
     that was last open.
@@ -358,7 +358,7 @@ def _most_memory(copy: Path, buffer_pool_bytes: int) -> int:
 
 
 def _watched(command: list[str], most_bytes: int, seconds: float) -> tuple[subprocess.CompletedProcess[str], bool]:
-    """Run a command with a memory limit.
+    """Run a command, and kill it if it uses too much memory.
 
     The result is the completed process, and whether it was killed because it had more than `most_bytes` in memory.
 
@@ -391,7 +391,7 @@ def _resident(pid: int) -> int:
 
 
 def _same(probe: _Probe, previous: Record) -> bool:
-    """Return whether a tested file is the database that the lock file records.
+    """Return whether a checked file is the database named in the lock file.
 
     The file must have the recorded identity. The number of its checkpoint must be the recorded one or one higher.
     """

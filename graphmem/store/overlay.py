@@ -1,8 +1,8 @@
-"""The graph of a branch: a base graph, except for files that differ.
+"""The graph of a branch, stored as its differences from the main line.
 
-The base is the graph of the project's main line. Rows of files that are equal on the branch and the base come from the base's store. For
-the files that differ, `Layer` gives the branch's own rows. A branch has no memories of its own. It shows the base's memories, with anchors
-for the branch's code. Writes of code and memories are refused.
+Rows of files that are equal on the branch and on the main line come from the main line's database (the base). For the files that differ,
+`Layer` gives the branch's own rows. A branch has no memories of its own. It shows the base's memories, with the states of their links
+computed for the branch's code. Writes of code and memories are refused.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ _EDGE_ORDER: Final = [("kind", "ascending"), ("src", "ascending"), ("dst", "asce
 
 
 class OwnRows(NamedTuple):
-    """All rows of the files that differ on a branch.
+    """All rows of the files that differ on a branch from the main line.
 
-    An edge belongs to the file in which it begins. `externals` has the external nodes that these edges lead to, by id.
+    An edge belongs to the file in which it begins. `externals` has the packages and their symbols that these edges lead to, by id.
     """
 
     files: list[FileRow]
@@ -67,7 +67,7 @@ class OwnRows(NamedTuple):
 
 
 class Judging(NamedTuple):
-    """Differences on a branch that affect links of memories to code.
+    """Differences of a branch that affect links of memories to code.
 
     Attributes:
         moves: maps the id of a node in the base to its id on the branch, if the code was moved.
@@ -99,7 +99,7 @@ class Layer(NamedTuple):
 
 
 class OverlayFeed:
-    """Tells the caches of a branch when the base's memories change."""
+    """Tells the caches of a branch when the main line's memories change."""
 
     note: Final = ""  # the base is in this process, so nothing can keep the branch from following it
 
@@ -119,7 +119,9 @@ class OverlayFeed:
 
 
 class OverlayStore:
-    """The store of a branch; see `store.base.GraphStore`. Thread-safe.
+    """The read-only graph of a branch, with the main line's memories.
+
+    The interface is `GraphStore`. Thread-safe.
 
     Args:
         base: the store of the project's main line, which stays open.
@@ -151,22 +153,19 @@ class OverlayStore:
         self.layer = layer
 
     def keep_own(self, own: Mapping[str, str]) -> None:
-        """Add files that the branch reads from its own rows, not from the base.
+        """Add files that the branch reads from its own rows, not the main line's.
 
-        `own` maps the paths of the files to digests (hashes of the rows). Call this before the base changes these files. The branch then
-        keeps the old version.
+        `own` maps the paths of the files to digests (hashes of the rows). Call this before the main line changes these files. The branch
+        then keeps the old version.
         """
         self.layer = self.layer._replace(own={**own, **self.layer.own})
 
     def judge(self, judging: Judging) -> None:
-        """Replace the facts by which links of memories are adapted to the branch.
-
-        `judging` has the new facts.
-        """
+        """Set the differences by which memories' links are adapted to the branch."""
         self._judging = judging
 
     def memories_changed(self) -> None:
-        """Tell the readers of the branch that the base's memories changed."""
+        """Tell the readers of the branch that the project's memories changed."""
         self._knowledge_generation += 1
         self.feed.on_knowledge(self._knowledge_generation)
 
@@ -177,18 +176,18 @@ class OverlayStore:
         return self.layer.generation
 
     def knowledge_generation(self) -> int:
-        """Return a counter that grows when the base's memories change."""
+        """Return a counter that grows when the project's memories change."""
         return self._knowledge_generation
 
     def meta(self) -> dict[str, str]:
-        """Return the named values of the base and the branch.
+        """Return the named values of the main line and the branch.
 
         If both have a value of the same name, the value of the branch is returned.
         """
         return dict(sorted({**self._base.meta(), **self.layer.meta, **self._derived}.items()))
 
     def tables(self) -> GraphTables:
-        """Return all rows of the branch, for the `graph` projection."""
+        """Return the code graph of the branch as Arrow tables."""
         layer = self.layer
         base, own = self._base.tables(), self._rows(layer.own)
         paths = pa.array(sorted(layer.own), pa.string())
@@ -286,7 +285,7 @@ class OverlayStore:
         return b"" if state is not None and state.gone else found
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
-        """Return memories of the base with links as they are on the branch."""
+        """Return the project's memories, with links as they are on the branch."""
         found = self._base.knowledge(ids)
         return found._replace(generation=self._knowledge_generation, about=self._judged(found))
 
@@ -299,7 +298,7 @@ class OverlayStore:
         return self._base.memory_count()
 
     def remembered_names(self) -> dict[str, str]:
-        """Return names of code that no longer exists, but to which memories link.
+        """Return names of removed code to which memories still link.
 
         The names of code that only the branch lacks are included.
         """
@@ -312,11 +311,14 @@ class OverlayStore:
         return self._modules
 
     def vectors(self, model: str) -> pa.Table:
-        """Return the stored vectors of one embedding model; the base has them."""
+        """Return the vectors of one embedding model, sorted by text_hash.
+
+        The main line's database has them, also those of the branch.
+        """
         return self._base.vectors(model)
 
     def vector_models(self) -> dict[str, int]:
-        """Map the id of each embedding model to its number of vectors in the base."""
+        """Map the id of each embedding model to its number of stored vectors."""
         return self._base.vector_models()
 
     # ---- writing
@@ -340,20 +342,20 @@ class OverlayStore:
         self._modules = generation, sorted(rows)
 
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
-        """Keep nothing: only Cypher reads stored flows, and a branch has none."""
+        """Ignore the flows: only Cypher reads stored flows, not for a branch."""
 
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
-        """Keep nothing: only Cypher reads these edges, and a branch has none."""
+        """Ignore the edges: only Cypher reads them, and not for a branch."""
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
-        """Keep nothing: a push of the branch contains the framework keys."""
+        """Ignore the rows: a push of the branch contains its framework keys."""
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
-        """Add vectors of texts to the base, keyed by text_hash."""
+        """Add vectors of texts, keyed by text_hash, to the main line's database."""
         self._base.put_vectors(model, dim, rows)
 
     def forget_vectors(self, model: str) -> int:
-        """Delete nothing: the vectors belong to the base."""
+        """Delete nothing: the vectors belong to the main line."""
         return 0
 
     def set_meta(self, values: Mapping[str, str]) -> None:
@@ -361,11 +363,14 @@ class OverlayStore:
         self._derived = {**self._derived, **values}
 
     def queued_writes(self) -> int:
-        """Return 0: nothing is written to a branch."""
+        """Return 0: nothing is ever written to a branch."""
         return 0
 
     def close(self) -> None:
-        """Stop telling readers about changes; the base stays open. Idempotent."""
+        """Stop telling readers about changes; the main line stays open.
+
+        Idempotent.
+        """
         self.feed.close()
 
     # ---- inside
@@ -374,9 +379,9 @@ class OverlayStore:
         return self._read(sorted(filter(None, own.values())))
 
     def _judged(self, found: Knowledge) -> list[AboutRow]:
-        """Return links of memories to code, as they are on the branch.
+        """Return the project's links of memories to code, adapted to the branch.
 
-        `found` has the links of the base.
+        `found` has the links of the main line.
         """
         judging = self._judging
         links: dict[tuple[str, str, str], AboutRow] = {}
@@ -395,7 +400,7 @@ class OverlayStore:
 
 
 def _table(rows: Sequence[Any], schema: pa.Schema) -> pa.Table:
-    """Return rows as a table with the columns of `schema`, found by name."""
+    """Return rows as an Arrow table with the columns of `schema`."""
     return pa.Table.from_pylist([row._asdict() for row in rows], schema=schema)
 
 

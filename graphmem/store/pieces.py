@@ -1,4 +1,4 @@
-"""Read whole tables piece by piece.
+"""Read whole tables in pieces of bounded size.
 
 The pieces limit memory, because the engine keeps a whole result in its buffer pool.
 """

@@ -65,7 +65,7 @@ def _say(sentence: str, code: int) -> int:
 
 
 def _counts(names: set[str]) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield (query name, values of the query) to count each table's rows.
+    """Yield the queries that count each table's rows, with their parameters.
 
     `names` are the tables of the database. Tables that the schema does not know are skipped.
     """

@@ -25,7 +25,7 @@ def read_knowledge(ask: Ask, generation: int, ids: Sequence[str] | None) -> Know
 
     Args:
         ask: runs named queries in one read transaction.
-        generation: generation of the knowledge in that transaction.
+        generation: counter of changes of memories in that transaction.
         ids: ids of the memories to read; None for all.
     """
     some = None if ids is None else set(ids)

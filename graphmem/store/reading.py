@@ -1,4 +1,4 @@
-"""Read from a store: named queries, consistent snapshots, cached facts.
+"""Read a database file: named queries, consistent snapshots, cached facts.
 
 Cached facts can be read without opening the engine.
 """
@@ -31,7 +31,7 @@ _OF_MEMORIES: Final = frozenset({"memory_links", "named_symbols", "named_files"}
 
 
 class StoreReads(LiveFile):
-    """The read methods of a store with an embedded engine. Thread-safe."""
+    """The methods that read a database file. Thread-safe."""
 
     _query_timeout_s: float
     _reads_sealed: bool  # texts of memories may be encrypted
@@ -52,14 +52,14 @@ class StoreReads(LiveFile):
         return int(self._meta.get(KNOWLEDGE, "0"))
 
     def read(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> list[dict[str, Any]]:
-        """Return the rows of a named read query, in the order the query declares.
+        """Run a named query; return its rows in the query's order.
 
         A row maps columns to values. Times are aware, in UTC.
 
         Args:
             query: name of the query.
             timeout_s: time limit in seconds; None for the store's own limit, 0 for no limit.
-            **params: parameters and fills (placeholders) of the query.
+            **params: parameters and placeholders of the query.
 
         Raises:
             QueryParameterError: the query is unknown or writes, or parameters are missing or unknown.
@@ -76,7 +76,10 @@ class StoreReads(LiveFile):
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def read_arrow(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> pa.Table:
-        """Return the result of `read` as an Arrow table; times are naive UTC."""
+        """Run a named query; return its rows as an Arrow table.
+
+        Times are naive UTC. The arguments and errors are those of `read`.
+        """
         with self._reading(query, params, timeout_s) as (connection, text, values):
             return connection.arrow(text, values)
 
@@ -101,7 +104,7 @@ class StoreReads(LiveFile):
         return [LinkRow(**row) for row in self.read("memory_links")]
 
     def remembered_names(self) -> dict[str, str]:
-        """Return names of code that no longer exists, but to which memories link.
+        """Return names of removed code to which memories still link.
 
         The result maps the id of each such symbol or file to its name, for example "src/app.py:Cart.total".
         """
@@ -109,7 +112,7 @@ class StoreReads(LiveFile):
         return gone | {row["id"]: row["path"] for row in self.read("named_files")}
 
     def tables(self) -> GraphTables:
-        """Return all current rows in one snapshot, for the `graph` projection.
+        """Return the code graph as Arrow tables, all from one moment.
 
         Stale rows are left out: rows of removed code that memories still link to.
         """
@@ -121,9 +124,9 @@ class StoreReads(LiveFile):
         return chunk_table(self._ask, ids)
 
     def packed_chunks(self) -> Iterator[pa.Table]:
-        """Yield all chunk rows in pieces, in the order of the database file.
+        """Yield all chunks of code and documents, in the order of the file.
 
-        The column `packed` has prefix and text, compressed.
+        They are Arrow tables of bounded size. The column `packed` has prefix and text, compressed.
         """
         for piece in Pieces(self._ask).live_chunks():
             yield piece.rename_columns(["packed" if name == "text" else name for name in piece.column_names])
@@ -157,9 +160,10 @@ class StoreReads(LiveFile):
         return unsealed(found) if self._reads_sealed else found
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return (generation, modules): the stored modules, sorted by id.
+        """Return the stored modules, and the state of the code that they describe.
 
-        The modules were computed from this generation of the code. See `GraphReads.modules`.
+        A module is a group of related files. The first value is the counter of code changes at which they were computed. The modules are
+        sorted by id.
         """
         generation = int(self.meta().get(MODULES_OF, "0"))
         return generation, derived.stored_modules(self.read("module_rows"), self.read("module_files"))
@@ -177,7 +181,7 @@ class StoreReads(LiveFile):
         return embeddings.models(self._ask, self._vector_tables)
 
     def meta(self) -> dict[str, str]:
-        """Return the stored named values, without the store's internal ones."""
+        """Return the named values in the database, except internal ones."""
         self._check_open()
         known = self._shown_meta
         if known is None or known[0] is not self._meta:
@@ -217,9 +221,9 @@ class StoreReads(LiveFile):
 
     @contextmanager
     def _snapshot(self, *, of_code: bool = True) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
-        """Yield a function that runs queries in one snapshot, and the meta values.
+        """Yield a function that runs queries in one snapshot, and named values.
 
-        The meta values are those of the snapshot. Checkpoints wait while the snapshot is open. If `of_code` is true, the snapshot begins
+        The named values are those of the snapshot. Checkpoints wait while the snapshot is open. If `of_code` is true, the snapshot begins
         only after an announced change is committed; see `LocalFile.announced`.
         """
         if of_code:
@@ -240,7 +244,7 @@ class StoreReads(LiveFile):
 
 
 def checked_meta(values: Mapping[str, str] | None) -> dict[str, str]:
-    """Validate meta values from a caller.
+    """Validate the named values that a caller wants to store.
 
     Raises:
         BadInputError: a name or a value is not a string, or the name is reserved for the store.

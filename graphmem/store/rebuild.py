@@ -60,7 +60,7 @@ class Content:
         moment: current time. Removed code that memories link to is kept as stale since this time.
 
     Attributes:
-        knowledge_changed: whether a link of a memory was moved or its anchor changed. It is known after `edges` was consumed.
+        knowledge_changed: whether a link of a memory was moved, or its state changed. It is known after `edges` was consumed.
         schema: the migrations that create tables for these rows; None for all migrations.
     """
 
@@ -220,7 +220,7 @@ class Content:
         return links.rename_columns(["src", "dst"])
 
     def _live_ids(self, label: NodeTable) -> set[str]:
-        """Return the ids of a label's nodes in the new file, except stale nodes.
+        """Return the ids of nodes of one table in the new file, except stale ones.
 
         A stale node is removed code that is kept because a memory links to it.
         """
@@ -231,7 +231,7 @@ class Content:
     def _between(self, table: pa.Table, pair: Pair, present: Callable[[NodeTable], Collection[str]]) -> pa.Table:
         """Return the edges of `table` whose ends exist.
 
-        `present` returns the ids of the existing nodes of a label. Ends that are not code, such as memories, are not checked.
+        `present` returns the ids of the existing nodes of a table. Ends that are not code, such as memories, are not checked.
         """
         for label, column in ((pair.src, "src"), (pair.dst, "dst")):
             if label in CODE_NODES and len(table):
@@ -239,9 +239,9 @@ class Content:
         return table
 
     def _followed(self, table: pa.Table, pair: Pair) -> pa.Table:
-        """Return `table`, links of memories, adapted to the change of the code.
+        """Return links of memories after the change of the code.
 
-        Links to moved code get a new end, and anchors are set; see `anchors`.
+        Links to moved code get a new end, and each link's state, such as "suspect", is set; see `anchors`.
         """
         links = links_of_table(table) if self._now and {pair.src, pair.dst} & set(ANCHORED) else []
         stays, moved = follow(links, pair, self._moves, self._now)
@@ -259,8 +259,8 @@ def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mappin
         database: a new database that only this function uses.
         catalog: the named queries.
         content: the rows to write; they are iterated once.
-        meta: all values of Meta.
-        further: more values for Meta, written only if links of memories changed.
+        meta: all named values to store.
+        further: more named values, stored only if links of memories changed.
 
     Raises:
         BadInputError: an edge leads to a node that does not exist.

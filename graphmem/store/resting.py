@@ -1,8 +1,7 @@
 """Facts about a closed database, readable without opening the database.
 
-When a database is closed properly, the facts are recorded in the lock file. They are the values of Meta, the tables of vectors and the
-number of memories. They are valid while the bytes of the file are unchanged. A server that only needs these facts starts in a third less
-time.
+When a database is closed properly, the facts are recorded in the lock file. They are the named values, the tables of vectors and the number
+of memories. They are valid while the bytes of the file are unchanged. A server that only needs these facts starts in a third less time.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from graphmem.store.tables import EmbeddingTable
 class Known(NamedTuple):
     """Recorded facts about a closed database.
 
-    The facts are the values of the table Meta, the tables of vectors, and the number of memories.
+    The facts are its named values, the tables of vectors, and the number of memories.
     """
 
     meta: dict[str, str]

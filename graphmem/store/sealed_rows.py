@@ -38,15 +38,16 @@ def unsealed(knowledge: Knowledge) -> Knowledge:
 
 
 def sealed_meta(meta: Mapping[str, str], vault: Vault | None) -> dict[str, str]:
-    """Return named values, with the aliases of search terms encrypted.
+    """Return named values of the database, with secret ones encrypted.
 
-    People write these aliases. If `vault`, which encrypts, is None, the values are returned unchanged.
+    Only the aliases of search terms are encrypted, which people write. If `vault`, which encrypts, is None, the values are returned
+    unchanged.
     """
     return {name: vault.seal_text(value, name) if vault is not None and name in _META else value for name, value in meta.items()}
 
 
 def unsealed_meta(meta: Mapping[str, str]) -> dict[str, str]:
-    """Return meta values in readable form; this reverses `sealed_meta`."""
+    """Return named values of the database, decrypted."""
     return {name: opened_text(value, name) if name in _META else value for name, value in meta.items()}
 
 

@@ -1,6 +1,6 @@
-"""Whole-graph reads for the projections.
+"""Read the whole code graph from the database as sorted Arrow tables.
 
-The results are sorted Arrow tables from one consistent snapshot.
+All tables are from one moment.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ Ask = Callable[..., pa.Table]  # (named query, **parameters and fills) -> rows
 
 
 def graph_tables(ask: Ask, generation: int) -> GraphTables:
-    """Return all current rows in one snapshot, for the `graph` projection.
+    """Return the code graph as Arrow tables, all from one moment.
 
     The engine returns edges with row numbers of their ends, and this function replaces the row numbers by ids. That is four times cheaper
     than a join in the engine. Sorting compares the ranks of the ids, not the strings.
 
     Args:
         ask: runs named queries in one read transaction.
-        generation: generation of the code in that transaction.
+        generation: counter of code changes in that transaction.
     """
     nodes = {label: ask(query) for label, query in _NODE_QUERIES.items()}
     return GraphTables(
@@ -57,7 +57,7 @@ def graph_tables(ask: Ask, generation: int) -> GraphTables:
 
 
 def graph_edges(ask: Ask) -> pa.Table:
-    """Return the edges of the graph, as `graph_tables` does, but no nodes."""
+    """Return the edges of the code graph as an Arrow table, without its nodes."""
     return _edges(ask, {label: ask(query) for label, query in _NODE_QUERIES.items()})
 
 
@@ -94,7 +94,7 @@ def _edges(ask: Ask, nodes: Mapping[NodeTable, pa.Table]) -> pa.Table:
 def _ranked(ask: Ask, pair: Pair, ranks: dict[NodeTable, npt.NDArray[np.int64]]) -> pa.Table:
     """Return the edges between two node tables, with ranks instead of ids.
 
-    A rank is the position of an id among all sorted ids. Edges of nodes that are not live are left out.
+    A rank is the position of an id among all sorted ids. Edges of removed nodes are left out.
     """
     table = ask("all_edges", **{"edge": pair.edge, "from": pair.src, "to": pair.dst})
     ends = []

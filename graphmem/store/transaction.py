@@ -25,11 +25,14 @@ _OUTSIDE_ONLY = re.compile(r"\s*(COPY|CHECKPOINT|BEGIN|COMMIT|ROLLBACK)\b", re.I
 
 
 class CommitError(GraphMemError):
-    """A commit failed; only reopening the file shows whether it is on disk."""
+    """Error of a commit that may have reached the disk or not.
+
+    Only reopening the file shows which.
+    """
 
 
 class Transaction:
-    """A transaction of named write queries.
+    """A write transaction that runs named queries.
 
     Use it as a context manager: the end of the block commits, an exception rolls back.
 

@@ -28,7 +28,10 @@ _BYTES: Final = OccurrencesRow._fields.index("places")
 
 
 def plain(name: str, row: Any) -> list[Any]:
-    """Return a row of the table `name` as a list of JSON values."""
+    """Return a row of the code graph as a list of JSON values.
+
+    `name` is the table of the row, such as "symbols".
+    """
     values = list(row)
     if name == "occurrences":
         values[_BYTES] = base64.b64encode(values[_BYTES]).decode()
@@ -36,7 +39,10 @@ def plain(name: str, row: Any) -> list[Any]:
 
 
 def row_of(name: str, values: list[Any]) -> Any:
-    """Return the row of the table `name` from a list that `plain` made."""
+    """Return the row that `plain` converted to a list of JSON values.
+
+    `name` is the table of the row, such as "symbols".
+    """
     if name == "occurrences":
         values = [*values[:_BYTES], base64.b64decode(values[_BYTES]), *values[_BYTES + 1 :]]
     return ROWS[name]._make(values)

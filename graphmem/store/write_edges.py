@@ -1,4 +1,4 @@
-"""Write the edges of a change: removed, moved, changed and new ones.
+"""Write removed, moved, changed and new edges to the database.
 
 The cost must depend on the change, not on the graph. A statement that finds the edge's ends by primary key costs about 0.5 ms of processor
 time on kuzu. A join of an Arrow table with 45,000 symbols costs 13 to 40 ms, whatever the table's length. So a few rows are written one by
@@ -28,14 +28,14 @@ LabelOf = Callable[[str], NodeTable]
 
 
 class EdgeChanges:
-    """The edges of one change: removed ones, changed ones and new ones.
+    """The removed, changed and new edges of one change of the code.
 
     Args:
         delta: a complete change. An edge whose evidence changed is in both `delta.removed_edges` and `delta.edges`.
-        label_of: returns the label of the node with a given id.
+        label_of: returns the table (File, Symbol or External) of the node with a given id.
 
     Raises:
-        BadInputError: an edge is repeated, or the schema does not allow edges of its kind between nodes with these labels.
+        BadInputError: an edge is repeated, or the schema does not allow edges of its kind between these nodes.
     """
 
     def __init__(self, delta: GraphDelta, label_of: LabelOf) -> None:
@@ -156,7 +156,7 @@ def _create(transaction: Transaction, pair: Pair, rows: list[EdgeRow]) -> None:
 
 
 def label_lookup(files: Collection[str], externals: Collection[str]) -> LabelOf:
-    """Return a function that gives a node's label, such as File, by its id.
+    """Return a function that maps the id of a node to its table, such as File.
 
     An id that is neither a file nor an external is a symbol.
     """
@@ -170,7 +170,7 @@ def label_lookup(files: Collection[str], externals: Collection[str]) -> LabelOf:
 def no_such_pair(row: Any, label_of: LabelOf) -> BadInputError:
     """Return the error for an edge whose kind cannot join its two ends.
 
-    For example, a symbol cannot call a file. `row` begins with (kind, source id, destination id). The error names the labels of both ends.
+    For example, a symbol cannot call a file. `row` begins with (kind, source id, destination id). The error names the kinds of both ends.
     """
     kind, src, dst = row[:3]
     if kind == RelTable.CHUNK_OF:
@@ -209,9 +209,10 @@ def few_or_many(
 
 
 def once(what: str, keys: Sequence[Any]) -> None:
-    """Raise BadInputError if `keys`, from a change, contains a key twice.
+    """Raise BadInputError if a change contains a key twice.
 
-    `what` names the keys in the message. Without this check, the engine would write a null into one of the rows.
+    `keys` are the keys in the change, and `what` names them in the message. Without this check, the engine would write a null into one of
+    the rows.
     """
     if len(set(keys)) != len(keys):
         raise BadInputError(f"the {what} of the change contain a duplicate; include each one once", argument=what)

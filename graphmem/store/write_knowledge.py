@@ -1,4 +1,4 @@
-"""Write a change of memories inside the caller's transaction.
+"""Write a change of memories to the database, in an open transaction.
 
 A single memory needs a few statements by primary key, planned once per connection, 0.3 ms each. Thousands of memories need a few joins with
 Arrow tables. The constant `FEW` decides which statements run.
@@ -68,7 +68,7 @@ def check_delta(delta: KnowledgeDelta) -> None:
 
 
 def apply_knowledge(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, tables: Sequence[EmbeddingTable]) -> None:
-    """Apply a delta of memories and sessions to the database.
+    """Apply a change of memories and sessions to the database.
 
     The caller writes the vectors of new memories.
 
@@ -189,9 +189,9 @@ def _anchor(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, f
 
 
 def target_states(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> dict[str, State]:
-    """Map ids of nodes to states (gone or present), from which anchors follow.
+    """Map ids of nodes to their states: gone or present.
 
-    Unknown ids are left out.
+    The state of a memory's link follows from that of its target. Unknown ids are left out.
     """
     if not ids:
         return {}
@@ -226,9 +226,9 @@ def _put_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]
 
 
 def _forget_vectors(transaction: Transaction, released: Collection[tuple[str, str]], tables: Sequence[EmbeddingTable]) -> None:
-    """Delete the vectors in `released` that no memory or chunk uses.
+    """Delete those of the vectors `released` that no memory or chunk uses.
 
-    Each item of `released` is (model, hash of the text that the vector stands for).
+    Each item of `released` is (model, hash of the text that the vector belongs to).
     """
     texts = sorted({text_hash for model, text_hash in released if model and text_hash})
     if not texts:

@@ -1,7 +1,7 @@
-"""Write files, symbols and externals over their stored rows.
+"""Write files, symbols and externals: only the columns that differ.
 
-Only columns that differ are written. Most changes only move lines, which are numbers, and the engine sets numbers in place. After a string
-is set, even to the same value, the engine rewrites the whole column at the next checkpoint.
+Most changes only move lines, which are numbers, and the engine sets numbers in place. After a string is set, even to the same value, the
+engine rewrites the whole column at the next checkpoint.
 """
 
 from __future__ import annotations

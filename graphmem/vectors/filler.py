@@ -99,7 +99,7 @@ class VectorFiller:
         self._book = book
 
     def look_again(self) -> None:
-        """Make the next query choose the embedding model again.
+        """Choose the embedding model again at the next query.
 
         Call this after another database, with other vectors, has replaced the one in use.
         """
@@ -107,7 +107,7 @@ class VectorFiller:
             self._opened, self._switch, self._unused = False, None, []
 
     def query_embedder(self, model_id: str = "") -> Embedder | None:
-        """Return the embedding model for queries; None if no model is available.
+        """Return the embedding model for queries, or None.
 
         Args:
             model_id: id of the model with which the caller's stored vectors were computed. If it is "" or unknown here, the model in use
@@ -231,7 +231,7 @@ class VectorFiller:
         self.pause()
 
     def run(self) -> FillResult:
-        """Compute missing vectors in this thread until every chunk has a vector.
+        """Compute missing vectors in this thread until none is missing.
 
         Raises:
             EmbedderError: the model cannot be loaded or failed.
@@ -250,7 +250,7 @@ class VectorFiller:
             self._publish(IndexProgress("failed", 0, 0, self._failure))
 
     def _open(self) -> None:
-        """Choose the model for queries: the current model or a former one.
+        """Choose the embedding model for queries: the current or a former one.
 
         A former model is chosen if it has more stored vectors than the current model. It is used until the switch to the current model is
         complete. The choice is made once; later calls do nothing. The caller holds the lock `_choosing`.

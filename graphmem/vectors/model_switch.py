@@ -54,7 +54,7 @@ class ModelSwitch:
         self._have: set[str] = set(store.vectors(new.model_id)["text_hash"].to_pylist())
 
     def progress(self) -> tuple[int, int]:
-        """Return (number of chunks and memories with a new vector, number of all)."""
+        """Return how many chunks and memories have a new vector, and their number."""
         chunks, all_chunks = self._projections.covered_by(self._have)
         memories, all_memories = self.book.index().covered_by(self._have)
         return chunks + memories, all_chunks + all_memories
@@ -67,7 +67,7 @@ class ModelSwitch:
         )
 
     def is_complete(self) -> bool:
-        """Whether every chunk and live memory has a vector of the new model."""
+        """Whether all chunks and memories in use have a vector of the new model."""
         done, total = self.progress()
         return done == total and self._projections.snapshot().words is not None
 

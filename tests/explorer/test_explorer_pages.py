@@ -611,6 +611,13 @@ def test_what_moves_together_is_shown_from_a_real_history(tab, tmp_path, serve, 
             by_whom = "[...document.querySelectorAll('.card')].find((one) => one.innerText.startsWith('By whom'))"
             assert tab.value(f"{by_whom}.querySelector('tbody').innerText").split()[:2] == ["a", "6"]
             tab.until("document.querySelectorAll('.grid').length === 2", 60)
+            (root / "pins.txt").write_text("a==1\n", encoding="utf-8")
+            git("add", ".")
+            git("commit", "-q", "-m", "Update a", "--author", "renovate[bot] <renovate@mail.example>")
+            visit(address + "/explore/changes", "document.querySelector('main').textContent.includes('7 commits from')")
+            said = tab.value("document.querySelector('main').textContent")
+            assert "One of them, by a program that updates versions, is left out below (renovate[bot])." in said
+            assert "Update a" not in said
             visit(address + "/explore/graph?heat=owner", "document.querySelector('.over')?.textContent.includes('one person')")
 
 

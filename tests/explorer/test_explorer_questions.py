@@ -69,6 +69,8 @@ def test_the_box_leads_to_the_most_tangled_modules_by_any_word_for_it(words, tab
         ("what breaks if Graph.add_edge changes?", "/explore/impact"),
         ("who calls Graph.add_edge", "/explore/code"),
         ("where would I cut classes", "/explore/cut"),
+        ("where does the program begin?", "/explore/onboarding"),
+        ("what are the entry points", "/explore/onboarding"),
     ],
 )
 def test_a_question_that_a_page_answers_leads_to_that_page_and_not_to_search(question, page, tab, explorer, remembered, visit):
@@ -78,6 +80,29 @@ def test_a_question_that_a_page_answers_leads_to_that_page_and_not_to_search(que
     assert "In short" not in tab.value("document.querySelector('main').textContent")
     tab.value("document.querySelector('main .card a.button').click()")
     tab.until(f"location.pathname === '{page}' && document.querySelector('h1')")
+
+
+def test_the_answer_about_entry_points_names_them_or_the_exports_of_a_library(tab, explorer, remembered, visit):
+    visit(f"{explorer}/explore/ask?q=what+are+the+entry+points", "document.querySelector('main .card .answer')")
+    said = tab.value("document.querySelector('main .card .answer').textContent")
+    outside = remembered.entry_points(["main", "route", "command", "event", "task"], limit=1).total
+    exports = remembered.entry_points(["export"], limit=1).total
+    assert said.startswith(
+        "Execution starts at" if outside else f"No program, command, route or task is known. Other projects can use {exports:,}"
+    )
+
+
+def test_memories_with_all_words_are_listed_apart_from_those_that_are_only_near(tab, explorer, remembered, visit):
+    near = "document.querySelector('main div.nearest h2')"
+    visit(
+        explorer + "/explore/memories?text=nodes+missing",
+        f"document.querySelector('main ul.memories').children.length === 1 && {near}",
+    )
+    assert tab.value(f"{near}.textContent") == "Not all of these words, but some of them or near in meaning"
+    assert "creates missing nodes" in tab.value("document.querySelector('main ul.memories').textContent")
+    assert "creates missing nodes" not in tab.value("document.querySelector('main div.nearest').textContent")
+    visit(explorer + "/explore/memories?text=silently+outermost", near)
+    assert tab.value("document.querySelector('main ul.memories').textContent").startswith("No memory has all of these words.")
 
 
 def test_a_question_about_how_or_why_is_searched(tab, explorer, remembered, visit):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.history.authors import is_bot, one_name_each
+from graphmem.history.authors import is_bot, is_routine, one_name_each
 
 
 @pytest.mark.parametrize("name", ["renovate[bot]", "shop release bot", "ci-bot", "dependabot-preview", "Copilot", "GitHub Actions", "Bot"])
@@ -15,6 +15,19 @@ def test_a_program_is_no_person(name):
 @pytest.mark.parametrize("name", ["Ann Lee", "angelbot", "Phil Talbot", "Renovatus", "copilotka", "Bot Meyer"])
 def test_a_person_whose_name_only_looks_so_is_no_program(name):
     assert not is_bot(name)
+
+
+def test_a_program_that_changes_code_is_no_routine_and_one_that_updates_versions_is():
+    assert [
+        is_routine(name) for name in ("renovate[bot]", "dependabot[bot]", "ci-bot", "copilot-swe-agent[bot]", "Copilot", "Ann Lee")
+    ] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_names_with_one_address_or_that_differ_in_case_are_one_person():

@@ -64,15 +64,15 @@ def _quotient(home: Mapping[str, int], between: Sequence[tuple[str, str]]) -> nx
 
 
 def _loose(home: Mapping[str, int], size: Mapping[str, int], between: Sequence[tuple[str, str]]) -> list[str]:
-    """Units to take out of their groups, because the groups form a cycle.
+    """Packages to take out of their groups, because the groups form a cycle.
 
-    A unit (such as a package) is taken out if a dependency joins it to another group of the cycle. The largest unit of each group stays in
-    the group.
+    A package (or other set of files that stay together) is taken out if a dependency joins it to another group of the cycle. The largest
+    one of each group stays in the group.
 
     Args:
-        home: maps a unit to its group.
-        size: maps a unit to its size.
-        between: dependencies, as (dependent unit, unit).
+        home: maps a package to its group.
+        size: maps a package to its size.
+        between: dependencies, as (dependent package, package).
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
@@ -87,10 +87,10 @@ def _loose(home: Mapping[str, int], size: Mapping[str, int], between: Sequence[t
 
 
 def _candidates(unit: str, home: Mapping[str, int], first: Mapping[str, int]) -> list[int]:
-    """Groups that a unit (such as a package) may join, best first.
+    """Groups that a package may join, best first.
 
-    `home` maps a unit to its current group, and `first` maps a unit to its original group. The original group of `unit` comes first, if
-    other units are still in it. Then come the groups of units in the nearest folders.
+    `home` maps a package (or other set of files that stay together) to its current group, and `first` maps it to its original group. The
+    original group of `unit` comes first, if other packages are still in it. Then come the groups of packages in the nearest folders.
     """
     found = [home[one] for one in sorted(home) if first[one] == first[unit] and home[one] == first[one]]
     above = unit

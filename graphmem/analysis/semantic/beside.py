@@ -1,7 +1,7 @@
-"""Files beside the product, such as examples and generated code.
+"""Find files that are not part of the product, such as examples.
 
-Documentation and scripts of developers belong to them. They are in the graph like all code. In lists that tell a newcomer where to
-begin, they come last.
+Generated code, documentation and scripts of developers belong to them. They are in the graph like all code. In lists that tell a newcomer
+where to begin, they come last.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ANYWHERE: Final = (FOLDERS - AT_ROOT) | {*_EXAMPLES, *_MEASURES}
 
 
 def is_beside(path: str) -> bool:
-    """Whether folders or name say that a file is not part of the product.
+    """Whether folders or name show that a file is not part of the product.
 
     `tools`, `build` and `docs` count at the root only: a package may have a part of this name.
     """
@@ -39,7 +39,10 @@ def is_beside(path: str) -> bool:
 
 
 def beside(view: GraphView) -> npt.NDArray[np.bool_]:
-    """Whether each node is in a file beside the product, shape (n,)."""
+    """Whether each node is in a file that is not part of the product.
+
+    Examples are scripts and generated code. The result has the shape (n,).
+    """
     of_path = np.array([*(is_beside(path) for path in view.paths), False], np.bool_)  # the last one is for code without a file, path -1
     found: npt.NDArray[np.bool_] = of_path[view.path_index]
     return found

@@ -58,9 +58,9 @@ class Breach:
 
 @dataclass(frozen=True)
 class Checked:
-    """The result of checking one rule: breaches, and patterns without files.
+    """Result of checking a rule: dependencies that break it, unused patterns.
 
-    A breach is a dependency that breaks the rule.
+    A pattern is unused if no file matches it.
     """
 
     rule: BoundaryRule
@@ -199,7 +199,7 @@ def _matched(paths: Sequence[str], unmatched: list[str], patterns: Sequence[str]
 
 
 def baseline_line(breach: Breach) -> str:
-    """The line in the baseline that accepts a breach.
+    """The line of the baseline file that accepts a breach of a rule.
 
     The baseline is a file that lists accepted breaches.
     """
@@ -207,7 +207,7 @@ def baseline_line(breach: Breach) -> str:
 
 
 def baseline_lines(text: str) -> Iterator[str]:
-    """The lines of a baseline (list of accepted breaches).
+    """The lines of the baseline file, which lists accepted breaches of rules.
 
     Comments and blank lines are left out.
     """

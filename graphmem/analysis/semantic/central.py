@@ -29,9 +29,9 @@ _SKIPPED: Final = tuple(NODE_KINDS.index(kind) for kind in ("module", "variable"
 
 
 def page_rank(view: GraphView) -> F64:
-    """Rank of each node as a multiple of the average, shape (n,).
+    """Centrality of each node, as a multiple of the average, shape (n,).
 
-    Tests neither give nor receive rank.
+    A node is central if many nodes depend on it, also indirectly. Tests neither give nor receive rank.
     """
     counted = (view.label == SYMBOL) & ~view.is_test
     rows = np.flatnonzero(kind_mask(DEPENDENCY_KINDS)[view.edge_kind] & counted[view.src] & counted[view.dst] & (view.src != view.dst))

@@ -1,4 +1,4 @@
-"""Divide files into communities, which become the modules of the map.
+"""Divide files into groups, which become the modules of the map.
 
 Files are tied by dependencies, common changes, folders and earlier modules. All ties form one weighted undirected graph, which Louvain's
 method partitions. Each folder and each earlier module is an extra node ("hub"), tied to each of its files. With a hub, a folder needs one
@@ -79,7 +79,7 @@ def communities(
 
 
 def _with_splinters_joined(groups: list[list[str]]) -> list[list[str]]:
-    """Merge each group that has too few files into another group.
+    """Merge each group with too few files into a group of the same folders.
 
     The other group is the one with the most files in the folders of the small group. If no other group has files there, the small group
     stays.
@@ -102,7 +102,7 @@ def _with_splinters_joined(groups: list[list[str]]) -> list[list[str]]:
 
 
 def without_strangers(groups: Sequence[Sequence[str]], tests: Collection[str], units: Mapping[str, str]) -> list[list[str]]:
-    """Move files out of groups whose names would be misleading for them.
+    """Move files out of groups that will have a misleading name for them.
 
     A group is named after the folder with most of its files. If this is a folder of tests, other code in the group is there only because of
     its tests. Such code, with the tests beside it, joins the group with most files of the nearest folder. Then single files move to the
@@ -201,14 +201,18 @@ def _graph(
 
 
 def _node(path: str, units: Mapping[str, str]) -> Node:
-    """Node that stands for a file: its unit (a Go package), or the file."""
+    """Node of the graph that stands for a file.
+
+    It is the file itself, or the unit that is never divided, such as a Go package.
+    """
     return (_UNIT, units[path]) if path in units else (_FILE, path)
 
 
 def _contracted(graph: nx.Graph, units: Mapping[str, str]) -> nx.Graph:
-    """Replace the files of each unit by one node; add up their edges.
+    """Replace the files of each Go package by one node; add up their edges.
 
-    An edge inside a unit becomes a loop, so that the unit keeps its weight.
+    `units` maps files to packages, or to other units that are never divided. An edge inside a unit becomes a loop, so that the unit keeps
+    its weight.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 

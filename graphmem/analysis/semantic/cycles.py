@@ -88,9 +88,9 @@ def _cycle(level: str, files: FileGraph, arcs: Mapping[Pair, Arc], weights: Mapp
 
 
 def _frees(graph: nx.DiGraph, pair: Pair) -> int:
-    """Number of nodes that leave the cycle if the edge `pair` is removed.
+    """Count the nodes that leave a cycle if one edge is removed.
 
-    `graph` is the cycle. It is unchanged after the call.
+    `graph` is the cycle, and `pair` the edge. The graph is unchanged after the call.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 

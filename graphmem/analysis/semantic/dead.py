@@ -64,7 +64,7 @@ _DECORATIONS: Final = frozenset({"property", "static", "classmethod", "abstract"
 
 
 class Mentions(NamedTuple):
-    """Number of occurrences of each name in the indexed texts.
+    """Number of occurrences of each name in the project's code and texts.
 
     Occurrences in definitions count as well.
     """
@@ -113,9 +113,9 @@ def _candidates(view: GraphView) -> Bool:
 
 
 def offered(entries: Entries) -> Bool:
-    """Whether each node belongs to the project's public API.
+    """Which nodes belong to the public API of the project, shape (n,).
 
-    The result is booleans of shape (n,). A member of a public definition belongs to the API if all names in its path are public.
+    The result is booleans. A member of a public definition belongs to the API if all names in its path are public.
     """
     view = entries.view
     names = view.arrays.nodes.name.to_pylist()
@@ -129,7 +129,10 @@ def offered(entries: Entries) -> Bool:
 
 
 def _roots(entries: Entries) -> Bool:
-    """Nodes where execution may begin, tests included."""
+    """Which nodes are code where execution may begin, tests included.
+
+    The result is booleans, one for each node.
+    """
     view = entries.view
     roots: Bool = (view.label == SYMBOL) & (view.parent < 0)
     entry = np.zeros(view.n, np.bool_)
@@ -206,7 +209,7 @@ def _reason(view: GraphView, node: int, live_tests: Bool) -> str:
 
 
 def _span(view: GraphView, node: int) -> list[int]:
-    """Node of a definition, with the nodes of all definitions inside it."""
+    """A definition and all definitions inside it, as nodes."""
     found = [node]
     for one in found:
         found.extend(view.dst[view.out_edges(one, (EdgeKind.DEFINES,))].tolist())
@@ -245,7 +248,10 @@ def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]
 
 
 def _users(view: GraphView, node: int, dead: Collection[int]) -> set[int]:
-    """Other dead definitions that use `node` or a definition inside it."""
+    """Dead definitions that use a given one, or a definition inside it.
+
+    `dead` are all dead definitions.
+    """
     found = set()
     for one in _span(view, node):
         for user in view.src[view.in_edges(one, USES)].tolist():
@@ -306,7 +312,7 @@ def _has_external_base(view: GraphView, node: int) -> bool:
 
 
 def _stands_in(view: GraphView, node: int, parent: int) -> bool:
-    """Whether a class member may implement an interface outside the project.
+    """Whether a method may implement an interface outside the project.
 
     The answer is True if `node` or another member of its class `parent` has an empty body. A class with an empty member is often a stub for
     an interface. So its methods are less certainly dead.
@@ -343,7 +349,7 @@ def is_made_elsewhere(path: str) -> bool:
 
 
 def _explained(view: GraphView, node: int) -> int:
-    """Number of lines that use a definition, according to the graph.
+    """Number of lines on which the graph knows a use of a definition.
 
     If the definition's name occurs on more lines, some of them may be uses that the graph lacks.
     """

@@ -25,7 +25,7 @@ NOTICEABLE: Final = 0.1  # smaller relative changes of a dependency's weight are
 
 
 class State(NamedTuple):
-    """State of a project at one time: its modules and its entry points."""
+    """Modules and entry points of a project at one time, to compare states."""
 
     modules: Modules
     entries: Entries
@@ -109,7 +109,7 @@ def _cycles(modules: Modules) -> list[Cycle]:
 
 
 def _only_in(cycles: list[Cycle], others: list[Cycle]) -> list[Cycle]:
-    """Cycles in `cycles` that are not contained in any cycle of `others`."""
+    """Cycles that are not contained in any cycle of another list."""
     return [one for one in cycles if not any(one.level == other.level and set(one.members) <= set(other.members) for other in others)]
 
 

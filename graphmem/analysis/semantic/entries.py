@@ -46,7 +46,7 @@ class Entries:
 
     @cached_property
     def listed(self) -> dict[int, str]:
-        """Entry points to show, as a map from the node to its kind.
+        """Entry points to show to people, as a map from the node to its kind.
 
         In test code, only tests and fixtures are listed.
         """
@@ -61,15 +61,18 @@ class Entries:
 
     @cached_property
     def beside(self) -> npt.NDArray[np.bool_]:
-        """Whether each node is in code beside the product, shape (n,)."""
+        """Whether each node is in code outside the product, shape (n,).
+
+        Examples are scripts and generated code.
+        """
         return beside(self.view)
 
     def ordered(self, kinds: Collection[str] | None, named: Collection[str], calls: Calls) -> list[int]:
-        """Entry points of given kinds, in the order for a newcomer.
+        """Entry points of given kinds, in the order in which to read them.
 
-        Code beside the product comes last. Commands without a name in a framework come first: a manifest declares most of them, and a
-        person types them. The others follow by kind. Among these commands, and among programs, those that run the most code precede the
-        others; the rest is ordered by path and line.
+        Code that is not part of the product, such as examples, comes last. Commands without a name in a framework come first: a manifest
+        declares most of them, and a person types them. The others follow by kind. Among these commands, and among programs, those that run
+        the most code precede the others; the rest is ordered by path and line.
 
         Args:
             kinds: kinds to return; None for all kinds except tests and fixtures.
@@ -140,7 +143,7 @@ class Calls:
 
     @cached_property
     def rows(self) -> dict[int, list[int]]:
-        """For each node, the edge rows of its calls; see the class."""
+        """Edge rows of the calls of each node, most confident first, then by line."""
         view, rows = self.view, self._rows
         order = np.lexsort((view.dst[rows], view.line[rows], -view.confidence[rows], view.src[rows]))
         found: dict[int, list[int]] = {}
@@ -150,7 +153,7 @@ class Calls:
 
     @cached_property
     def _called(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-        """Called nodes, sorted by caller, and where those of each node begin.
+        """Two arrays: the called nodes by caller, and where each caller's begin.
 
         The beginnings have one entry more than there are nodes, so node `i` calls `called[begin[i] : begin[i + 1]]`.
         """

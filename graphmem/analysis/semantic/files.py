@@ -36,12 +36,12 @@ _VARIABLE: Final = NODE_KINDS.index("variable")
 
 
 class FileGraph:
-    """Files and the dependencies between them.
+    """Files and the dependencies (links) between them.
 
     Attributes (f files, l links):
         paths: paths of the files, ascending.
-        node: int32 (f,), node of each file in the view.
-        of_path: int32 (paths of the view,), index of the file at each path; -1 if it is not a file.
+        node: int32 (f,), node of each file in the code graph.
+        of_path: int32 (paths of the code graph,), index of the file at each path; -1 if it is not a file.
         rows: int64, edge rows between different files, grouped by link.
         ptr: int64 (l + 1,), link i has rows[ptr[i]:ptr[i + 1]].
         src, dst: int64 (l,), ends of each link; links are sorted by (src, dst).
@@ -82,12 +82,12 @@ class FileGraph:
 
     @cached_property
     def weight(self) -> I64:
-        """Number of edges between the two files of each link, shape (l,)."""
+        """Number of edges behind each dependency between two files, shape (l,)."""
         return np.diff(self.ptr)
 
     @cached_property
     def is_test(self) -> npt.NDArray[np.bool_]:
-        """Booleans, shape (f,): test files, and files in folders of tests."""
+        """Which files are tests or in folders of tests: booleans, shape (f,)."""
         view = self.view
         nodes = np.flatnonzero((view.label == SYMBOL) & view.is_test).astype(np.int32)
         holds = np.bincount(self.file_of(nodes), minlength=len(self)) > 0
@@ -98,10 +98,10 @@ class FileGraph:
 
     @cached_property
     def facade(self) -> npt.NDArray[np.bool_]:
-        """Booleans, shape (f,): façades, such as a package's `__init__`.
+        """Which files only re-export names, as `__init__` may; shape (f,).
 
-        A façade defines nothing and only re-exports. If code uses a re-exported name, the edge leads to the original definition. So a map
-        shows no dependency from or to a façade.
+        The result is booleans. Such a file is called a façade. If code uses a re-exported name, the edge leads to the original definition.
+        So a map shows no dependency from or to a façade.
         """
         out = np.bincount(self.src, minlength=len(self)) > 0
         found: npt.NDArray[np.bool_] = out & (self.functions == 0) & ~self.is_test
@@ -128,7 +128,7 @@ class FileGraph:
 
     @cached_property
     def complexity(self) -> I64:
-        """Sum of complexity over each file's definitions, shape (f,)."""
+        """Sum of the complexities of each file's definitions, shape (f,)."""
         files = self.file_of(np.arange(self.view.n, dtype=np.int32))
         known = files >= 0
         return np.bincount(files[known], self.view.complexity[known], minlength=len(self)).astype(np.int64)
@@ -162,9 +162,9 @@ class FileGraph:
 
     @cached_property
     def deferred(self) -> npt.NDArray[np.bool_]:
-        """Whether all imports of each link are inside functions; shape (l,).
+        """Which dependencies between files only functions import; shape (l,).
 
-        Such imports do not run when the file is loaded. A link without imports gives True.
+        Such imports do not run when the file is loaded. A dependency without imports gives True.
         """
         view = self.view
         imports = EDGE_KINDS.index(EdgeKind.IMPORTS)

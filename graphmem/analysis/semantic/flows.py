@@ -106,7 +106,7 @@ def _best(modules: Modules, calls: Calls, module_of: Sequence[int], entry: int) 
 
 
 def _called(symbol: SymbolInfo) -> str:
-    """Name of a node as a flow shows it.
+    """Name of a step of a flow, as answers show it.
 
     For code that runs when a file is loaded, the name is the path of the file.
     """

@@ -1,4 +1,4 @@
-"""Hot spots: complex code that changes often and has many dependents.
+"""Find hot spots: complex code that changes often and is used much.
 
 Source:
     A. Tornhill, Your Code as a Crime Scene (2015), for churn times complexity; dependents are the third factor here.
@@ -48,11 +48,11 @@ def symbol_dependents(files: FileGraph) -> I64:
 
 
 def scores(churn: F64 | None, complexity: npt.NDArray[np.int64], dependents: npt.NDArray[np.int64]) -> F64:
-    """Heat, 0..100: geometric mean of churn, complexity and dependents.
+    """Risk of changes, 0 to 100, from churn, complexity and dependents.
 
-    The three factors are log(1 + churn), log(1 + complexity) and log(2 + dependents), each divided by its largest value. Without churn
-    (None), the heat has only the other two factors. If churn or complexity is 0, the heat is 0. Without dependents, the heat is low, but
-    not 0.
+    The score, called heat, is a geometric mean. The three factors are log(1 + churn), log(1 + complexity) and log(2 + dependents), each
+    divided by its largest value. Churn is the frequency of change. Without churn (None), the heat has only the other two factors. If churn
+    or complexity is 0, the heat is 0. Without dependents, the heat is low, but not 0.
     """
     factors = [_share(complexity.astype(np.float64)), _share(dependents.astype(np.float64) + 1)]
     if churn is not None:
@@ -67,15 +67,19 @@ def _share(values: F64) -> F64:
 
 
 def file_heat(files: FileGraph, churn: F64 | None) -> F64:
-    """Heat of each file, 0 to 100, shape (f,); 0 for tests."""
+    """Risk of a change of each file, 0 to 100, shape (f,).
+
+    It is 0 for tests.
+    """
     found = scores(churn, np.where(files.is_test, 0, files.complexity), file_dependents(files))
     return np.where(files.is_test, 0.0, found)
 
 
 def symbol_heat(files: FileGraph, churn: F64 | None) -> tuple[F64, I64]:
-    """Heat, 0 to 100, and number of dependents of each node, shape (n,).
+    """Risk of a change of each node, 0 to 100, and number of dependents.
 
-    Only definitions that have a body and are outside tests have a heat above 0. The churn of a definition is the churn of its file.
+    Both results have the shape (n,). Only definitions that have a body and are outside tests have a score above 0. The frequency of change
+    of a definition is that of its file.
     """
     view = files.view
     dependents = symbol_dependents(files)

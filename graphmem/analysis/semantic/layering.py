@@ -49,9 +49,10 @@ def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
 
 
 def frees(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> dict[tuple[T, T], int]:
-    """For each edge of `cut`, the number of nodes that its removal frees.
+    """Number of nodes that leave their cycle when an edge is removed.
 
-    A node is freed if it is no longer in a cycle. Edges that free no node when removed alone are left out.
+    The result has this number for each edge of `cut`. A node leaves if it is then in no cycle. Edges that free no node when removed alone
+    are left out of the result.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
@@ -72,7 +73,7 @@ def frees(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> d
 
 
 def worth_cutting(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> list[tuple[T, T]]:
-    """Edges whose removal alone frees at least one node from its cycle.
+    """Edges that are worth removing: each alone frees a node from its cycle.
 
     They are sorted by weight per freed node, lightest first. The list has at most one edge for every `ALARMS` edges in `weights`.
     """
@@ -82,7 +83,7 @@ def worth_cutting(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T
 
 
 def strata(nodes: Sequence[T], weights: Mapping[tuple[T, T], float]) -> dict[T, int]:
-    """Layer of each node, where all nodes of a cycle have the same layer.
+    """Layer of each node; all nodes of a cycle have the same layer.
 
     The keys of `weights` are edges (from, to). A node is above the nodes that it depends on.
     """

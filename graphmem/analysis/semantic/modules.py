@@ -64,7 +64,7 @@ def _divided(units: Mapping[str, str], module_of: Mapping[str, str]) -> bool:
 
 
 class Modules:
-    """A division of the files of a graph view into modules; immutable.
+    """A division of the files of a code graph into modules; immutable.
 
     Args:
         view: the graph.
@@ -72,7 +72,7 @@ class Modules:
         project: name of the project, from which new ids are made.
         churn: path -> number of commits, where old commits count less; None without history.
         co_change: (path, path) -> strength in [0, 1]; pairs with a file outside the graph are ignored.
-        current: whether `known` was computed for this generation (state) of the graph. If so, the modules in `known` keep their files.
+        current: whether `known` was computed for this state of the graph. If so, the modules in `known` keep their files.
         packaged: languages, such as Go, in which the files of one folder are one package. No module divides a package.
 
     Attributes:
@@ -161,11 +161,11 @@ class Modules:
 
     @cached_property
     def _tests(self) -> frozenset[str]:
-        """Files of tests."""
+        """Paths of the files that are tests or in folders of tests."""
         return frozenset(self.files.paths[i] for i in np.flatnonzero(self.files.is_test).tolist())
 
     def _code(self) -> list[str]:
-        """Files that contain code and appear on the map.
+        """Paths of the files with code, which appear on the map.
 
         Text and data files are left out.
         """
@@ -183,9 +183,9 @@ class Modules:
 
     @cached_property
     def _counted(self) -> npt.NDArray[np.bool_]:
-        """Whether each link (dependency between two files) counts for modules.
+        """Which dependencies between files count as dependencies of modules.
 
-        Links from tests, and links from or to façades, do not count.
+        Dependencies of tests, and those of files that only re-export names, do not count.
         """
         files = self.files
         found: npt.NDArray[np.bool_] = ~(files.facade[files.src] | files.facade[files.dst] | files.is_test[files.src])
@@ -193,7 +193,10 @@ class Modules:
 
     @property
     def _arcs(self) -> list[tuple[str, str]]:
-        """Pairs of files (dependent, dependency), without tests and façades."""
+        """Pairs of files, of which the first depends on the second.
+
+        Tests, and files that only re-export names, are left out.
+        """
         files = self.files
         ends = zip(files.src[self._counted].tolist(), files.dst[self._counted].tolist(), strict=True)
         return [(files.paths[a], files.paths[b]) for a, b in ends]
@@ -217,9 +220,9 @@ class Modules:
 
     @cached_property
     def upward(self) -> frozenset[tuple[int, int]]:
-        """Dependencies (from, to) between modules that layers ignore.
+        """Dependencies between modules that are ignored to arrange layers.
 
-        A module is given by its position in `groups`. Without these dependencies, the modules have no cycle.
+        Each is (from, to). A module is given by its position in `groups`. Without these dependencies, the modules have no cycle.
         """
         return frozenset(feedback(self.weights))
 
@@ -242,7 +245,7 @@ class Modules:
 
     @cached_property
     def knots(self) -> list[list[int]]:
-        """Groups of modules that form a cycle of dependencies, largest first.
+        """Cycles of modules: groups that depend on each other, largest first.
 
         A module is given by its position in `groups`.
         """
@@ -258,21 +261,27 @@ class Modules:
 
     @cached_property
     def worth_cutting(self) -> frozenset[tuple[int, int]]:
-        """Dependencies (from, to) that alone keep some module in a cycle.
+        """Dependencies between modules that are worth removing.
 
-        A module is given by its position in `groups`. Of these dependencies, only the few with the least weight are chosen; see
-        `layering.worth_cutting`.
+        Each is (from, to), and alone keeps some module in a cycle. A module is given by its position in `groups`. Of these dependencies,
+        only the few with the least weight are chosen; see `layering.worth_cutting`.
         """
         return frozenset(worth_cutting(self.weights, self.upward))
 
     @cached_property
     def heat(self) -> F64:
-        """Heat of each file, 0 to 100, shape (f,); see the module `heat`."""
+        """Risk of a change of each file, 0 to 100, shape (f,).
+
+        The module `heat` has the formula.
+        """
         return file_heat(self.files, self.churn)
 
     @cached_property
     def modularity(self) -> float:
-        """Modularity of the modules, computed from dependencies alone."""
+        """Quality of the division of files into modules: modularity.
+
+        The number is Newman's modularity, calculated from the dependencies between files: high if most dependencies stay within a module.
+        """
         grouped = {path for group in self.groups for path in group.paths}
         links = {pair: count for pair, count in self._links.items() if pair[0] in grouped and pair[1] in grouped}
         return round(modularity([group.paths for group in self.groups], links), 4)

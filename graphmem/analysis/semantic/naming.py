@@ -128,7 +128,7 @@ def main_folder(group: Sequence[str]) -> str:
 
 
 def _below(paths: Iterable[str]) -> Counter[str]:
-    """Number of files below each folder, at any depth."""
+    """Number of given files below each folder, at any depth."""
     counts: Counter[str] = Counter()
     for path in paths:
         folder = path.rpartition("/")[0]
@@ -139,17 +139,20 @@ def _below(paths: Iterable[str]) -> Counter[str]:
 
 
 class _Shares:
-    """Folders of a project, to check whether modules may be named after them."""
+    """Numbers of files in each folder, to check names of modules.
+
+    A module may be named after a folder that holds more than half of its files.
+    """
 
     def __init__(self, groups: Iterable[Sequence[str]], top: str, root: str) -> None:
         self._root = root
         self._folder = {_shown(folder, top): folder for folder in _below(path for group in groups for path in group)}
 
     def true_of(self, name: str, group: Sequence[str]) -> bool:
-        """Whether a module with the files `group` may have the name `name`.
+        """Whether a module with given files may have a given name.
 
-        If the name is or begins with a folder, the folder must hold more than half of the files. If the name stands for the root, at least
-        half of the files must be directly in the root. Any other name is allowed.
+        `group` has the files. If the name is or begins with a folder, the folder must hold more than half of the files. If the name stands
+        for the root, at least half of the files must be directly in the root. Any other name is allowed.
         """
         base = name.partition(": ")[0]
         if base in {ROOT, _FORMER_ROOT} - {self._root}:
@@ -213,7 +216,7 @@ def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: 
 
 
 def _together(group: Sequence[str], parts: Counter[str], top: str) -> str:
-    """The largest folders that together hold most files, as in `build + perf`.
+    """Folders that together hold most files of a module, as in `build + perf`.
 
     At most `PARTS` folders are named. `parts` has the number of files in each folder, and `top` is the common folder of all files.
     """

@@ -151,9 +151,9 @@ def _stem(word: str) -> str:
 
 
 def _folders(name: str, path: str) -> Sequence[str]:
-    """Names by which documentation may mention the module `name` at `path`.
+    """Names by which documentation may mention a module.
 
-    They are the path and the name, and the last parts of both.
+    They are its path and its name, and the last parts of both.
     """
     whole = [one for one in (path, name) if one and ":" not in one]
     return list(dict.fromkeys([*whole, *(one.rpartition("/")[2] for one in whole)]))

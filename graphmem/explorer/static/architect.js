@@ -135,20 +135,24 @@ export async function changes(page, { base = "", days = "" }, signal) {
   fill(form, h("form.bar", { onsubmit: (event) => (event.preventDefault(), go(to("changes", { base: input.value.trim() }))) }, field(w.span, span), field(w.base, input), h("button", null, w.compare)));
   fill(place, h("p.loading", null, words.loading));
   let some = [];
-  let said = "";
+  let said = [];
+  let first = "";
   try {
-    const { commits: found } = await ask("CommitList", { limit: MOST_COMMITS }, signal);
+    const { commits: found } = await ask("CommitList", { limit: MOST_COMMITS, programs: true }, signal);
     if (!found.commits.length) return fill(place, h("p", null, w.no_commits), found.notes.map((note) => h("p.hint", null, `${note}.`)));
     const newest = Date.parse(found.commits[0].at);
     const at = base ? found.commits.findIndex((one) => one.sha.startsWith(base)) : -1;
     some = at > 0 ? found.commits.slice(0, at) : found.commits.filter((one) => newest - Date.parse(one.at) <= Number(days || QUARTER) * DAY_MS);
     const cut = some.length === MOST_COMMITS;
-    said = w.since(some.length, some.at(-1).at.slice(0, 10), some[0].at.slice(0, 10), Math.floor((Date.now() - newest) / DAY_MS), cut);
+    const routine = some.filter((one) => one.routine);
+    said = [w.since(some.length, some.at(-1).at.slice(0, 10), some[0].at.slice(0, 10), Math.floor((Date.now() - newest) / DAY_MS), cut), routine.length ? ` ${w.routine(routine.length, [...new Set(routine.map((one) => one.author))])}` : ""];
+    first = some.at(-1).sha;
+    some = some.filter((one) => !one.routine);
   } catch (error) {
     if (error.name === "AbortError") return;
     return fill(place, failure(error));
   }
-  const since = base || some.at(-1).sha;
+  const since = base || first;
   const byModule = new Map();
   const nowhere = some.filter((one) => !one.modules.length).length;
   for (const one of some) for (const name of one.modules) byModule.set(name, (byModule.get(name) ?? 0) + 1);

@@ -8,7 +8,7 @@ import { words } from "./words.js";
 
 const PAGE = 30;
 const MOST_BESIDE = 200; // dependents of a file whose memories are looked for
-const NEAREST = 5; // memories of a folder around a place without any
+const NEAREST = 5; // memories of a folder around a place without any, or near in meaning to the words
 
 export async function show(page, parameters, signal) {
   if (parameters.id) return showOne(page, parameters.id, signal);
@@ -32,6 +32,7 @@ export async function show(page, parameters, signal) {
   const total = h("p.lead", { role: "status" });
   const list = h("ul.memories");
   const more = h("div");
+  const near = h("div.nearest");
   const given = () => Object.fromEntries(Object.entries(controls).map(([key, control]) => [key, control.value.trim()]));
   let turn = null;
   const load = async (after = null) => {
@@ -61,18 +62,31 @@ export async function show(page, parameters, signal) {
         return next;
       }
       fill(more, next);
-      if (entries.length || !place) return entries.length ? entries : h("li", null, w.none);
-      const near = h("li.nearest");
-      nearest(near, place.path, turn.signal);
-      return [h("li", null, w.none_about), near];
+      fill(near);
+      if (text) nearInMeaning(near, text, new Set(found.edges.map(({ node }) => node.shortId)), turn.signal);
+      if (entries.length || !place) return entries.length ? entries : h("li", null, text ? w.none_words : w.none);
+      const beside = h("li.nearest");
+      nearest(beside, place.path, turn.signal);
+      return [h("li", null, w.none_about), beside];
     }, (ref) => to("memories", { file: ref }));
   };
   const reload = later(() => load(), 150);
   const form = h("form.bar", { onsubmit: (event) => event.preventDefault(), oninput: reload },
     h("div.field.grow", null, h("label", { for: "memories-about" }, w.about_this), box), h("label.field.grow", null, h("span", null, w.text), controls.text), field(w.type, controls.type), field(w.status, controls.status), field(w.tag, controls.tag), field(w.sort, controls.sort));
-  fill(page, h("div.heading.row", null, h("h1", null, w.title), h("nav.actions", null, link(to("teach"), words.views.teach, { class: "button primary" }), link(to("review"), words.views.review, { class: "button" }))), form, total, list, more);
+  fill(page, h("div.heading.row", null, h("h1", null, w.title), h("nav.actions", null, link(to("teach"), words.views.teach, { class: "button primary" }), link(to("review"), words.views.review, { class: "button" }))), form, total, list, more, near);
   if (!parameters.text && !about) box.querySelector("input").focus();
   await load();
+}
+
+/** Fill a place with memories that do not have all of the words, but some of them or their meaning. */
+async function nearInMeaning(place, text, listed, signal) {
+  try {
+    const { search } = await ask("Search", { query: text, kinds: ["MEMORY"], limit: NEAREST + listed.size, explain: false }, signal);
+    const others = search.hits.map((hit) => hit.memory).filter((one) => one && !listed.has(one.shortId)).slice(0, NEAREST);
+    fill(place, others.length ? [h("h2", null, words.memories.near), h("ul.memories", null, others.map(item))] : null);
+  } catch (error) {
+    if (error.name !== "AbortError") fill(place, failure(error));
+  }
 }
 
 /** Fill a place with memories near a path without any: about code that uses it or that it uses, and of the nearest folder that has some. */

@@ -481,7 +481,7 @@ export function symbolField(id, { label, value = "", placeholder = "", chosen, n
   const warm = () => {
     if (!everything) return;
     const took = (keep) => (found) => (keep(found), list.hidden || look()); // what was typed meanwhile is looked for again
-    if (commits === null) (commits = []), ask("CommitList", { limit: 200 }).then(took((found) => (commits = found.commits.commits)), () => (commits = null));
+    if (commits === null) (commits = []), ask("CommitList", { limit: 200, programs: true }).then(took((found) => (commits = found.commits.commits)), () => (commits = null));
     if (modules === null) (modules = []), ask("ModuleNames").then(took((found) => (modules = found.modules.modules.map((one) => one.name))), () => (modules = null));
   };
   input.addEventListener("focus", warm);

@@ -3,10 +3,12 @@
 import { Refusal, ask } from "./api.js";
 import { h } from "./dom.js";
 import { countedDependents, failure, link, nameOf, to } from "./parts.js";
+import { entryPoints, isOutside } from "./semantics.js";
 import { sentence, tangles } from "./tangled.js";
 import { words } from "./words.js";
 
 const NAMED = 3; // callers that an answer names
+const PAGES = { entries: "onboarding" }; // the page of a route, if it has another name
 const ABOUT_MODULES = new Set(["people", "risk", "cut", "decisions"]);
 const ABOUT_CODE = new Set(["impact", "code"]);
 
@@ -36,19 +38,20 @@ async function subject(question, signal) {
 /** The card that leads to the page, with the first line of what it says. */
 export async function lead({ view, subject: about }, signal) {
   const w = words.ask;
-  const { title } = words.architect[view] ?? words[view];
+  const page = PAGES[view] ?? view;
+  const { title } = words.architect[page] ?? words[page];
   const parameters = !about ? {} : view === "impact" ? { of: about.ref } : view === "code" ? { at: about.ref } : about.module ? { of: about.module } : {};
   let line = null;
   try {
     line = await (FIRST[view]?.(about, signal) ?? null);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    line = failure(error, (ref) => to(view, view === "impact" ? { of: ref } : { at: ref }));
+    line = failure(error, (ref) => to(page, view === "impact" ? { of: ref } : { at: ref }));
   }
   return h("section.card", null,
     h("h2", null, w.answer),
     line === null ? null : line instanceof Node ? line : h("p.answer", null, line),
-    h("p", null, w.on_page, " ", link(to(view, parameters), about && ABOUT_CODE.has(view) ? `${title} ${about.ref}` : title, { class: "button primary" })));
+    h("p", null, w.on_page, " ", link(to(page, parameters), about && ABOUT_CODE.has(view) ? `${title} ${about.ref}` : title, { class: "button primary" })));
 }
 
 const shares = (people) => people.map((who) => `${who.name} ${Math.round(100 * who.share)}%`).join(", ");
@@ -66,6 +69,11 @@ const FIRST = {
     const { people } = await ask("People", { ...(about && !about.module ? { module: holder } : {}), limit: 500 }, signal);
     const one = about ? people.parts.find((part) => part.name === (about.module ?? about.path)) : people.parts[0];
     return one ? words.ask.knows(one.name, shares(one.people), one.busFactor) : null;
+  },
+  entries: async (_, signal) => {
+    const { some, total } = await entryPoints(signal);
+    const names = some.slice(0, NAMED).map(({ symbol }) => (symbol.qualname === "<module>" ? symbol.path : nameOf(symbol)));
+    return names.length ? (isOutside(some[0]) ? words.ask.starts : words.ask.exports)(names, total) : null;
   },
   news: async (_, signal) => {
     const { teamNews: one } = await ask("TeamNews", { limit: 1 }, signal);

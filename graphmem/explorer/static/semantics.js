@@ -47,10 +47,13 @@ export function homeSemantics({ hot, cycles, entries, flows, dead, recent }, fil
       : h("p", null, w.no_dead));
 }
 
+/** Whether people start an entry point; others are exports and tests. */
+export const isOutside = (one) => OUTSIDE.includes(one.kind);
+
 export const entryPoint = (one) => [symbolLink(one.symbol), " ", chip(words.home.entry_of[one.kind] ?? one.kind.toLowerCase(), "entry"), h("div.where", null, one.symbol.qualname === "<module>" ? null : [where(one.symbol), " · "], words.home.reach(one.reach))];
 
 /** Entry points that people start; of a library the exports, those with the farthest reach first. */
-async function entryPoints(signal) {
+export async function entryPoints(signal) {
   const { entryPoints: outside } = await ask("EntryPoints", { kinds: OUTSIDE, limit: 20 }, signal);
   const { entryPoints: all } = await ask("EntryPoints", { limit: 1 }, signal);
   const more = async (offset) => (await ask("EntryPoints", { kinds: OUTSIDE, limit: PAGE, offset }, signal)).entryPoints.entryPoints;

@@ -16,7 +16,7 @@ from graphmem.parsing.facts import (
     TYPED,
     TermIndex,
 )
-from graphmem.parsing.languages import Helper, ruby_blocks, ruby_docs
+from graphmem.parsing.languages import Helper, Narrowing, ruby_blocks, ruby_docs, ruby_tests
 from graphmem.parsing.languages.templates import erb_code
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ _BINDING: Final = frozenset(
     }
 )
 """Nodes whose identifiers are local variables."""
+
+_WITH_DEFAULT: Final = frozenset({"keyword_parameter", "optional_parameter"})
 
 _NAMING: Final = frozenset({"alias", "undef", "method", "singleton_method", "setter"})
 """Nodes whose identifiers name methods."""
@@ -108,8 +110,9 @@ class RubyHelper(Helper):
         if what == "instance":
             return builder.add((ATTR, builder.add((SELF,)), builder.text(node)))
         if what == "name":
-            name = builder.add((NAME, builder.text(node)))
-            return builder.add((CALL, name, (), ())) if _is_call(builder, node) else name
+            is_call = _is_call(builder, node)
+            name = _own(builder, builder.text(node)) if is_call else builder.add((NAME, builder.text(node)))
+            return builder.add((CALL, name, (), ())) if is_call else name
         if what == "symbol":
             return builder.add((NAME, builder.text(node)[1:]) if _names_method(builder, node) else (LITERAL, "str"))
         if what == "binary":
@@ -144,7 +147,7 @@ class RubyHelper(Helper):
                 callee = builder.add((ATTR, builder.add((SUPER,)), _method_around(builder, node)))
                 return builder.add((CALL, callee, arguments, ()))
             called, arguments = _sent(builder, node, builder.text(method), arguments)
-            callee = builder.add((ATTR, builder.term(receiver), called)) if receiver is not None else builder.add((NAME, called))
+            callee = builder.add((ATTR, builder.term(receiver), called)) if receiver is not None else _own(builder, called)
             return builder.add((CALL, callee, arguments, ()))
         return super().helper_term(builder, node, what)
 
@@ -160,12 +163,24 @@ class RubyHelper(Helper):
         """Return what `yield` passes, and what a call binds by its block."""
         return ruby_blocks.of_yield(builder, node) if node.type == "yield" else tuple(ruby_blocks.of_call(builder, node))
 
+    def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
+        """Return the variables whose class a test such as `is_a?` implies."""
+        return tuple(ruby_tests.narrowings(builder.source, node))
+
     def given(self, builder: TermBuilder, node: Node, target: Node) -> TermIndex:
         """Return the method that a delegating method calls.
 
         `node` is the call that declares it, such as `delegate :title, to: :book` or `def_delegators :@book, :title`. `target` is its name.
         """
         return _delegated(builder, node, target)
+
+
+def _own(builder: TermBuilder, name: str) -> TermIndex:
+    """Return the method that a call without a receiver names.
+
+    `new` is always a method of the class of the code, also where a class around it defines a `new` of its own.
+    """
+    return builder.add((ATTR, builder.add((SELF,)), name)) if name == "new" else builder.add((NAME, name))
 
 
 def _sent(builder: TermBuilder, node: Node, name: str, arguments: tuple[TermIndex, ...]) -> tuple[str, tuple[TermIndex, ...]]:
@@ -303,10 +318,11 @@ def _calls(builder: TermBuilder, root: Node) -> dict[int, bool]:
         method = node.child_by_field_name("method") if kind == "call" else None
         target = node.child_by_field_name("left" if kind in _ASSIGNED else "pattern") if kind in _ASSIGNED or kind == "for" else None
         body = node.child_by_field_name("body") if kind in _NAMING else None
+        default = node.child_by_field_name("value") if kind in _WITH_DEFAULT else None
         for child in node.named_children:
             if child.type != "identifier":
                 pending.append((child, scope))
-            elif kind in _BINDING or child == target:
+            elif child != default and (kind in _BINDING or child == target):
                 names[scope].add(builder.text(child))
                 found[child.id] = False
             elif child == method or (kind in _NAMING and child != body):

@@ -48,7 +48,7 @@ def fitting(inference: Inference, entry: FileEntry, site: Reference | CallSite, 
 def of_constness(inference: Inference, methods: Sequence[Symbol], wanted: bool | None) -> Sequence[Symbol]:
     """Return the versions of a method for constant objects, or the others.
 
-    `wanted` says whether the receiver is constant. All versions are returned if that is unknown, or if either all or none have `const`.
+    `wanted` says whether the object is constant. All versions are returned if that is unknown, or if either all or none have `const`.
     """
     constant = [method for method in methods if is_const(inference, method)] if wanted is not None and len(methods) > 1 else []
     if not constant or len(constant) == len(methods):

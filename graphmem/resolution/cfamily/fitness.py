@@ -117,7 +117,10 @@ def fit(argument: Term, given: Type, declared: Declared) -> int | None:
 
 
 def fit_pointer(declared: Declared) -> int | None:
-    """Score how well a pointer fits a parameter; None if the types decide."""
+    """Score how well a pointer fits a parameter.
+
+    The result is None if only the types of both can decide.
+    """
     if declared.is_open or declared.is_pointer:
         return None if declared.is_open or declared.classes else EXACT
     if is_number(declared.plain):
@@ -126,9 +129,9 @@ def fit_pointer(declared: Declared) -> int | None:
 
 
 def fit_value(given: Type, declared: Declared) -> int | None:
-    """Score how well a value that is no pointer fits a parameter.
+    """Score how well a value that is not a pointer fits a parameter.
 
-    `given` is the type of the value. The result is None if the types decide.
+    `given` is the type of the value. The result is None if only the types of both can decide.
     """
     if declared.is_pointer and declared.classes and any(atom[0] == INST for atom in given):
         return 0

@@ -84,7 +84,7 @@ class CFamilyNames(ScopedRules):
         return near if len({place.entry.path for place in near}) == 1 else None
 
     def _is_macro_apart(self, place: Place, name: str) -> bool:
-        """Return whether a macro counts only for files that include its file.
+        """Return whether only files that include a macro's file can use the macro.
 
         `place` is a definition. The result is True for a macro in a source file, and for a macro named like a standard function. It is
         False for any other macro of a header. That macro also reaches a file without the header, if a third file includes both.
@@ -122,7 +122,7 @@ class CFamilyNames(ScopedRules):
         return [one for one in functions if one.path in seen or stem(one.path) in stems] or functions
 
     def visible_apart(self, entry: FileEntry, place: Place) -> bool:
-        """Return whether a definition can be in the same build as a file.
+        """Return whether a definition and a file can be in the same build.
 
         `place` is the definition. The result is False only if it is for Windows and the file `entry` is not.
         """
@@ -171,9 +171,10 @@ class CFamilyNames(ScopedRules):
         return found
 
     def _is_of(self, inference: Inference, owner: Symbol, written: Sequence[str]) -> bool:
-        """Return whether a prefix such as `a::Class` names the class `owner`.
+        """Return whether a prefix such as `a::Class` names a given class.
 
-        `written` has the parts of the prefix, here `a` and `Class`. The prefix may begin with namespaces, but not with another class.
+        `owner` is the class. `written` has the parts of the prefix, here `a` and `Class`. The prefix may begin with namespaces, but not
+        with another class.
         """
         path = owner.qualname.split(".")
         if list(written[-len(path) :]) != path:

@@ -55,7 +55,10 @@ class CFamilyOperators(CFamilyNames):
         return self._operated(inference, entry, reference, found)
 
     def _operated(self, inference: Inference, entry: FileEntry, reference: Reference, found: Term) -> Sequence[tuple[Symbol, int]]:
-        """Return the functions that an operator runs; see `implied`."""
+        """Return the functions that an operator such as `+` runs.
+
+        Each item is (function, number of functions that fit equally well).
+        """
         names, operands = _operation(entry, found)
         name = next((one for one in names if inference.project.knows_name(one)), "")
         if not name:

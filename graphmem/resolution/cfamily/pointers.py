@@ -1,4 +1,4 @@
-"""Tests whether a C or C++ expression is a pointer, by its declaration."""
+"""Decide whether a C or C++ expression is a pointer, by its declaration."""
 
 from __future__ import annotations
 

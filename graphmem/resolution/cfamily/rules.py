@@ -96,7 +96,7 @@ class CFamilyRules(CFamilyOperators):
         return super().declared(inference, entry, scope, term)
 
     def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[int, int], line: int) -> bool:
-        """Return whether `*p` has the type of `p`, as for an iterator of a map."""
+        """Return whether `*p` has the type of `p`, as for a map's iterator."""
         base, key = index
         if super().is_whole(inference, entry, scope, index, line):
             return True
@@ -120,7 +120,7 @@ class CFamilyRules(CFamilyOperators):
         return held if any(atom[0] in (INST, BOX, TUP) for atom in held) else found
 
     def _aliases(self, inference: Inference, entry: FileEntry, scope: int, written: Term) -> Iterator[Place]:
-        """Yield the aliases of a template that `Name` or `Class::Name` stands for."""
+        """Yield the definitions of a template alias named `Name` or `Class::Name`."""
         places: list[Place] = []
         if written[0] == NAME:
             places += inference.lookup(entry, scope, written[1], 1 << 30) or ()
@@ -147,7 +147,7 @@ class CFamilyRules(CFamilyOperators):
         return super().builtin(name)
 
     def undeclared(self, entry: FileEntry, binding: Binding) -> Type:
-        """Return the type of a constant of an enum: the enum."""
+        """Return the type of a constant of an enum, which is the enum itself."""
         symbol = entry.symbols[binding.scope]
         return one((INST, symbol, False)) if symbol.kind == "enum" else EMPTY
 

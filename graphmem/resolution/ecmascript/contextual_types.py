@@ -1,4 +1,4 @@
-"""Contextual types: types of unannotated parameters of functions.
+"""Infer types of unannotated parameters from the code around a function.
 
 As in TypeScript, the code around a function determines its expected type, which gives the types of its parameters. Examples:
 `names.sort((a, b) => …)`, `register({ run: (app) => … })`, `const visit: Visitor = (node) => …`, `<List onPick={(item) => …} />`.
@@ -89,9 +89,9 @@ def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: 
 
 
 def callback(inference: Inference, call: Call) -> Type:
-    """Return the type of a parameter of a function that is passed to a call.
+    """Return the type of `a` in a call such as `names.sort((a, b) => …)`.
 
-    In `names.sort((a, b) => …)`, such a parameter is `a`. The parser writes its type as `<parameter>(call, argument, parameter)`, and
+    It is a parameter of a function that is passed to a call. The parser writes its type as `<parameter>(call, argument, parameter)`, and
     `call` is this form. In it, `argument` is the function's position in the call, and `parameter` is a position in the function.
     """
     entry, scope, line = call.entry, call.scope, call.line
@@ -108,10 +108,10 @@ def callback(inference: Inference, call: Call) -> Type:
 
 
 def handler(inference: Inference, call: Call) -> Type:
-    """Return the type of a parameter of a function in a JSX attribute.
+    """Return the type of `item` in JSX like `<List onPick={(item) => …} />`.
 
-    In `<List onPick={(item) => …} />`, such a parameter is `item`. The parser writes its type as `<attribute>(component, name, parameter)`,
-    and `call` is this form. In it, `name` is the attribute, and `parameter` is a position in the function.
+    It is a parameter of a function in an attribute. The parser writes its type as `<attribute>(component, name, parameter)`, and `call` is
+    this form. In it, `name` is the attribute, and `parameter` is a position in the function.
     """
     name, index = call.literal(1) or "", int(call.literal(2) or 0)
     found = EMPTY
@@ -122,11 +122,11 @@ def handler(inference: Inference, call: Call) -> Type:
 
 
 def returned(inference: Inference, call: Call) -> Type:
-    """Return the type of a parameter of a function returned by a function.
+    """Return the type of a parameter of a function that a function returns.
 
-    In `function f(): Handler { return (event) => … }`, such a parameter is `event`. The parser writes its type as
-    `<returned>(type, parameter)`, and `call` is this form. In it, `type` is the declared result, here `Handler`. `parameter` is a position
-    in the returned function.
+    In `function f(): Handler { return (event) => … }`, such a parameter is `event`. The parser writes its type as `<returned>(type,
+    parameter)`, and `call` is this form. In it, `type` is the declared result, here `Handler`. `parameter` is a position in the returned
+    function.
     """
     declared = closed(inference.declared(call.entry, call.scope, call.args[0]))
     return parameter_of(inference, inference.awaited(declared), int(call.literal(1) or 0))
@@ -202,9 +202,9 @@ def literals(entry: FileEntry) -> Mapping[int, int]:
 
 
 def _uses(entry: FileEntry) -> Mapping[int, Sequence[tuple[str, int, int]]]:
-    """Map each object literal to the uses that may give its expected type.
+    """Map each object literal to the places that may give its expected type.
 
-    Keys are indices of expressions. Only literals that contain functions, directly or in a nested literal, are included. A use is one of
+    Keys are indices of expressions. Only literals that contain functions, directly or in a nested literal, are included. A place is one of
     these tuples:
 
     * ("call", position of the call, position of the argument)

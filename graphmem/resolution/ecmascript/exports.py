@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class Exports(NamedTuple):
-    """Exports of a file, as positions in its imports, bindings or definitions."""
+    """The exports of a file, by kind of export.
+
+    Each is given by its position in the file's list of imports, bindings or definitions.
+    """
 
     renamed: Mapping[str, Sequence[int]]  # name -> imports: `export { a as name } from`, `export { name }`
     assigned: Mapping[str, Sequence[int]]  # name -> bindings: `exports.name = …`, `export default …`

@@ -109,7 +109,7 @@ class EcmascriptNames(Rules):
         """Return the (names, imports) of a file that may define an export.
 
         `name` is the exported name. If the file has `export { a as name }`, only the source of that export is returned. Otherwise the
-        file's own `name` is returned, or if it has none, every `export * from`. The default export is never looked up in `export *`.
+        file's own `name` is returned, or if the file lacks it, every `export * from`. The default export is never looked up in `export *`.
         """
         inference.project.touch("top", entry.path, "*")
         inference.project.touch("top", entry.path, name)

@@ -1,4 +1,4 @@
-"""Result types of JavaScript builtins that can return values they receive.
+"""Result types of JavaScript's built-in functions that return an argument.
 
 A table lists functions that return an argument or a part of one. Examples are an element of an array, the value of a promise, and a wrapped
 component.
@@ -209,9 +209,9 @@ CALLS: Final[Mapping[tuple[str, str], Known]] = {
 
 
 def _given(inference: Inference, callback: Type, call: Call, *passed: Type) -> Type:
-    """Return the result type of a callback that is called with given types.
+    """Return the result type of a callback, given the types of its arguments.
 
-    `passed` are the types of the arguments that the callback receives. `call` is the call to which the callback was passed.
+    `passed` are these types. `call` is the call to which the callback was passed.
     """
     inner = type(call)(inference, call.entry, call.scope, call.line, passed=passed)
     return inference.expanded(inference.called(inference.expanded(callback), inner))

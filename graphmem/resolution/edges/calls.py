@@ -279,8 +279,9 @@ class CallSites:
         how = self.receiver_rule(reference, receiver)
         found = self.method(base, name, how, self.caller(reference)) if base else []
         many = rules_of(self.entry).many_methods
-        if many and how == "inferred_type" and min(len(found), sum(atom[0] == INST for atom in base)) >= many:
-            found = [target._replace(confidence=round(SHARED_BY_MANY / len(found), 3)) for target in found]
+        different = len({target.symbol for target in found}) if many else 0  # parts of one class have one method
+        if many and how == "inferred_type" and min(different, sum(atom[0] == INST for atom in base)) >= many:
+            found = [target._replace(confidence=round(SHARED_BY_MANY / different, 3)) for target in found]
         if not rules_of(self.entry).calls_extensions and any(atom[0] == INST for atom in base):
             found = [target for target in found if target.symbol is None or not self.is_extension(target.symbol)]
         if how == "self":

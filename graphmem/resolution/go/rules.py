@@ -90,7 +90,7 @@ class GoRules(PackageRules):
         return (f"{self._modules[above]}/{below}" if below else self._modules[above],)
 
     def sees(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
-        """Return whether the file `entry` sees the top-level names of `other`.
+        """Return whether one file sees the top-level names of another file.
 
         Both files must have the same package clause, and one build must be able to contain both. Definitions in test files are visible only
         to test files.

@@ -164,7 +164,7 @@ def _of_container(inference: Inference, given: Box, declared: Instance | ExtInst
 
 
 def _of_array(inference: Inference, given: Box, declared: Box) -> int:
-    """Score how well an array fits an array parameter.
+    """Score how well an array fits a parameter that is an array.
 
     Elements of primitive types must have the same type. Other elements may be of a subtype.
     """

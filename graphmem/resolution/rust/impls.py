@@ -38,14 +38,20 @@ def fitting_arguments(inference: Inference, entry: FileEntry, reference: Referen
 
 
 def _kinds_of_argument(inference: Inference, entry: FileEntry, reference: Reference, argument: int) -> frozenset[object]:
-    """Return the kinds of an argument's type; none for a number."""
+    """Return keys for the possible types of an argument; none for a number.
+
+    `_kinds` makes the keys.
+    """
     if entry.terms[argument][0] == LITERAL:
         return frozenset()
     return _kinds(inference.expanded(inference.term(entry, reference.scope, argument, reference.line)))
 
 
 def _points(inference: Inference, method: Symbol, given: Sequence[frozenset[object]]) -> int:
-    """Return the number of arguments that fit a method, or -1 if one does not."""
+    """Return how many arguments fit the parameters of a method.
+
+    The result is -1 if one does not fit.
+    """
     entry = inference.project.entry(method)
     definition = entry.definitions[method.index]
     found = 0
@@ -61,7 +67,10 @@ def _points(inference: Inference, method: Symbol, given: Sequence[frozenset[obje
 
 
 def _kinds(value: Type) -> frozenset[object]:
-    """Return a key for each alternative of a type; none if one is a trait."""
+    """Return a key for each alternative of a type, to compare it with others.
+
+    The result is empty if one alternative is a trait.
+    """
     found: set[object] = set()
     for atom in value:
         if atom[0] == INST and atom[1].kind != "interface":

@@ -220,7 +220,7 @@ class RustRules(RustModules):
         return owner.kind != "interface" or stands_for(inference, method, owner.name)
 
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return the methods of `methods` that a call can mean.
+        """Return those of the methods of one name that a call can run.
 
         A method of a type itself hides the methods of the same name that the type has from traits. Of several methods that the type has
         from one trait, such as those of `impl From<A> for T` and `impl From<B> for T`, the types of the arguments choose.
@@ -295,9 +295,9 @@ class RustRules(RustModules):
         return frozenset((receiver,)) if is_unary else EMPTY
 
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
-        """Return the element type of a loop over an object of a type.
+        """Return the type of the variable of a loop over an object.
 
-        The type is an iterator, or creates an iterator.
+        The object is an iterator, or can create one.
         """
         made = (
             inference.method_result(receiver, "into_iter")
@@ -329,7 +329,10 @@ class RustRules(RustModules):
         return self._unwrapped(inference, entry, binding, binding.value)
 
     def _unwrapped(self, inference: Inference, entry: FileEntry, binding: Binding, term: int) -> Type:
-        """Return the type of a part of a value that a pattern divides."""
+        """Return the type of the part of a value that a pattern binds.
+
+        In `Some(x)`, the part is the value inside `Some`.
+        """
         found = entry.terms[term]
         if found[0] == UNPACK:
             whole = self._unwrapped(inference, entry, binding, found[1])

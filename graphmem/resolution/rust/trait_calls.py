@@ -45,9 +45,9 @@ class _Site:
         return self.inference.expanded(self.inference.term(self.entry, self.reference.scope, term, self.reference.line))
 
     def groups(self, term: Term) -> Iterator[list[Symbol]]:
-        """Yield groups of trait methods that an expression runs.
+        """Yield groups of trait methods of which an expression runs one each.
 
-        There is one group for each type that the receiver may have. A run of the expression calls one method of a group.
+        There is one group for each type that the receiver may have.
         """
         if term[0] == OPERATOR:
             yield from self.operator(term)
@@ -124,7 +124,7 @@ class _Site:
         return self.inference.declared(self.entry, definition.parent, definition.returns)
 
     def wanted(self) -> Type:
-        """Return the type that the code expects as the result of a call.
+        """Return the type that the code around a call expects as its result.
 
         The type is declared by the variable to which the result is assigned, or by the enclosing function that returns the result.
         """

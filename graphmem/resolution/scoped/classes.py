@@ -1,4 +1,7 @@
-"""Members, bases and declarations of classes in languages with a table."""
+"""Members, bases and declarations of classes, by settings of a language.
+
+The settings are in `[resolution]` of `language.toml`.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ MAX_SIBLINGS: Final = 3
 
 
 class ScopedClasses(ScopedNames):
-    """Look-ups of classes, bases and members in a language with a table."""
+    """Look-ups of classes, bases and members in a language.
+
+    The rules follow the settings in `[resolution]` of the language's `language.toml`.
+    """
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
@@ -71,7 +77,7 @@ class ScopedClasses(ScopedNames):
         return self._elsewhere(inference, owner, name)
 
     def _names_elsewhere(self, inference: Inference, owner: Symbol) -> frozenset[str]:
-        """Return the names of all members that a class may have outside its body.
+        """Return the names of all members of a class that are outside its body.
 
         `owner` is the class. The set of names quickly answers look-ups of a name that the class does not have.
         """
@@ -85,16 +91,16 @@ class ScopedClasses(ScopedNames):
         return frozenset(found)
 
     def _package_of(self, entry: FileEntry) -> str:
-        """Return the package or group whose names a file shares."""
+        """Return the name of a file's package, or of the group that shares names."""
         package: str | None = entry.kept.get("package")
         if package is None:
             package = entry.kept["package"] = self.names_of(entry.facts)[0]
         return package
 
     def _elsewhere(self, inference: Inference, owner: Symbol, name: str) -> list[Place]:
-        """Return the members named `name` of a split class outside its first body.
+        """Return the members of a name in the other declarations of a class.
 
-        A split class has several declarations, such as a `partial class` in C#. `owner` is one of them.
+        Such a class has several declarations, for example a `partial class` in C#. `owner` is its first one.
         """
         found = list(super().members_elsewhere(inference, owner, name))
         entry = inference.project.entry(owner)
@@ -163,10 +169,10 @@ class ScopedClasses(ScopedNames):
         return self.objects(inference, entry, symbol.index, term) if inside else found
 
     def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
-        """Return the bases of a Ruby class or mixin that the project adds.
+        """Return bases of a Ruby class or mixin that its header does not name.
 
-        They are the module `ClassMethods` inside a mixin `symbol`, whose methods become class methods, and classes and modules of libraries
-        that the project reopens: `Minitest::Assertions` for a subclass of `Minitest::Test`.
+        They are the module `ClassMethods` inside a mixin `symbol`, whose methods become class methods. They are also classes and modules of
+        libraries to which the project adds members: `Minitest::Assertions` for a subclass of `Minitest::Test`.
         """
         found = list(super().more_bases(inference, symbol))
         if self._library_bases:
@@ -185,9 +191,9 @@ class ScopedClasses(ScopedNames):
         return found
 
     def classes_named(self, inference: Inference, name: str) -> list[Symbol]:
-        """Return one declaration of the project's class of a dotted name, or none.
+        """Return the project's class with a dotted name, as a list of at most one.
 
-        The class may be one of a library that the project reopens.
+        The class may be one of a library to which the project adds members. Of several declarations, one is returned.
         """
         first, *inner = name.split(".")
         found = join_all(inference.slot(place) for place in self.package_places(inference, self._group, name, None) if is_class(place))
@@ -212,10 +218,11 @@ class ScopedClasses(ScopedNames):
         return found
 
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
-        """Return the classes and mixins that define a member a mixin lacks.
+        """Return the classes that define a member which a mixin uses but lacks.
 
-        `symbol` is the mixin. The member `name` is looked up in the classes that inherit the mixin. Test classes are returned only if no
-        other classes define the member. The result is empty for more than `MAX_SIBLINGS` classes.
+        A mixin is a module whose methods other classes take over; `symbol` is the mixin. The member `name` is looked up in the classes that
+        inherit the mixin. Test classes are returned only if no other classes define the member. The result is empty for more than
+        `MAX_SIBLINGS` classes.
         """
         if not self._mixins:
             return ()
@@ -229,7 +236,7 @@ class ScopedClasses(ScopedNames):
         return found if len(found) <= MAX_SIBLINGS else ()
 
     def is_one_class(self, symbol: Symbol) -> bool:
-        """Whether all declarations of a class's qualified name are one class."""
+        """Whether all declarations with a class's qualified name are one class."""
         return self._reopened is True
 
     def next_owners(self, inference: Inference, after: Symbol, name: str) -> Sequence[Symbol]:

@@ -1,4 +1,7 @@
-"""Names of files, imports and packages in languages with a table."""
+"""Names of files, imports and packages, by settings of a language.
+
+The settings are in `[resolution]` of `language.toml`.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,10 @@ MAX_SUFFIX: Final = 8
 
 
 class ScopedNames(ScopedTable):
-    """Look-ups of files, packages and names in a language with a table."""
+    """Look-ups of files, packages and names in a language.
+
+    The rules follow the settings in `[resolution]` of the language's `language.toml`.
+    """
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
         """Return the names under which other files can find a file.
@@ -165,7 +171,7 @@ class ScopedNames(ScopedTable):
         return known
 
     def _of_top(self, inference: Inference, entry: FileEntry, name: str) -> Type:
-        """Return the type of a name in a mixin included outside classes.
+        """Return the type of a name from a mixin that is included outside classes.
 
         In Ruby, `include Tools` at the top of a file gives all its code the methods and constants of `Tools`. Tests run in one process.
         There, all of them see the mixins that any file of tests includes, such as `spec_helper.rb`.
@@ -249,7 +255,7 @@ class ScopedNames(ScopedTable):
         return near if len({place.entry.path for place in near}) == 1 else None
 
     def _few_pieces(self, found: list[Place]) -> list[Place]:
-        """Return one of many declarations of one class, and others unchanged.
+        """Return the bindings of a name, with one for all declarations of a class.
 
         In Ruby, each file of a library may declare its module. All these declarations have the same members.
         """

@@ -1,4 +1,4 @@
-"""Calls that source does not spell: blocks, operators, protocols."""
+"""Find calls that the source does not spell: operators, loops, blocks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,23 @@ from graphmem.parsing.languages.ruby_blocks import PASSED, RECEIVER
 from graphmem.resolution.scoped.classes import ScopedClasses
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import last_name
-from graphmem.resolution.types import CLASS, EMPTY, FUNC, INST, SELFTYPE, TUP, Class, Func, Instance, Type, join, join_all, one, ordered
+from graphmem.resolution.types import (
+    CLASS,
+    EMPTY,
+    FUNC,
+    INST,
+    SELFTYPE,
+    TUP,
+    Class,
+    ExtInstance,
+    Func,
+    Instance,
+    Type,
+    join,
+    join_all,
+    one,
+    ordered,
+)
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Reference
@@ -23,7 +39,10 @@ ITEM = "[]"
 
 
 class ScopedProtocols(ScopedClasses):
-    """Rules for calls that the source does not spell as calls."""
+    """Rules for calls that the source does not spell as calls.
+
+    Examples are the method that an operator runs and the calls that a block gets.
+    """
 
     def function_attribute(self, inference: Inference, function: Func, name: str) -> Type:
         """Return the types that a block gets, as its arguments or as `self`.
@@ -44,8 +63,8 @@ class ScopedProtocols(ScopedClasses):
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
         """Return the result type of a function.
 
-        In Ruby, a class method that returns an object of its class is one that makes objects of the class on which it is called. A method
-        that returns `self` returns the object on which it is called. Both may be of a subclass.
+        In Ruby, a class method that returns an object of its class makes objects of the class on which it is called, which may be a
+        subclass. A method that returns `self` returns the object on which it is called.
         """
         if not self.sides_are_apart:
             return super().result(inference, symbol, value)
@@ -68,7 +87,10 @@ class ScopedProtocols(ScopedClasses):
         return join_all(inference.expanded(inference.binding(entry, i)) for i in entry.locals.get((symbol.index, name), ()))
 
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
-        """Return what the iterator of a class passes to its block."""
+        """Return the type of the values that an object passes to a loop's block.
+
+        `receiver` is the object.
+        """
         owner = inference.owner(receiver[1], self._iterator) if self._iterator else None
         if not isinstance(owner, Symbol):
             return super().iterated(inference, receiver)
@@ -118,10 +140,21 @@ class ScopedProtocols(ScopedClasses):
         on_class = any(atom[0] == CLASS for atom in this)
         return frozenset((FUNC, symbol, None) for symbol in self.given_to_all(inference, entry, name, on_class=on_class))
 
-    def given_to_all(self, inference: Inference, entry: FileEntry, name: str, *, on_class: bool) -> Sequence[Symbol]:
-        """Return the methods `name` that the project adds to all objects.
+    def satisfies(self, inference: Inference, receiver: Instance, tested: ExtInstance) -> bool:
+        """Whether an object passes a test for a library's class, `tested`.
 
-        If `on_class` is True, those that all classes have are returned.
+        It passes if its class derives from that class. The names in `given_to_all` are classes of every object.
+        """
+        name = tested[2].rpartition(".")[2]
+        if name in self._given_to_all.get("object", ()):
+            return True
+        bases = {base[2].rpartition(".")[2] for base in inference.mro(receiver[1]) if not isinstance(base, Symbol)}
+        return name in bases
+
+    def given_to_all(self, inference: Inference, entry: FileEntry, name: str, *, on_class: bool) -> Sequence[Symbol]:
+        """Return the methods of a name that the project adds to all objects.
+
+        If `on_class` is True, those that the project adds to all classes are returned.
         """
         side = "class" if on_class else "object"
         found: Sequence[Symbol] = inference.project.solver.ask(entry.memo, (side, name), self._given, inference, side, name)
@@ -132,7 +165,7 @@ class ScopedProtocols(ScopedClasses):
         return tuple(self.of_reopened(inference, self._given_to_all.get(side, ()), name)) if known else ()
 
     def of_reopened(self, inference: Inference, classes: Sequence[str], name: str) -> Sequence[Symbol]:
-        """Return the methods `name` that the project adds to built-in classes.
+        """Return the methods of a name that the project adds to built-in classes.
 
         `classes` are the names of the classes. Those of the first one that has the method are returned.
         """
@@ -170,7 +203,10 @@ class ScopedProtocols(ScopedClasses):
     def _by_call(
         self, inference: Inference, entry: FileEntry, reference: Reference, operand: int, name: str
     ) -> Iterator[tuple[Symbol, int]]:
-        """Yield the methods that a call `operand.name()` runs besides its target."""
+        """Yield the methods that a call runs in addition to the called method.
+
+        `operand` is the object on which `name` is called.
+        """
         if reference.kind != "call":
             yield from self._run(inference, entry, reference, operand, self._signs.get(name, (name,)))
             return
@@ -193,9 +229,10 @@ class ScopedProtocols(ScopedClasses):
         unless: str = "",
         is_element: bool = False,
     ) -> Iterator[tuple[Symbol, int]]:
-        """Yield the first of the methods `names` that each class of a value has.
+        """Yield the first of given methods that each class of a value has.
 
-        Classes that have a member `unless` themselves are left out. If `is_element` is True, the elements of the value count.
+        `names` are the methods, and `operand` is the value. Classes that have a member `unless` themselves are left out. If `is_element` is
+        True, the elements of the value count.
         """
         known = [name for name in names if inference.project.knows_name(name)]
         if not known:

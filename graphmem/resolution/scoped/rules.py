@@ -1,4 +1,7 @@
-"""Types of values and extension functions in languages with a table."""
+"""Types of values, and extension functions, by settings of a language.
+
+The settings are in `[resolution]` of `language.toml`.
+"""
 
 from __future__ import annotations
 
@@ -136,7 +139,7 @@ class ScopedRules(ScopedProtocols):
         return super().generic(inference, entry, scope, base, key)
 
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
-        """Return the project classes that an external call names in its arguments.
+        """Return the project classes that the arguments of an external call name.
 
         In PHP, an argument names a class by `Name::class`, or by a string with the qualified name of the class.
         """
@@ -187,8 +190,20 @@ class ScopedRules(ScopedProtocols):
             return mapped(inference, call.term(call.args[-1])) if call.args else EMPTY
         kind = self._makes.get(atom[2])
         if kind is None:
-            return None
+            return None if self.types_are_declared else self._result_of_value(atom)
         return box(kind, call.rest(0)) if kind != "map" else box(kind, EMPTY, EMPTY)
+
+    def _result_of_value(self, atom: Outside) -> Type | None:
+        """Return the result of a method of a string, a number or their results.
+
+        `s.dup` is a string as `s` is. The names of other results stop at the first call: `n.to_s.strip.upcase` is a `n.to_s()`. Values that
+        went through many such calls would otherwise have too many alternatives.
+        """
+        owner, _, name = atom[2].rpartition(".")
+        if owner and name in self._itself:
+            return one((EXTI, atom[1], owner, None))
+        first, sign, _ = owner.partition("()")
+        return one((EXTI, atom[1], first + sign, None)) if sign else None
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Return the result of a container's method, from the language's table.

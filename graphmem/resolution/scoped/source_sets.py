@@ -1,4 +1,4 @@
-"""Folders of a build: modules, and which of them are programs."""
+"""Folders of a build such as Gradle: its modules, and their main code."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def module_of(path: str) -> str:
 
 
 def is_main(path: str) -> bool:
-    """Whether a file is in a main source set, not in one of tests."""
+    """Whether a file is main code, and not code of tests, by its folder."""
     below = path.split(f"{SOURCES}/")[1:]
     return bool(below) and (below[0].startswith("main/") or below[0].partition("/")[0].endswith("Main"))

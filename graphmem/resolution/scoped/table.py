@@ -1,4 +1,7 @@
-"""The `[resolution]` table of a language, and what it answers alone."""
+"""Settings of a language's resolution, and rules that need only these.
+
+The settings are in `[resolution]` of `language.toml`.
+"""
 
 from __future__ import annotations
 

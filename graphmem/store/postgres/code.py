@@ -34,7 +34,7 @@ def apply_code(queries: Queries, delta: GraphDelta, moment: datetime) -> bool:
         moment: current time, naive UTC. Removed code that memories link to is kept as stale since this time.
 
     Returns:
-        Whether a link of a memory was moved or its anchor changed.
+        Whether a link of a memory was moved, or its state changed.
 
     Raises:
         BadInputError: an id or an edge is repeated, or an edge leads to a node that does not exist.
@@ -72,7 +72,7 @@ def apply_code(queries: Queries, delta: GraphDelta, moment: datetime) -> bool:
 
 
 def removing_the_rest(queries: Queries, full: GraphDelta) -> GraphDelta:
-    """Return a delta that makes the stored code equal to the graph `full`.
+    """Return a change that makes the stored code equal to the graph `full`.
 
     The result is `full`, plus the ids of stored files, symbols and externals to remove. This call itself deletes all stored chunks,
     unresolved calls, name positions and edges of the code.
@@ -141,10 +141,10 @@ def _remove(queries: Queries, label: NodeTable, ids: list[str], moment: datetime
 def _edges(rows: Sequence[EdgeRow], known: dict[NodeTable, set[str]]) -> Iterator[pa.Table]:
     """Check the new edges and yield them as Arrow tables.
 
-    `known` maps each label to the ids of the nodes that exist.
+    `known` maps each node table to the ids of the nodes that exist.
 
     Raises:
-        BadInputError: an end of an edge does not exist, or the schema does not allow edges of its kind between nodes with these labels.
+        BadInputError: an end of an edge does not exist, or the schema does not allow edges of its kind between nodes of these tables.
     """
     label_of = label_lookup(known[NodeTable.FILE], known[NodeTable.EXTERNAL])
     symbols = known[NodeTable.SYMBOL]
@@ -166,7 +166,7 @@ def _edges(rows: Sequence[EdgeRow], known: dict[NodeTable, set[str]]) -> Iterato
 def _follow(queries: Queries, delta: GraphDelta) -> bool:
     """Update links of memories after a change of code.
 
-    Links to moved code lead to the new node, and anchors are set. Returns whether any link changed.
+    Links to moved code lead to the new node, and each link's state, such as "suspect", is set. Returns whether any link changed.
     """
     if not queries.column("has_knowledge")[0]:
         return False
@@ -194,6 +194,6 @@ def _follow(queries: Queries, delta: GraphDelta) -> bool:
 
 
 def add_links(queries: Queries, label: NodeTable, links: Sequence[Link]) -> None:
-    """Write links of memories to nodes of one label, such as Symbol."""
+    """Store links of memories to nodes of one kind, such as symbols."""
     columns = {"src": pa.string(), "dst": pa.string(), **ABOUT[label].columns, "label": pa.string()}
     queries.add_rows("about", columns, [(*link, str(label)) for link in links])

@@ -1,7 +1,7 @@
 """Send the changes of the writing server to the servers that follow it.
 
-The writer stores each change with its generation, in the same transaction, and notifies the followers. A follower reads the changes after
-its own generation when it is notified, and also every second, so a lost notification does no harm. If a change is missing, the follower
+The writer stores each change with its number, in the same transaction, and notifies the followers. A follower reads the changes after the
+last one that it knows when it is notified, and also every second, so a lost notification does no harm. If a change is missing, the follower
 reads the whole graph again.
 """
 
@@ -34,7 +34,7 @@ OnKnowledge = Callable[[int], object]
 
 
 def put(queries: Queries, generation: int, delta: GraphDelta, *, first: bool) -> None:
-    """Store a change of the code in the feed, for servers that follow.
+    """Store a change of the code for the servers that follow.
 
     Two kinds of changes are not stored: the first content of a graph (`first` is true), and a very large change. Servers that follow then
     read the whole graph again.
@@ -55,8 +55,8 @@ class Feed:
         connections: to the schema of the project.
         channel: name of the schema, on which PostgreSQL notifies of changes.
         project: key of the project.
-        known: the values of Meta that this server knows.
-        learn: receives the current values of Meta.
+        known: the named values of the database that this server knows.
+        learn: receives the current named values.
     """
 
     def __init__(
@@ -78,9 +78,9 @@ class Feed:
         """Call back in a thread for each change of the code and of memories.
 
         Args:
-            on_code: gets the new generation of the code, and the change since the previous one. None instead of a change means that the
+            on_code: gets the new counter of code changes, and the change since the previous call. None instead of a change means that the
                 whole graph must be read again.
-            on_knowledge: gets the new generation of the memories.
+            on_knowledge: gets the new counter of changes of memories.
         """
         self._thread = threading.Thread(target=self._run, args=(on_code, on_knowledge), name="graphmem-feed", daemon=True)
         self._thread.start()
@@ -124,7 +124,7 @@ class Feed:
         return f"{why}; until then, answers show the graph of {self._last:%Y-%m-%d %H:%M:%S} UTC"
 
     def _missing(self, meta: Mapping[str, str]) -> str:
-        """Return a note if no server has ever written the graph, else ""."""
+        """Return a sentence if no server has ever written the graph, else ""."""
         if any(int(meta.get(name, "0")) for name in (GENERATION, KNOWLEDGE)):
             return ""
         return (

@@ -83,7 +83,7 @@ def apply_knowledge(queries: Queries, delta: KnowledgeDelta, vectors: Vectors | 
 
 
 def put_vectors(queries: Queries, model: str, dim: int, rows: pa.Table) -> None:
-    """Add validated vectors; existing ones stay unchanged."""
+    """Store validated vectors of texts; existing ones stay unchanged."""
     hashes = rows["text_hash"].to_pylist()
     stored = set(queries.column("vectors_among", model=model, dim=dim, hashes=hashes))
     values = rows["vec"].combine_chunks().flatten().to_numpy().reshape(len(hashes), dim)

@@ -20,7 +20,7 @@ from graphmem.store.sealed_rows import unsealed
 
 
 class PostgresReads:
-    """The read methods of a store in PostgreSQL. Thread-safe."""
+    """The methods that read a project's graph in PostgreSQL. Thread-safe."""
 
     _connections: Connections
     _meta: Mapping[str, str]
@@ -37,11 +37,11 @@ class PostgresReads:
         return int(self._known().get(KNOWLEDGE, "0"))
 
     def meta(self) -> dict[str, str]:
-        """Return the stored named values, without the store's internal ones."""
+        """Return the named values in the database, except internal ones."""
         return {name: value for name, value in sorted(self._known().items()) if not name.startswith(OWN)}
 
     def tables(self) -> GraphTables:
-        """Return all current rows in one snapshot, for the `graph` projection.
+        """Return the code graph as Arrow tables, all from one moment.
 
         Stale rows are left out: rows of removed code that memories still link to.
         """
@@ -101,7 +101,7 @@ class PostgresReads:
             return int(queries.column("memory_count")[0])
 
     def remembered_names(self) -> dict[str, str]:
-        """Return names of code that no longer exists, but to which memories link.
+        """Return names of removed code to which memories still link.
 
         The result maps the id of each such symbol or file to its name, for example "src/app.py:Cart.total".
         """
@@ -144,9 +144,10 @@ class PostgresReads:
             return unsealed(read_knowledge(queries, int(dict(queries.rows("meta_all")).get(KNOWLEDGE, "0")), ids))
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return (generation, modules): the stored modules, sorted by id.
+        """Return the stored modules, and the state of the code that they describe.
 
-        The modules were computed from this generation of the code.
+        A module is a group of related files. The first value is the counter of code changes at which they were computed. The modules are
+        sorted by id.
         """
         with self._connections.snapshot() as queries:
             generation = int(dict(queries.rows("meta_all")).get(MODULES_OF, "0"))
@@ -171,9 +172,9 @@ class PostgresReads:
             return dict(queries.rows("vector_models"))
 
     def _saw(self, meta: Mapping[str, str]) -> None:
-        """Do nothing; a subclass may update its cached meta values.
+        """Do nothing; a subclass updates its cached named values.
 
-        Some reads call this with the meta values that they have just read from the database. Another server may have changed the values.
+        Some reads call this with the named values that they have just read from the database. Another server may have changed the values.
         """
 
     def _known(self) -> Mapping[str, str]:

@@ -76,7 +76,7 @@ def schema_of(project: str) -> str:
 
 
 class PostgresStore(PostgresReads):
-    """An open graph in PostgreSQL; see `store.base.GraphStore`. Thread-safe.
+    """An open graph in PostgreSQL; the interface is `GraphStore`. Thread-safe.
 
     Attributes:
         engine: name and version of the server.
@@ -123,11 +123,14 @@ class PostgresStore(PostgresReads):
                 self._lock.release()
 
     def meta(self) -> dict[str, str]:
-        """Return the stored named values; `root` is the path on this machine."""
+        """Return the named values in the database; `root` is this machine's path."""
         return dict(sorted(unsealed_meta({**super().meta(), **self._own}).items()))
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of code and meta values; return the new generation."""
+        """Commit a change of the code; return the new counter of changes.
+
+        `meta` has named values to store with it.
+        """
 
         def change(queries: Queries, moment: datetime) -> dict[str, str]:
             first = not queries.column("has_code")[0]
@@ -138,7 +141,7 @@ class PostgresStore(PostgresReads):
         return int(self._write(change, checked_meta(meta))[GENERATION])
 
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Replace the whole code graph; return the new generation."""
+        """Replace the whole code graph; return the new counter of changes."""
 
         def change(queries: Queries, moment: datetime) -> dict[str, str]:
             followed = apply_code(queries, removing_the_rest(queries, full), moment)
@@ -147,9 +150,9 @@ class PostgresStore(PostgresReads):
         return int(self._write(change, checked_meta(meta))[GENERATION])
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of memories; return the memories' new generation.
+        """Commit a change of memories, its vectors and its named values.
 
-        The vectors and meta values are committed with the change.
+        Returns the new counter of changes of memories.
         """
         check_delta(delta)
         delta = delta if self._vault is None else sealed(delta, self._vault)
@@ -195,12 +198,15 @@ class PostgresStore(PostgresReads):
         return gone
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set some meta values; the generation does not change."""
+        """Set some named values in the database.
+
+        The counters of changes do not grow.
+        """
         if checked := sealed_meta(checked_meta(values), self._vault):
             self._derive(lambda *_: None, checked)
 
     def queued_writes(self) -> int:
-        """Return the number of writes that wait for their turn."""
+        """Return how many writes wait until earlier writes are done."""
         return self._waiting
 
     # ---- inside
@@ -213,9 +219,9 @@ class PostgresStore(PostgresReads):
             self._learn(meta)
 
     def _derive(self, change: Callable[[Queries, datetime], object], meta: Mapping[str, str]) -> None:
-        """Commit derived data, such as modules, together with `meta`.
+        """Commit data derived from the code, such as modules, with named values.
 
-        `change` writes the data. Nothing is written if another server is the writer.
+        `change` writes the data, and `meta` has the values. Nothing is written if another server is the writer.
         """
         if self.feed is not None:
             self._connections.check_open()
@@ -228,9 +234,9 @@ class PostgresStore(PostgresReads):
         self._write(changed, meta)
 
     def _write(self, change: Callable[[Queries, datetime], dict[str, str]], meta: Mapping[str, str]) -> Mapping[str, str]:
-        """Commit a change with its meta values; return all meta values.
+        """Commit a change with named values; return all named values.
 
-        `change` gets the queries of the open transaction and the current time. It writes the data, and returns further meta values to set.
+        `change` gets the queries of the open transaction and the current time. It writes the data, and returns further values to set.
         """
         self._connections.check_open()
         if self.feed is not None:

@@ -47,7 +47,7 @@ def repository(tmp_path):
     root = tmp_path / "repository"
     who = ("-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false")
 
-    def commit(files: dict[str, str]) -> Path:
+    def commit(files: dict[str, str], author: str = "Test") -> Path:
         if not root.exists():
             root.mkdir()
             subprocess.run(["git", "init", "-q"], cwd=root, check=True)
@@ -56,7 +56,9 @@ def repository(tmp_path):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
         subprocess.run(["git", "add", "-A"], cwd=root, check=True)
-        subprocess.run(["git", *who, "commit", "-q", "-m", "a change"], cwd=root, check=True)
+        subprocess.run(
+            ["git", *who, "commit", "-q", "-m", "a change", "--author", f"{author} <{author}@mail.example>"], cwd=root, check=True
+        )
         return root
 
     return commit

@@ -242,6 +242,22 @@ def test_commits_are_newest_first_with_the_modules_they_touched(repository, tmp_
             service.commits(0)
 
 
+def test_commits_of_programs_that_update_versions_are_counted_and_not_listed(repository, tmp_path):
+    repository({"a.py": "def a():\n    return 1\n"})
+    root = repository({"a.py": "def a():\n    return 2\n"})
+    for number in range(9):
+        repository({"pins.txt": f"a=={number}\n"}, author=f"{'renovate' if number % 3 else 'dependabot'}[bot]")
+    with GraphMem.open(tmp_path / "db") as service:
+        service.index(root)
+        found = service.commits(2)
+        assert [one.paths for one in found.commits] == [["a.py"]] * 2
+        assert found.notes == ["left out: 9 commits (renovate[bot], dependabot[bot]) by programs that update versions"]
+        every = service.commits(20, programs=True)
+        assert [one.routine for one in every.commits] == [True] * 9 + [False] * 2
+        assert every.notes == []
+        assert service.commits(1, "HEAD~9").notes == []
+
+
 def test_without_git_there_are_no_commits_and_that_is_said(project):
     service = project({"a.py": "def a():\n    return 1\n"})
     assert service.commits().commits == []
