@@ -13,7 +13,7 @@ from graphmem.answers.code import IndexState, PathStep, SymbolInfo
 from graphmem.answers.marks import MODULE, Doc, GlobalId, Size
 from graphmem.answers.plain import answer
 from graphmem.answers.search import SearchAnswer
-from graphmem.answers.vocabulary import CycleLevel, EntryKind, HotspotLevel, Moment
+from graphmem.answers.vocabulary import CycleLevel, EntryKind, HotspotLevel, Moment, MomentOrNone, ReasonKind
 
 
 @answer(name="Module")
@@ -419,6 +419,20 @@ class Sentence:
 
 
 @answer
+class Reason:
+    """A passage that gives a reason, or that is near to the question."""
+
+    kind: ReasonKind
+    text: Annotated[str, Doc("the passage, at most 400 characters; for a commit the message without its subject")]
+    states: Annotated[bool, Doc('true when the passage has words of the question and a word such as "because"')]
+    title: Annotated[str, Doc("title of the memory or section, name of the code, or subject of the commit")]
+    path: Annotated[str, Doc("path of the file; empty for memories and commits")]
+    line: Annotated[int, Doc("line of the file where the passage begins; 0 without a file")]
+    ref: Annotated[str, Doc("id of the memory, hash of the commit, or reference of the search result")]
+    at: Annotated[MomentOrNone, Doc("when the memory or the commit was made; null for files")] = None
+
+
+@answer
 class Reply:
     """The answer to a question: sentences of a language model, with evidence."""
 
@@ -433,6 +447,11 @@ class Reply:
     notes: Annotated[list[str], Doc("the command that answers the question from the graph, and why sentences are missing")] = field(
         default_factory=list
     )
+    reasons: Annotated[
+        list[Reason],
+        Doc("for a question that begins with why: written reasons, or the nearest passages if none is written; empty with `sentences`"),
+        Size(6),
+    ] = field(default_factory=list)
 
 
 @answer(name="Commit")

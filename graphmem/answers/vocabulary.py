@@ -58,6 +58,10 @@ SearchKind: TypeAlias = Annotated[
     Literal["code", "prose", "data", "symbol", "memory", "module", "flow"],
     Vocabulary("SearchKind", "Kinds of results that a search finds."),
 ]
+ReasonKind: TypeAlias = Annotated[
+    Literal["memory", "text", "comment", "commit"],
+    Vocabulary("ReasonKind", "Places where a reason may be written: a memory, a document, a comment, or the message of a commit."),
+]
 SearchFacet: TypeAlias = Annotated[
     Literal["code", "tests", "docs", "configuration", "modules", "flows", "memories"],
     Vocabulary("SearchFacet", "Parts of a project that search results belong to."),

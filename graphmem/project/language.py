@@ -15,6 +15,7 @@ from graphmem.knowledge import is_held
 from graphmem.project import subjects
 from graphmem.project.answering import reply
 from graphmem.project.arguments import within
+from graphmem.project.reasons import asks_why, reasons
 from graphmem.project.suited_commands import suited_command
 from graphmem.search.groups import counted, grouped
 
@@ -92,7 +93,8 @@ class LanguageQuestions:
     def ask(self, question: str, limit: int = 12, *, files: Sequence[str] | None = None) -> Reply:
         """Search, and have the language model answer from the hits.
 
-        The first note names the command that answers the question from the graph, if there is one.
+        The first note names the command that answers the question from the graph, if there is one. A question for a reason that gets no
+        sentences also gets the passages that give a reason, or the nearest ones.
 
         Raises:
             BadInputError: the question is empty or too long.
@@ -108,6 +110,8 @@ class LanguageQuestions:
         shown = [hit for hit in found.hits if hit.memory is None or not is_held(hit.memory)]  # unreviewed memories never reach the model
         evidence = dataclasses.replace(found, hits=shown, groups=grouped(shown), facets=counted(shown))
         said = reply(self.language_model, asked, evidence, self._calls)
+        if asks_why(asked) and not said.sentences:
+            said = dataclasses.replace(said, reasons=reasons(asked, shown, self.search, self.semantics.graph.root()))
         better = suited_command(self.semantics.graph.view(), asked)
         return dataclasses.replace(said, notes=[better, *said.notes]) if better else said
 

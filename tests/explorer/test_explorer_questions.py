@@ -105,6 +105,14 @@ def test_memories_with_all_words_are_listed_apart_from_those_that_are_only_near(
     assert tab.value("document.querySelector('main ul.memories').textContent").startswith("No memory has all of these words.")
 
 
+def test_a_question_for_a_reason_is_answered_with_passages_that_give_one(tab, explorer, remembered, visit):
+    visit(f"{explorer}/explore/ask?q={quote('why is adjacency a dict of dicts')}", "document.querySelector('.reasons li')")
+    said = tab.value("document.querySelector('.reasons').innerText")
+    assert "These passages give a reason near the question" in said
+    assert "looking up an edge has to take constant time" in said
+    assert tab.value("document.querySelector('.reasons a').href").startswith(f"{explorer}/explore/")
+
+
 def test_a_question_about_how_or_why_is_searched(tab, explorer, remembered, visit):
     visit(f"{explorer}/explore/ask?q=adjacency+dict", "document.querySelectorAll('.evidence > li').length > 1")
     assert tab.value("document.querySelector('main .card a.button')") is None

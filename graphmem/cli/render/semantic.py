@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from graphmem.answers.history import Knowledge
 from graphmem.answers.semantic import (
@@ -21,6 +21,7 @@ from graphmem.answers.semantic import (
     ModuleDetail,
     ModuleMap,
     ParagraphState,
+    Reason,
     Reply,
 )
 from graphmem.cli.output import Output, plural
@@ -34,10 +35,15 @@ from graphmem.cli.rendering import renders
 from graphmem.model import TEST_KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from graphmem.answers import PathStep
     from graphmem.cli.output import Cell
 
 
+_REASONS: Final = "Passages that give a reason near this question; judge whether they answer it"
+_NO_REASON: Final = "Nobody wrote why in memories, documents, comments or commit messages that were found; the nearest evidence is"
+_REASON_IN: Final = {"memory": "memory  ", "text": "document", "comment": "comment ", "commit": "commit  "}
 DEPENDENCIES = 12
 SITES = 3
 MEMBERS = 12
@@ -185,8 +191,23 @@ def reply(output: Output, answer: Reply) -> None:
         output.line((f"written by {answer.model} from the evidence below", DIM))
     for note in answer.notes:
         output.line((note, UNSURE))
+    if answer.reasons:
+        _print_reasons(output, answer.reasons)
     output.line()
     found.hits(output, answer.evidence, explain=False)
+
+
+def _print_reasons(output: Output, some: Sequence[Reason]) -> None:
+    """Print passages that give a reason, or say that none does."""
+    output.line()
+    output.line((_REASONS if any(one.states for one in some) else _NO_REASON, HEADING))
+    for one in some:
+        where = f"{one.path}:{one.line}" if one.path else f"#{one.ref}" if one.kind == "memory" else one.ref[:10]
+        date = one.at[:10] if one.at else ""
+        title = one.title if one.kind == "commit" or not one.text.startswith(one.title.rstrip("…")) else ""
+        output.line(f"  {_REASON_IN[one.kind]}  ", (where, PATH), ("  " + "  ".join(part for part in (date, title) if part), DIM))
+        if one.text:
+            output.line("      ", (one.text, ""))
 
 
 @renders(CommitPage, bare=lambda found: [one.sha for one in found.commits])

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { chip, details, go, into, link, to } from "./parts.js";
+import { chip, commitPage, day, details, go, into, link, to } from "./parts.js";
 import { lead, routed } from "./routes.js";
 import { words } from "./words.js";
 
@@ -22,13 +22,14 @@ export async function show(page, parameters, signal) {
   if (route) into(answer, lead(route, signal), (made) => made);
   await into(result, ask("Ask", { question, limit: 12 }, signal), ({ ask: reply }) => {
     const search = reply.evidence;
-    if (!search.hits.length) return [h("p.lead", null, w.none), search.near.length ? h("p", null, w.near, search.near.map((one) => [" ", link(to("graph", { focus: one.ref }), one.ref)])) : null];
+    const why = reply.reasons.length ? reasons(reply.reasons) : null;
+    if (!search.hits.length) return [why, h("p.lead", null, w.none), search.near.length ? h("p", null, w.near, search.near.map((one) => [" ", link(to("graph", { focus: one.ref }), one.ref)])) : null];
     const said = reply.sentences.length
       ? [
           h("section.card", null, h("h2", null, w.answer), h("p", null, reply.sentences.map((one) => [one.text, " ", one.cites.map((number) => [cite(number), " "])]))),
           h("p.hint", null, w.by(reply.model)),
         ]
-      : route ? null : h("section.card", null, h("h2", null, w.in_short), h("ul.short", null, search.hits.slice(0, 5).map((hit, i) => h("li", null, gist(hit), " ", cite(i + 1)))));
+      : why ?? (route ? null : h("section.card", null, h("h2", null, w.in_short), h("ul.short", null, search.hits.slice(0, 5).map((hit, i) => h("li", null, gist(hit), " ", cite(i + 1))))));
     const found = [
       h("p.hint", null, search.facets.map((one) => `${w.facet[one.facet]} ${one.hits}`).join(" · ")),
       search.groups.map((group) => [group.path ? h("p.where", null, group.path) : null, h("ol.evidence", null, group.hits.map((number) => evidence(search.hits[number - 1], number)))]),
@@ -40,6 +41,17 @@ export async function show(page, parameters, signal) {
       route ? details(w.also_found, search.hits.length, false, found) : [h("h2", null, w.evidence), found],
     ];
   });
+}
+
+/** Passages that give a reason; or, when none does, that nobody wrote it, and the nearest passages. */
+function reasons(some) {
+  const w = words.ask;
+  const place = (one) => {
+    if (one.kind === "MEMORY") return link(to("memories", { id: one.ref }), one.title || one.ref);
+    if (one.kind === "COMMIT") return [link(commitPage(one.ref), one.title), " ", day(one.at)];
+    return link(to("code", { at: one.path, code: `${one.path}:${one.line}` }), `${one.path}:${one.line}`);
+  };
+  return h("section.card.reasons", null, h("h2", null, w.why), h("p.answer", null, some.some((one) => one.states) ? w.reasons : w.no_reason), h("ul.listing", null, some.map((one) => h("li", null, h("p", null, chip(w.reason_in[one.kind]), " ", place(one)), one.text ? h("p.quiet-text", null, one.text) : null))));
 }
 
 function cite(number) {

@@ -1,0 +1,239 @@
+"""Find written reasons for a question that begins with "why".
+
+Memories, documents, comments and commit messages may give a reason. A passage gives one if it has a word such as "because" and the words of
+the question. Otherwise the nearest passages are returned, marked as such.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from graphmem.answers import SearchAnswer, SearchHit
+from graphmem.answers.semantic import Reason
+from graphmem.errors import GitError
+from graphmem.history import messages
+from graphmem.knowledge import is_held
+from graphmem.memory.text import clipped
+from graphmem.projection.text import STOP_WORDS, query_words
+from graphmem.search.stems import stems_of
+
+logger = logging.getLogger(__name__)
+
+MOST: Final = 6  # reasons of an answer
+_EACH: Final = 3  # of one kind
+_SAME: Final = 80  # letters with which texts that are told twice begin
+_SEARCHED: Final = 8  # hits of each further search
+_ABOVE: Final = 15  # lines above a definition that may be its comment
+_LONGEST: Final = 400  # characters of a reason
+_SHORTEST: Final = 20
+_MOST_LINES: Final = 400  # lines of a hit that are read
+_STATED: Final = 2  # words of the question that a passage must have, if the question has as many; of long questions half
+_DECISION: Final = 0.5  # more for a memory of this type
+_BROUGHT: Final = 0.5  # score of the commit that brought the code, if its message has no word of the question
+_LEAST_STEM: Final = 4
+_GENERAL: Final = frozenset(
+    (
+        *("choice", "choose", "chosen", "decide", "decision", "grund", "gründe", "need", "purpose", "rationale", "reason", "reasons"),
+        *("use", "used", "uses", "using", "warum", "weshalb", "why", "wieso"),
+    )
+)
+_WHY: Final = re.compile(
+    r"^\W*(?:(?:and|but|so|und|aber)\s+)?(?:why|how come|warum|wieso|weshalb)\b|\b(?:reasons?|rationale|motivation) (?:for|of|behind|why)\b"
+    r"|\bgr(?:u|ü)nde? (?:für|dafür|warum)\b",
+    re.IGNORECASE,
+)
+_CAUSE: Final = re.compile(
+    r"\b(?:because|since (?!v?\d)|so that|in order to|to (?:avoid|prevent|keep|ensure|allow|make sure)|instead of|rather than|otherwise"
+    r"|therefore|due to|reason|rationale|motivation|purpose|decided|chose|chosen|we (?:use|prefer|want|need|do not|don't)"
+    r"|needed (?:for|to|because|when)|required (?:by|for|because)|avoids?|prevents?|allows?|enabl(?:es|ing)|trade-?offs?"
+    r"|weil|damit|deshalb|daher|um zu|statt|sonst)\b",
+    re.IGNORECASE,
+)
+_MARK: Final = re.compile(r"^\s*(?://+!?|/\*+!?|\*+/?|#+|--+|;+|\"\"\"|'''|<!--)\s?")
+_END: Final = re.compile(r"\s*(?:\*+/|\"\"\"|'''|-->)\s*$")
+_QUOTES: Final = ('"""', "'''")
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])")
+_CODE_FENCE: Final = ("```", "~~~")
+
+
+class _Passage(NamedTuple):
+    """Neighbouring sentences of a file, with the line of the first."""
+
+    line: int
+    text: str
+
+
+def asks_why(question: str) -> bool:
+    """Return whether a question asks for a reason."""
+    return _WHY.search(question) is not None
+
+
+def reasons(question: str, found: Sequence[SearchHit], search: Callable[..., SearchAnswer], root: Path) -> list[Reason]:
+    """Return passages that give a reason, or if none does, the nearest ones.
+
+    Args:
+        question: the question as the person asked it.
+        found: the hits of a search for the question, best first.
+        search: searches further, for memories and documents only.
+        root: root directory of the project.
+    """
+    wanted = _wanted(question)
+    if not wanted:
+        return []
+    memories = search(question, limit=_SEARCHED, kinds=["memory"], explain=False).hits
+    documents = [hit for hit in search(question, limit=_SEARCHED, kinds=["prose"], explain=False).hits if hit.facet == "docs"]
+    ranked: list[tuple[float, Reason]] = []
+    for hit in memories:
+        if hit.memory is not None and not is_held(hit.memory):
+            text = hit.memory.content
+            extra = _DECISION if hit.memory.type == "decision" else 0.0
+            reason = Reason("memory", clipped(text, _LONGEST), False, hit.memory.title, "", 0, hit.memory.short_id, hit.memory.created_at)
+            ranked.append(_ranked(reason, text, wanted, extra))
+    places: set[tuple[str, int]] = set()
+    for hit in [*documents, *(one for one in found if one.path and one.memory is None and one.facet in ("code", "docs"))]:
+        kind = "text" if hit.facet == "docs" else "comment"
+        best = max((_ranked(one, one.text, wanted) for one in _passages(root, hit, kind)), key=lambda one: one[0], default=None)
+        if best is not None and (best[1].path, best[1].line) not in places:
+            places.add((best[1].path, best[1].line))
+            ranked.append(best)
+    code = [hit for hit in found if hit.kind == "symbol" and hit.facet == "code"]
+    ranked += _commits(root, wanted, code)
+    told = [one for _, one in sorted((one for one in ranked if one[0] > 0), key=lambda one: -one[0])]
+    best = list(_varied([one for one in told if one.states] or told))[:MOST]
+    brought = next((one for _, one in ranked[-1:] if one.kind == "commit" and one not in best), None)
+    return [*best[: MOST - 1], brought] if brought is not None and best else best
+
+
+def _varied(some: Iterable[Reason]) -> Iterator[Reason]:
+    """Yield reasons, each text once, and at most `_EACH` of one kind."""
+    texts: set[str] = set()
+    kinds: Counter[str] = Counter()
+    for one in some:
+        text = "".join(re.findall(r"\w+", (one.text or one.title).casefold()))[:_SAME]
+        if text not in texts and kinds[one.kind] < _EACH:
+            texts.add(text)
+            kinds[one.kind] += 1
+            yield one
+
+
+def _wanted(question: str) -> dict[str, str]:
+    """Map the stem of each word that says what a question is about to it."""
+    words = [word for word in query_words(question) if word not in STOP_WORDS and word not in _GENERAL and len(word) > 1]
+    return {stem: word for word, stem in stems_of(words).items()}
+
+
+def _ranked(reason: Reason, text: str, wanted: dict[str, str], extra: float = 0.0) -> tuple[float, Reason]:
+    """Score a passage: words of the question, and one more if it has a cause.
+
+    A passage without a word of the question is worth only `extra`.
+    """
+    said = set(stems_of(query_words(f"{reason.title} {text}")).values())
+    having = len(said.intersection(wanted))
+    has_cause = _CAUSE.search(text) is not None
+    states = has_cause and having >= max(min(_STATED, len(wanted)), math.ceil(len(wanted) / 2))
+    score = having + extra + has_cause if having else extra
+    return score, Reason(reason.kind, reason.text, states, reason.title, reason.path, reason.line, reason.ref, reason.at)
+
+
+def _passages(root: Path, hit: SearchHit, kind: str) -> Iterator[Reason]:
+    """Yield each sentence of a hit's prose, with the sentence before it."""
+    try:
+        lines = (root / hit.path).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:  # it was removed since it was indexed
+        return
+    first = max(hit.start_line, 1)
+    last = min(max(hit.end_line, first), first + _MOST_LINES, len(lines))
+    blocks = _paragraphs(lines, first, last) if kind == "text" else _comments(lines, max(1, first - _ABOVE), last, first)
+    for line, text in blocks:
+        for said in _pairs(text):
+            yield Reason("text" if kind == "text" else "comment", clipped(said, _LONGEST), False, hit.title, hit.path, line, hit.id, None)
+
+
+def _pairs(text: str) -> Iterator[str]:
+    """Yield each sentence, after the sentence before it."""
+    sentences = _SENTENCE.split(text)
+    for number, sentence in enumerate(sentences):
+        before = sentences[number - 1] if number else ""
+        said = f"{before} {sentence}".strip() if len(before) + len(sentence) < _LONGEST else sentence
+        if len(said) >= _SHORTEST:
+            yield said
+
+
+def _paragraphs(lines: Sequence[str], first: int, last: int) -> Iterator[_Passage]:
+    """Yield the paragraphs of a document, without code and headings."""
+    block: list[str] = []
+    start, fenced = first, sum(line.lstrip().startswith(_CODE_FENCE) for line in lines[: first - 1]) % 2 == 1
+    for number in range(first, last + 1):
+        line = lines[number - 1].strip()
+        if line.startswith(_CODE_FENCE):
+            fenced = not fenced
+            line = ""
+        if not line or fenced or line.startswith(("#", "|", "<", "..")) or (block and line.startswith(("- ", "* ", "+ "))):
+            if block:
+                yield _Passage(start, " ".join(block))
+            block = []
+        if line and not fenced and not line.startswith(("#", "|", "<", "..")):
+            start = start if block else number
+            block.append(line.lstrip("-*+ ") if not block else line)
+    if block:
+        yield _Passage(start, " ".join(block))
+
+
+def _comments(lines: Sequence[str], first: int, last: int, own: int) -> Iterator[_Passage]:
+    """Yield the comments of lines, each joined to one text.
+
+    Above `own`, the first line of the definition, only the comment right above it counts.
+    """
+    block: list[str] = []
+    start, quote = first, ""
+    for number in range(first, last + 1):
+        line = lines[number - 1]
+        bare = line.strip()
+        opened = next((one for one in _QUOTES if bare.lstrip("rRuUbBfF").startswith(one)), "") if not quote else ""
+        is_comment = bool(quote) or bool(opened) or (_MARK.match(line) is not None and not bare.startswith("#!"))
+        if is_comment and bare.strip("/*#-; \"'"):
+            start = start if block else number
+            block.append(_END.sub("", _MARK.sub("", line.lstrip())).strip())
+        elif block and not (is_comment and quote):
+            if start >= own or number >= own:
+                yield _Passage(start, " ".join(block))
+            block = []
+        if opened and bare.count(opened) == 1:
+            quote = opened
+        elif quote and quote in bare:
+            quote = ""
+    if block:
+        yield _Passage(start, " ".join(block))
+
+
+def _commits(root: Path, wanted: dict[str, str], code: Sequence[SearchHit]) -> Iterator[tuple[float, Reason]]:
+    """Yield commits whose messages have the words, or that brought the code."""
+    words = sorted((stem if word.startswith(stem) and len(stem) >= _LEAST_STEM else word for stem, word in wanted.items()), key=len)[::-1]
+    try:
+        named = messages.with_words(root, words, _EACH) if len(words) > 1 else []
+        named = named or (messages.with_words(root, words[:2], _EACH) if len(words) > 2 else [])
+        first = next((hit for hit in code if hit.qualname), None)
+        name = first.qualname.rpartition(".")[2] if first is not None else ""
+        brought = messages.introduced(root, first.path, name) if first is not None else None
+    except GitError as error:  # not under Git, or a partial clone without old contents; the other sources remain
+        logger.info("reasons without commits: %s", error.message)
+        return
+    for one in named:
+        yield _best(one, one.subject, wanted)
+    if brought is not None and all(one.sha != brought.sha for one in named):
+        yield _best(brought, f"{brought.subject} (brought {name})", wanted, _BROUGHT)
+
+
+def _best(one: messages.Message, title: str, wanted: dict[str, str], extra: float = 0.0) -> tuple[float, Reason]:
+    """Score the sentences of a message that are nearest to the question."""
+    some = [" ".join(said.split()) for part in re.split(r"\n\s*\n|\n(?=\s*[-*] )", one.body) for said in _pairs(part)] or [""]
+    ranked = (
+        _ranked(Reason("commit", clipped(text, _LONGEST), False, title, "", 0, one.sha, one.at), text, wanted, extra) for text in some
+    )
+    return max(ranked, key=lambda one: one[0])

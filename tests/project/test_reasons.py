@@ -1,0 +1,115 @@
+"""A question that begins with why is answered with written reasons, or with the statement that nobody wrote one."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from graphmem.project.graphmem import GraphMem
+from graphmem.project.reasons import asks_why
+from graphmem.settings import Settings
+
+QUEUE = '''"""Orders that wait."""
+
+
+def retry(order):
+    # Payments are retried after a minute, because the bank locks an account for that long.
+    return order
+
+
+def parcel(order):
+    """Return the parcel of an order."""
+    return order
+
+
+def label(order):
+    """Return the lines of a label."""
+    return [order]
+'''
+GUIDE = "# Guide\n\nAddresses are stored as text. We chose text instead of columns, since every country orders its lines in another way.\n"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    root = tmp_path_factory.mktemp("project") / "shop"
+    (root / "docs").mkdir(parents=True)
+
+    def git(*arguments):
+        subprocess.run(
+            ["git", "-c", "user.name=Ann", "-c", "user.email=a@mail.example", *arguments], cwd=root, check=True, capture_output=True
+        )
+
+    git("init", "-q")
+    (root / "queue.py").write_text(QUEUE, encoding="utf-8")
+    git("add", ".")
+    git(
+        "commit",
+        "-q",
+        "-m",
+        "Queue orders",
+        "-m",
+        "Orders wait in a queue.\n\nA parcel has one order only, so that a refund never waits for another.",
+    )
+    (root / "docs" / "guide.md").write_text(GUIDE, encoding="utf-8")
+    git("add", ".")
+    git("commit", "-q", "-m", "Write a guide")
+    with GraphMem.open(tmp_path_factory.mktemp("index") / "db", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        memory.remember("Carts are deleted at night to keep the backup small.", "decision", files=["queue.py"])
+        yield memory
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "said"),
+    [
+        ("why are payments retried", "comment", "because the bank locks an account"),
+        ("Why is an address stored as text?", "text", "every country orders its lines"),
+        ("what is the reason for deleting carts at night", "memory", "to keep the backup small"),
+        ("why has a parcel one order", "commit", "so that a refund never waits"),
+    ],
+)
+def test_a_reason_is_found_where_it_is_written(shop, question, kind, said):
+    (first, *_) = shop.ask(question).reasons
+    assert (first.kind, first.states) == (kind, True)
+    assert said in first.text
+    if kind in ("comment", "text"):
+        assert first.line == (5 if kind == "comment" else 3)
+
+
+def test_without_a_written_reason_the_nearest_passages_and_the_commit_that_brought_the_code_are_given(shop):
+    found = shop.ask("why has label several lines").reasons
+    assert not any(one.states for one in found)
+    assert [one.title for one in found if one.kind == "commit"] == ["Queue orders (brought label)"]
+    assert [one.text for one in found if one.kind == "comment"] == ["Return the lines of a label."]
+
+
+@pytest.mark.parametrize(
+    ("question", "is_why"),
+    [("warum gibt es eine Queue", True), ("But why?", True), ("who calls why", False), ("how are payments retried", False)],
+)
+def test_only_questions_for_a_reason_are_taken_for_one(question, is_why):
+    assert asks_why(question) is is_why
+
+
+def test_other_questions_get_no_reasons(shop):
+    assert shop.ask("how are payments retried").reasons == []
+
+
+def test_a_project_without_git_is_answered_from_the_other_sources(tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "queue.py").write_text(QUEUE, encoding="utf-8")
+    with GraphMem.open(tmp_path / "db", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        assert [one.kind for one in memory.ask("why are payments retried").reasons] == ["comment"]
+
+
+def test_the_command_says_whether_somebody_wrote_a_reason(shop, capsys):
+    from graphmem.cli.output import Output
+    from graphmem.cli.render.semantic import reply
+
+    reply(Output(), shop.ask("why are payments retried"))
+    assert "Passages that give a reason near this question" in capsys.readouterr().out
+    reply(Output(), shop.ask("why has label several lines"))
+    assert "Nobody wrote why in memories, documents, comments or commit messages" in capsys.readouterr().out
