@@ -21,7 +21,7 @@ import report
 from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.errors import GraphMemError
 from graphmem.project.graphmem import GraphMem
-from graphmem.projection.graph import kind_mask
+from graphmem.projection.graph_edges import kind_mask
 from graphmem.settings import Settings
 
 

@@ -16,7 +16,7 @@ from graphmem.analysis.walk import forward, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.answers import IndexState, PathAnswer, Subgraph
 from graphmem.errors import BadInputError
-from graphmem.projection.graph import kind_mask
+from graphmem.projection.graph_edges import kind_mask
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

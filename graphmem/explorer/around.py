@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphmem.errors import BadInputError
-from graphmem.projection.graph import kind_mask
+from graphmem.projection.graph_edges import kind_mask
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

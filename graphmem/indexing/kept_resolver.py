@@ -23,7 +23,7 @@ from graphmem.model import HandlesRow, IndexProgress, stable_id
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.language import languages
-from graphmem.projection.graph import kind_mask
+from graphmem.projection.graph_edges import kind_mask
 from graphmem.resolution.layout import Layout
 from graphmem.resolution.resolver import FEW_GROUPS, Resolver
 from graphmem.resolution.shelf import Shelf

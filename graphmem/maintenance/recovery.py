@@ -17,7 +17,7 @@ from graphmem.errors import BadInputError, DatabaseDamagedError, MigrationError
 from graphmem.maintenance import backup as backups
 from graphmem.maintenance.archive import DATABASE, PORTABLE
 from graphmem.maintenance.place import close_to_others
-from graphmem.projection.projections import GRAPH_FILE
+from graphmem.projection.loading import GRAPH_FILE
 from graphmem.runtime.worktree import journal_folder
 from graphmem.store import files, open_store
 from graphmem.store.lock import DatabaseLock

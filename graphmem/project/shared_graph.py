@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import BadInputError, StoreUnreachableError
 from graphmem.project.sharing import choose_key, kept_key
+from graphmem.projection.loading import GRAPH_FILE
 from graphmem.projection.memory_file import FILE as MEMORIES_FILE
-from graphmem.projection.projections import GRAPH_FILE
 from graphmem.runtime.replacing import replace_file
 from graphmem.runtime.server_address import SCHEMES, shown
 from graphmem.settings import DATABASE, JOURNAL, SHARED, Settings

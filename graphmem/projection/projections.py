@@ -9,49 +9,32 @@ readers who need nothing else.
 
 from __future__ import annotations
 
-import logging
-import queue
-import sqlite3
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 
-from graphmem.errors import GraphMemError, StoreClosedError
+from graphmem.errors import GraphMemError
 from graphmem.knowledge import KnowledgeDelta
 from graphmem.model import GraphDelta
-from graphmem.projection.chunk_hashes import ChunkHashes, embedding_order
+from graphmem.projection.chunk_hashes import embedding_order
 from graphmem.projection.entries import DamagedWordsError
-from graphmem.projection.failures import may_pass, refusal_named, unread
+from graphmem.projection.failures import refusal_named, unread
 from graphmem.projection.graph import GraphView
-from graphmem.projection.kept_memories import KeptMemories
+from graphmem.projection.loading import Loading
 from graphmem.projection.memories import MemoryIndex
 from graphmem.projection.snapshot import Snapshot
 from graphmem.projection.text import forget_expansions
 from graphmem.projection.vectors import F32, VectorIndex
 from graphmem.projection.words import WordIndex
-from graphmem.runtime.checksums import SIDES
 from graphmem.runtime.heap import give_back
-from graphmem.store.base import GraphReads
-
-GRAPH_FILE: Final = "graph.projection"
 
 COMMIT_S: Final = 5.0  # wait for the commit of a graph that is published before it
-_IDLE_SECONDS: Final = 2.0  # without a change before the graph is saved
-_AGAIN_SECONDS: Final = 0.2  # between two tries to load data that an answer waits for
-_AGAIN_BEHIND_SECONDS: Final = 30.0  # the same for data that answers can do without
-_LOOK_SECONDS: Final = 0.1  # between two checks whether this is closed
-_RETRIES: Final = 5  # of reading a snapshot during commits
-
-_log = logging.getLogger(__name__)
 
 
-class Projections:
+class Projections(Loading):
     """In-memory copies of a database: code graph, words, vectors, memories.
 
     Thread-safe; the one writer calls `refresh` after each commit.
@@ -61,40 +44,6 @@ class Projections:
         data_dir: directory in which the copies are saved.
         made: graph and words of the database's current state, with the words in a file in `data_dir`; None to open or build them.
     """
-
-    def __init__(self, store: GraphReads, data_dir: Path, made: tuple[GraphView, WordIndex] | None = None) -> None:
-        self._store = store
-        self._dir = data_dir
-        self._made = made
-        self._writing = threading.Lock()  # of making a new generation
-        self._state = threading.Lock()  # of the fields below
-        self._using = threading.Lock()
-        self._graph: GraphView | None = None
-        self._ahead: GraphView | None = None  # published before its commit
-        self._is_level = threading.Event()  # no graph is ahead
-        self._is_level.set()
-        self._words: WordIndex | None = None
-        self._vectors: VectorIndex | None = None
-        self._hashes = ChunkHashes(())
-        self._words_note = "the word index is being opened"
-        self._failure: Exception | None = None
-        self._trying = threading.Lock()  # for loading again after a failure
-        self._tried = -_AGAIN_BEHIND_SECONDS
-        self._unsaved = False
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None  # of words for which their directory had no space
-        self._closing = threading.Event()
-        self._graph_settled = threading.Event()  # ready, or failed
-        self._words_opened = threading.Event()  # or they are being built, or failed
-        self._settled = threading.Event()  # both
-        self._renewed = threading.Event()  # a damaged word index was replaced
-        self.no_vectors = "no vectors yet"  # why there are none, if the model gives a better reason
-        self.notes: list[str] = []  # what was damaged, one sentence each
-        self._memories = KeptMemories(store, data_dir, self.notes, self._model_in_use)
-        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._worker = threading.Thread(target=self._work, name="graphmem-projections", daemon=True)
-        self._jobs.put(self._load)
-        self._jobs.put(self._memories.load)
-        self._worker.start()
 
     # ---- reading
 
@@ -306,10 +255,6 @@ class Projections:
         self.memories()
         self._memories.refresh(generation, delta, vectors, again=again)
 
-    def _model_in_use(self) -> str | None:
-        with self._state:
-            return self._vectors.model_id if self._vectors is not None else None
-
     def use_model(self, model_id: str, dim: int | None = None) -> bool:
         """Use the vectors of a model: stored vectors, and vectors added later.
 
@@ -418,150 +363,6 @@ class Projections:
 
     # ---- inside
 
-    def _try_again(self, load: Callable[[], None], *, wait: bool = True) -> None:
-        """Retry a load that failed for lack of memory, descriptors or disk space.
-
-        Nothing happens if the last load did not fail in this way. Nothing happens, either, if the last retry was a moment ago.
-
-        Args:
-            load: the load to retry.
-            wait: whether to return only when the load is ready or has failed again.
-        """
-        with self._trying:
-            failure = self._memories.failure if load == self._memories.load else self._failure
-            since = time.monotonic() - self._tried
-            if failure is None or not may_pass(failure) or since < (_AGAIN_SECONDS if wait else _AGAIN_BEHIND_SECONDS):
-                return
-            done = threading.Event()
-            self._jobs.put(load)
-            self._jobs.put(done.set)
-            while wait and not done.wait(_LOOK_SECONDS) and not self._closing.is_set():
-                pass
-            self._tried = time.monotonic()
-
-    def _work(self) -> None:
-        """Run the background thread: load, save when idle, rebuild damaged words."""
-        while True:
-            try:
-                job = self._jobs.get(timeout=_IDLE_SECONDS if self._unsaved else None)
-            except queue.Empty:
-                job = self._save
-            if job is None:
-                return
-            try:
-                job()
-            except StoreClosedError:
-                if not self._closing.is_set():
-                    raise
-                return
-            except Exception as error:  # noqa: BLE001 - this thread has nobody to raise to: note() and the log say what happened
-                # A full disk, or a lack of memory, is reported in a sentence.
-                ours = not (isinstance(error, (OSError, sqlite3.OperationalError)) or may_pass(error))
-                _log.error("a projection could not follow a commit: %s", error, exc_info=ours)
-                if job == self._memories.load:
-                    self._memories.fail(error)
-                else:
-                    with self._state:
-                        self._failure = error
-                        self._words_note = f"the word index could not be built: {error}"
-            finally:
-                self._graph_settled.set()
-                self._words_opened.set()
-                self._settled.set()
-                if job == self._memories.load:
-                    self._memories.settled.set()
-
-    def _load(self) -> None:
-        """Load the saved code graph and word index; build missing ones."""
-        if self._made is not None:
-            made, self._made = self._made, None
-            self._publish(*made)
-            made[0].warm()
-            return
-        generation = self._store.generation()
-        graph = GraphView.load(self._dir / GRAPH_FILE, generation, self.notes)
-        if graph is not None:
-            with self._state:
-                self._graph = graph  # most first questions need no words
-            self._graph_settled.set()
-        words = WordIndex.open(self._dir, generation, self.notes) if graph is not None else None
-        if graph is not None and words is not None:
-            self._publish(graph, words)
-            graph.warm()
-        else:
-            with self._writing:
-                self._rebuild(elsewhere=True)
-
-    def _rebuild(self, *, elsewhere: bool = False) -> None:
-        """Build the code graph and then the word index from the database.
-
-        Readers keep the old snapshot until the new one is ready.
-
-        Args:
-            elsewhere: whether to put the word index in a temporary directory if its own directory cannot be written.
-        """
-        for _ in range(_RETRIES):
-            tables = self._store.tables()
-            generation, graph = tables.generation, GraphView.from_tables(tables)
-            del tables
-            give_back(between=True)
-            if self._graph is None or self._graph.n == 0 or not self._words_opened.is_set():
-                with self._state:
-                    self._graph, self._words = graph, None
-                    self._words_note = "the word index is being built"
-                self._graph_settled.set()
-                self._words_opened.set()
-            words, read = self._built_words(generation, elsewhere=elsewhere)
-            if read == generation:
-                break
-            words.close()
-            words.delete_files()
-        else:
-            raise GraphMemError("other programs change the database faster than graphmem can read it; close those programs")
-        give_back(between=True)
-        self._publish(graph, words)
-        with self._state:
-            self._unsaved = True
-        self._save()
-        graph.warm()
-
-    def _built_words(self, generation: int, *, elsewhere: bool) -> tuple[WordIndex, int]:
-        """Build the word index from the chunks (pieces of files) in the database.
-
-        The second result is the generation of the database after the last chunk was read: the number of its last change.
-        """
-        read: list[int] = []
-
-        def chunks() -> Iterator[pa.Table]:
-            yield from self._store.packed_chunks()
-            read.append(self._store.generation())
-
-        try:
-            return WordIndex.build(self._dir, generation, chunks(), self._progress), read[-1]
-        except (OSError, sqlite3.OperationalError):
-            if not elsewhere:
-                raise
-            self._temporary = tempfile.TemporaryDirectory(prefix="graphmem-")
-            return WordIndex.build(Path(self._temporary.name), generation, chunks(), self._progress), read[-1]
-
-    def _publish(self, graph: GraphView, words: WordIndex) -> None:
-        hashes = ChunkHashes(words.hash_of_each())
-        with self._state:
-            hashes.count(self._vectors)
-            self._graph, self._words, self._hashes, self._words_note, self._failure = graph, words, hashes, "", None
-        self._graph_settled.set()
-        self._words_opened.set()
-        for path in self._dir.glob("words-*.sqlite"):
-            if path != words.path:
-                for side in ("", *SIDES):  # readers that have it open keep it
-                    with suppress(OSError):  # on a read-only disk it stays
-                        path.with_name(path.name + side).unlink(missing_ok=True)
-
-    def _progress(self, rows: int) -> None:
-        if self._closing.is_set():
-            raise StoreClosedError("the index was closed while its word index was being written; open the index again")
-        self._words_note = f"the word index is being built ({rows:,} rows)"
-
     def _damaged(self, words: WordIndex, patience_s: float) -> Snapshot:
         """Rebuild a word index that a reader found damaged; return a new snapshot.
 
@@ -587,12 +388,3 @@ class Projections:
             self._jobs.put(rebuild)
         renewed.wait(patience_s)
         return self.snapshot()
-
-    def _save(self) -> None:
-        with self._state:
-            graph, unsaved, self._unsaved = self._graph, self._unsaved, False
-        if graph is not None and unsaved:
-            try:
-                graph.save(self._dir / GRAPH_FILE)
-            except OSError as error:
-                _log.warning("the graph projection could not be saved (%s); it will be rebuilt", error)

@@ -16,7 +16,8 @@ import numpy as np
 from graphmem.embedding.base import F32, Embedder
 from graphmem.errors import EmbedderError
 from graphmem.projection.arrays import EXTERNAL, FILE, SYMBOL
-from graphmem.projection.graph import GraphView, kind_mask
+from graphmem.projection.graph import GraphView
+from graphmem.projection.graph_edges import kind_mask
 from graphmem.projection.text import STOP_WORDS
 from graphmem.projection.vectors import VectorIndex
 from graphmem.projection.words import WordIndex

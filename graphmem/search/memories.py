@@ -16,8 +16,9 @@ from typing import Final, NamedTuple
 
 from graphmem.answers import Factor
 from graphmem.knowledge import MemoryRow
-from graphmem.projection.memories import Found, MemoryIndex
+from graphmem.projection.memories import MemoryIndex
 from graphmem.projection.memory_columns import MemoryFilter
+from graphmem.projection.memory_search import Found
 from graphmem.projection.postings import Elsewhere
 from graphmem.projection.vectors import F32
 from graphmem.search.dates import nearness, periods

@@ -11,7 +11,8 @@ from graphmem.answers import SymbolInfo
 from graphmem.errors import LimitError
 from graphmem.model import GraphDelta
 from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS
-from graphmem.projection.graph import GraphView, kind_mask
+from graphmem.projection.graph import GraphView
+from graphmem.projection.graph_edges import kind_mask
 
 seeds = st.integers(0, 2**32)
 

@@ -13,7 +13,8 @@ from graphmem.errors import GraphMemError
 from graphmem.knowledge import KnowledgeDelta
 from graphmem.model import GraphDelta
 from graphmem.projection.graph import GraphView
-from graphmem.projection.projections import GRAPH_FILE, Projections
+from graphmem.projection.loading import GRAPH_FILE
+from graphmem.projection.projections import Projections
 from graphmem.projection.words import WordIndex
 from graphmem.store import open_store
 

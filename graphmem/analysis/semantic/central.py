@@ -15,7 +15,7 @@ from graphmem.analysis.semantic.beside import beside
 from graphmem.analysis.semantic.files import DEPENDENCY_KINDS
 from graphmem.analysis.semantic.heat import F64
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
-from graphmem.projection.graph import kind_mask
+from graphmem.projection.graph_edges import kind_mask
 
 if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView

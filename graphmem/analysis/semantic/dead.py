@@ -19,7 +19,7 @@ from graphmem.analysis.semantic.beside import FILES, FOLDERS
 from graphmem.answers.semantic import DeadSymbol
 from graphmem.model import EdgeKind
 from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
-from graphmem.projection.graph import kind_mask
+from graphmem.projection.graph_edges import kind_mask
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -15,7 +15,7 @@ from graphmem.analysis.semantic.beside import beside
 from graphmem.analysis.semantic.files import FileGraph
 from graphmem.model import TEST_KINDS, EdgeKind
 from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL
-from graphmem.projection.graph import kind_mask
+from graphmem.projection.graph_edges import kind_mask
 
 if TYPE_CHECKING:
     from collections.abc import Collection

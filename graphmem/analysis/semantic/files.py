@@ -14,7 +14,7 @@ import numpy.typing as npt
 from graphmem.answers import PathStep
 from graphmem.model import EdgeKind
 from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL
-from graphmem.projection.graph import kind_mask
+from graphmem.projection.graph_edges import kind_mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

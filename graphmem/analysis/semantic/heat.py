@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from graphmem.analysis.semantic.files import DEPENDENCY_KINDS
 from graphmem.projection.arrays import SYMBOL
-from graphmem.projection.graph import kind_mask
+from graphmem.projection.graph_edges import kind_mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

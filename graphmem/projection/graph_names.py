@@ -1,0 +1,217 @@
+"""Look-ups in the in-memory copy of the code graph, by path and by name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from graphmem.answers import FileInfo
+from graphmem.projection.arrays import I32, SYMBOL, pointers
+from graphmem.projection.file_names import FileNames
+from graphmem.projection.graph_nodes import GraphNodes
+from graphmem.projection.lookups import StringLookup
+from graphmem.runtime.arrow import computed
+
+_TEST_FOLDERS: Final = frozenset("test tests __tests__ spec testdata test-data fixtures __snapshots__ snapshots".split())  # noqa: SIM905
+_MOST_FILES: Final = 1_000  # files whose symbols are kept as lists
+
+
+class Unresolved(NamedTuple):
+    """A call whose target is unknown: caller, name, path, line and reason."""
+
+    caller: int  # node; -1 when the graph lacks it
+    name: str
+    path: str
+    line: int
+    reason: str
+
+
+class FileSymbols(NamedTuple):
+    """The symbols of a file as plain lists, which are fast to scan.
+
+    Each list has one entry for each symbol. The order is by start line; a symbol comes before those inside it.
+    """
+
+    nodes: list[int]
+    starts: list[int]
+    ends: list[int]
+    kinds: list[int]
+    parents: list[int]  # the enclosing node of each; -1 without one
+
+
+class GraphNames(GraphNodes):
+    """Questions about files, symbols and names of a code graph."""
+
+    @cached_property
+    def _of_path(self) -> tuple[I32, I32]:
+        """Return two arrays with the symbols in each file.
+
+        The first has pointers into the second. The symbols of file i are symbols[pointers[i]:pointers[i + 1]]. They do not depend on line
+        numbers.
+        """
+        symbols = np.flatnonzero(self.label == SYMBOL).astype(np.int32)
+        path = self.path_index[symbols]
+        return pointers(path, len(self.paths)), symbols[np.argsort(path, kind="stable")]
+
+    def in_tests(self, path: str) -> bool:
+        """Whether a path is a file of tests: test code, or data for tests."""
+        number = self.path_number.get(path)
+        ptr, symbols = self._of_path
+        own = symbols[:0] if number is None else symbols[ptr[number] : ptr[number + 1]]
+        return bool(self.is_test[own[:1]].any()) if len(own) else not _TEST_FOLDERS.isdisjoint(path.split("/")[:-1])
+
+    def by_path(self, path: str) -> I32:
+        """Return the symbols of a file by start line, enclosing symbols first.
+
+        The result is empty for an unknown path.
+        """
+        number = self.path_number.get(path)
+        ptr, symbols = self._of_path
+        if number is None:
+            return symbols[:0]
+        here = symbols[ptr[number] : ptr[number + 1]]
+        return here[np.lexsort((here, -self.end_line[here], self.start_line[here]))]
+
+    def symbols_in(self, path: str) -> FileSymbols:
+        """Return a file's symbols as plain lists, in the order of `by_path`.
+
+        The lists have nodes, lines, kinds and parents. The result is cached, so the caller must not change it.
+        """
+        kept = self._symbols_in.get(path)
+        if kept is None:
+            if len(self._symbols_in) >= _MOST_FILES:
+                self._symbols_in.clear()
+            nodes = self.by_path(path)
+            columns = (nodes, self.start_line[nodes], self.end_line[nodes], self.kind[nodes], self.parent[nodes])
+            kept = self._symbols_in[path] = FileSymbols(*(column.tolist() for column in columns))
+        return kept
+
+    @cached_property
+    def _symbols_in(self) -> dict[str, FileSymbols]:
+        return {}
+
+    @cached_property
+    def _names(self) -> StringLookup:
+        return StringLookup(self.arrays.nodes.name)
+
+    @cached_property
+    def _qualnames(self) -> StringLookup:
+        return StringLookup(self.arrays.nodes.qualname)
+
+    @cached_property
+    def _modules(self) -> StringLookup:
+        return StringLookup(self.arrays.paths.module)
+
+    @cached_property
+    def _unresolved_names(self) -> StringLookup:
+        return StringLookup(self.arrays.unresolved.name)
+
+    def by_name(self, name: str) -> I32:
+        """Return the nodes whose name ends with the part `name`, ascending.
+
+        For example, `get` finds `Session.get`. Symbols of the project and of packages are found, and files by their base names.
+        """
+        return self._names[name]
+
+    def by_qualname(self, qualname: str) -> I32:
+        """Return the symbols with a dotted name, in all files, ascending.
+
+        For a symbol of a used package, the name includes the package: `requests.Session.get`. The result is empty for "".
+        """
+        return self._qualnames[qualname] if qualname else np.zeros(0, np.int32)
+
+    def twin(self, i: int) -> int:
+        """Return a symbol's position among symbols of the same name in its file.
+
+        The first such symbol in the file has position 1. For example, the setter of a property is the second definition of its name.
+        """
+        same = [one for one in self.by_qualname(self.qualname(i)).tolist() if self.path_index[one] == self.path_index[i]]
+        place = (int(self.start_line[i]), i)
+        return 1 + sum((int(self.start_line[one]), one) < place for one in same)
+
+    def names(self) -> Iterable[str]:
+        """Return the distinct last parts of all names, for suggestions of names.
+
+        For example, the last part of `Session.get` is `get`.
+        """
+        return self._names.words()
+
+    @cached_property
+    def file_names(self) -> FileNames:
+        """Index that finds files by end of path, file name, module or directory."""
+        return FileNames(self.paths)
+
+    def by_module(self, module: str) -> I32:
+        """Return the files of a module, given by its dotted name or import path.
+
+        The result is sorted by path. It is empty for "".
+        """
+        nodes = self.arrays.paths.node[self._modules[module]] if module else np.zeros(0, np.int32)
+        return nodes[nodes >= 0]
+
+    def file_node(self, path: str) -> int | None:
+        """Return the number of a file's node; None for an unknown path."""
+        number = self.path_number.get(path)
+        node = -1 if number is None else int(self.arrays.paths.node[number])
+        return node if node >= 0 else None
+
+    def file_info(self, path: str) -> FileInfo | None:
+        """Return a file as the object that answers contain; None if unknown."""
+        node, number = self.file_node(path), self.path_number.get(path, -1)
+        if node is None:
+            return None
+        p = self.arrays.paths
+        return FileInfo(
+            id=self.arrays.nodes.id[node].as_py(),
+            path=path,
+            language=p.language[number].as_py(),
+            module=p.module[number].as_py(),
+            lines=int(p.lines[number]),
+            size_bytes=int(p.size_bytes[number]),
+            is_test=bool(self.is_test[node]),
+            error_count=int(p.error_count[number]),
+            diagnostic=p.diagnostic[number].as_py(),
+        )
+
+    def unresolved_named(self, name: str) -> list[Unresolved]:
+        """Return the calls of `name` whose target is unknown.
+
+        They are sorted by path, line and id.
+        """
+        rows = self._unresolved_names[name].tolist()
+        u, paths = self.arrays.unresolved, self.paths
+        rows.sort(key=lambda r: (u.path[r], u.line[r], r))
+        return [Unresolved(int(u.caller[r]), name, paths[u.path[r]], int(u.line[r]), u.reason[r].as_py()) for r in rows]
+
+    @cached_property
+    def unresolved_in(self) -> npt.NDArray[np.int64]:
+        """Number of calls with an unknown target in each file, by path number."""
+        return np.bincount(self.arrays.unresolved.path, minlength=len(self.paths)).astype(np.int64)
+
+    @cached_property
+    def languages(self) -> list[str]:
+        """Return the language of each file, in the order of `paths`.
+
+        The language is "" for a path whose language is unknown.
+        """
+        return [sys.intern(name or "") for name in self.arrays.paths.language.to_pylist()]
+
+    @cached_property
+    def failed_paths(self) -> list[str]:
+        """Return the files that could not be parsed completely, ascending."""
+        columns = self.arrays.paths
+        failed = np.asarray(computed("not_equal", columns.diagnostic, ""), dtype=np.bool_) | (columns.error_count > 0)
+        return [self.paths[number] for number in np.flatnonzero(failed & (columns.node >= 0)).tolist()]
+
+    @cached_property
+    def failures(self) -> dict[str, str]:
+        """Return the reason for each file that could not be parsed at all.
+
+        The result maps paths to reasons. Files that were parsed in part are not included.
+        """
+        return {path: why for path in self.failed_paths if (why := self.arrays.paths.diagnostic[self.path_number[path]].as_py())}
