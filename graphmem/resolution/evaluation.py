@@ -66,6 +66,7 @@ class Evaluation:
         names = Names(self)
         self.lookup = names.lookup
         self.is_steady_name = names.is_steady
+        self.scope_of_callee = names.scope_of_callee
         self._named = names.value
         self.module_places = names.module_places
         self.module_member = names.module_member
@@ -344,7 +345,8 @@ class Evaluation:
             if operator == CALL and positional:
                 return self._explicit_super(entry, scope, positional, line)
             return self.super_object(entry, scope)
-        written = self.term(entry, scope, called, line)
+        named = entry.terms[called]
+        written = self.term(entry, self.scope_of_callee(entry, scope, named[1], line) if named[0] == NAME else scope, called, line)
         callee = self.expanded(written)
         if len(callee) > 1 and callee is written:
             written = callee = rules_of(entry).reached(self, entry, scope, line, (index, callee))

@@ -26,6 +26,10 @@ class AsksNames(Protocol):
         """
         ...
 
+    def scope_of_callee(self, entry: FileEntry, scope: int, name: str, line: int) -> int:
+        """Return the scope in which the name of a called function is looked up."""
+        ...
+
     def slot(self, place: Place) -> Type:
         """Return the type that one binding, such as `x = f()`, gives a name."""
         ...

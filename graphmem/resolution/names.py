@@ -80,6 +80,20 @@ class Names:
             return [Place(entry, scope, slot) for slot in reaching(meaning.slots, line)]
         return self._from_elsewhere(entry, name)
 
+    def scope_of_callee(self, entry: FileEntry, scope: int, name: str, line: int) -> int:
+        """Return the scope in which the name of a called function is looked up.
+
+        It is the scope around if the name only begins to be a variable on this line. In Rust, `let (item, rest) = item(text);` calls the
+        function `item`.
+        """
+        if not scope or not rules_of(entry).variables_begin_late:
+            return scope
+        slots = entry.names(scope).get(name)
+        if not slots or (scope, name) in entry.locals or any(slot.kind != "binding" or slot.line < line for slot in slots):
+            return scope
+        places = self.lookup(entry, entry.around[scope], name, line)
+        return entry.around[scope] if places and all(place.slot.kind != "binding" for place in places) else scope
+
     def value(self, entry: FileEntry, scope: int, name: str, line: int) -> Type:
         """Return the type that a name has at a line of a function or class."""
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)

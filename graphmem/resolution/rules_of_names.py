@@ -37,6 +37,9 @@ class NameRules:
     Inherited members count.
     """
 
+    variables_begin_late: bool = False
+    """Whether the value of a declaration cannot use the variable it declares."""
+
     own_names_are_below: bool = True
     """Whether an import from the file itself names a module below it.
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _PATH: Final = re.compile(r"\w+::")
+_PATHS: Final = frozenset({"scoped_identifier", "scoped_type_identifier"})
 _OTHER_BUILD: Final = re.compile(
     rb"#\[cfg\((?![^\n\]]*\bnot\()[^\n\]]*\b(?:test|loom|miri|fuzzing|kani|shuttle)\b[^\n\]]*\)\]\s*(?:(?:#\[[^\n]*\]|//[^\n]*)\s*)*"
 )
@@ -109,6 +110,10 @@ class RustHelper(Helper):
 
         `what` names the conversion, such as "macro". The meaning of these nodes depends on the code around them.
         """
+        if what == "self":  # `self::a` is a path that begins in the module
+            around = node.parent
+            is_path = around is not None and around.type in _PATHS and around.child_by_field_name("path") == node
+            return builder.add((NAME, "self::") if is_path else (SELF,))
         if what == "macro":
             return builder.add((CALL, builder.term(node.child_by_field_name("macro")), tuple(_formatted(builder, node)), ()))
         if what == "unary":

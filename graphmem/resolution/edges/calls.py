@@ -226,9 +226,10 @@ class CallSites:
         `index` is the position of the callee in the file's list of expressions. A call without targets is counted as unresolved.
         """
         entry = self.entry
-        written = self.value(reference, index)
+        around = self.inference.scope_of_callee(entry, reference.scope, name, reference.line)
+        written = self.value(reference if around == reference.scope else reference._replace(scope=around), index)
         value = rules_of(entry).created(self.inference, entry, reference, written)
-        places = self.inference.lookup(entry, reference.scope, name, reference.line)
+        places = self.inference.lookup(entry, around, name, reference.line)
         if rules_of(entry).this_is_implied and self.terms[reference.term][0] == CALL:
             found = self.called_on_this(reference, name)
             if found:

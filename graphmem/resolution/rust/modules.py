@@ -264,7 +264,8 @@ class RustModules(PackageRules):
         elif library:
             current = library
         elif first == alias and len(parts) == 1:
-            return self.builtin(first) or one((EXT, Package(first), "", None))
+            own = join_all(self.submodule(inference, atom, first) for atom in self._around(inference, entry, here))
+            return own or self.builtin(first) or one((EXT, Package(first), "", None))
         else:
             places = inference.lookup(entry, scope, first, 1 << 30)
             current = join_all(inference.slot(place) for place in places) if places else self.builtin(first)
@@ -314,11 +315,13 @@ class RustModules(PackageRules):
         return super().this(inference, entry, scope) or (one((MODULE, entry.path)) if entry.enclosing(scope, ("method",)) < 0 else EMPTY)
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the module that `crate`, `super` or a crate's name refers to."""
+        """Return the module of `crate`, `super`, `self::` or a crate's name."""
         if name == "crate":
             return self._crates(inference, entry.path)
         if name == "super":
             return self._above(inference, entry, entry.enclosing(scope, ("class",)))
+        if name == "self::":
+            return self._around(inference, entry, entry.enclosing(scope, ("class",)))
         return self._library(inference, name) or self.builtin(name)
 
     def builtin(self, name: str) -> Type:

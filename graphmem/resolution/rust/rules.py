@@ -25,8 +25,10 @@ from graphmem.resolution.types import (
     CLASS,
     EMPTY,
     EXT,
+    EXTI,
     INST,
     TUP,
+    Atom,
     Base,
     Container,
     Ext,
@@ -87,6 +89,7 @@ class RustRules(RustModules):
     builtin_types: ClassVar = frozenset(_PRELUDE)
     builtin_functions: ClassVar = frozenset(_MACROS)
     class_calls_are_virtual = False
+    variables_begin_late = True
     most_bounds = 3  # several `impl` blocks of one type have the traits that it needs
     item_method = "index"
     item_setters = ("index_mut",)
@@ -151,6 +154,21 @@ class RustRules(RustModules):
 
     def _belongs(self, inference: Inference, entry: FileEntry, position: int, owner: Symbol) -> bool:
         return any(atom[0] == CLASS and atom[1] is owner for atom in self.owner_apart(inference, entry, position))
+
+    def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
+        """Return the methods that traits of the package give to a library type.
+
+        An example is `impl Number for u32`.
+        """
+        if receiver[0] != EXTI or receiver[1] != self.builtin_package or "(" in receiver[2]:
+            return ()
+        project, found = inference.project, list[Symbol]()
+        method = f"{receiver[2]}.{name}"
+        for path in project.binders(self.package_of(entry.path), method):
+            other = project.files[path]
+            project.touch_top(other, receiver[2])
+            found += (other.symbols[slot.index] for slot in other.names(0).get(method, ()) if slot.kind == "definition")
+        return found
 
     def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
         """Return the traits that are implemented for a type."""
