@@ -300,6 +300,10 @@ class CallRules:
         """
         return True
 
+    def bases_in_library(self, name: str) -> Collection[str]:
+        """Return the base classes that a class of the language's library has."""
+        return ()
+
     def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
         """Return the extension functions of a given name that fit a receiver.
 

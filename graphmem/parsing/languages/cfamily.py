@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import EITHER, INDEX, LITERAL, NAME, NEW, NO_TERM, OPERATOR, STRING, OptionalTerm, TermIndex
+from graphmem.parsing.language import languages
 from graphmem.parsing.languages import Helper
 from graphmem.parsing.languages.conditions import COMMENT, whole
 
@@ -74,20 +75,7 @@ MACRO: Final = "#define"
 POINTED: Final = "pointed"
 """Kind of the key in `*p`, the item that `p` points at."""
 
-TYPED_RESULTS: Final = frozenset(
-    [
-        "any_cast",
-        "bit_cast",
-        "const_cast",
-        "dynamic_cast",
-        "dynamic_pointer_cast",
-        "make_shared",
-        "make_unique",
-        "reinterpret_cast",
-        "static_cast",
-        "static_pointer_cast",
-    ]
-)
+_TYPED_RESULTS: Final = frozenset(languages()["cpp"].resolution["typed_results"])
 """Functions whose type argument is the type of the result: `static_cast<Type>(x)`."""
 
 CONDITION: Final = "bool"
@@ -179,11 +167,11 @@ def _result_type(node: Node) -> Node | None:
 
 
 def _templated(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert `name<Type>`; only functions of `TYPED_RESULTS` keep the type."""
+    """Convert `name<Type>`; only functions of `typed_results` keep the type."""
     name, arguments = node.child_by_field_name("name"), node.child_by_field_name("arguments")
     term = builder.term(name)
     types = [child for child in arguments.named_children if child.type == "type_descriptor"] if arguments is not None else []
-    is_typed = name is not None and types and builder.text(name) in TYPED_RESULTS
+    is_typed = name is not None and types and builder.text(name) in _TYPED_RESULTS
     return builder.add((INDEX, term, TermIndex(builder.annotation(types[0])))) if is_typed else term
 
 

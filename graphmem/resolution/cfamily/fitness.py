@@ -95,9 +95,11 @@ def fit(argument: Term, given: Type, declared: Declared) -> int | None:
     `argument` is the argument's expression, and `given` is its inferred type. A higher score is a better fit. None means that the source
     text does not decide, so the caller must compare the types.
     """
-    is_pointer, _, is_open, _, name = declared
+    is_pointer, _, is_open, classes, name = declared
     if is_open:
         return None
+    if argument[0] in (STRING, LITERAL) and classes and not is_pointer and all(one.kind == "enum" for one in classes):
+        return IMPOSSIBLE
     if name == ARGUMENTS:
         return EXACT if any(atom[0] == EXTI and atom[2] == ARGUMENTS for atom in given) else IMPOSSIBLE
     if argument[0] == STRING:

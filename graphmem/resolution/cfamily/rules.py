@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.parsing.facts import ATTR, INDEX, LITERAL, NAME, NEW, OPERATOR, STRING
-from graphmem.parsing.languages.cfamily import POINTED, TYPED_RESULTS
+from graphmem.parsing.languages.cfamily import POINTED
 from graphmem.resolution.cfamily.constness import fitting
 from graphmem.resolution.cfamily.conversions import conversions
 from graphmem.resolution.cfamily.fitness import TEXTS, declared_of, fit, fit_pointer, fit_value, is_number, written
@@ -157,7 +157,7 @@ class CFamilyRules(CFamilyOperators):
         `std::move(x)` and the like return `x`. `int(x)` returns an `int`, and `static_cast<Type>(x)` a `Type`.
         """
         callee = call.entry.terms[call.callee]
-        if atom[2] in TYPED_RESULTS and callee[0] == INDEX:
+        if atom[2] in self._typed_results and callee[0] == INDEX:
             return inference.declared(call.entry, call.scope, callee[2])
         if is_number(atom[2]) or atom[2].rpartition(".")[2] in TEXTS:
             return one((EXTI, atom[1], atom[2], None))

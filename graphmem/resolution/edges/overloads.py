@@ -75,7 +75,10 @@ class Overloads:
             scored += (pair for pair in self._further_up(reference, group[0], group) if pair[0] > most)
         elif not scored:
             scored = self._further_up(reference, group[0], ())
-        best = _most(scored) or [target for target in group if self._fits(reference, target.symbol, target.is_extension)]
+        best = _most(scored)
+        if not best and rules_of(self.entry).defaults_stand_apart:
+            best = _most(self._scored(reference, group, filled=True))
+        best = best or [target for target in group if self._fits(reference, target.symbol, target.is_extension)]
         if not best and rules_of(self.entry).defaults_stand_apart:
             best = list(group)
         if len(best) == 1 and not self._may_mean(reference, best[0]):
@@ -138,9 +141,12 @@ class Overloads:
                 return list(group)
         return _shared(_most(self._scored(reference, group)))
 
-    def _scored(self, reference: Reference, targets: Iterable[Target]) -> list[tuple[int, Target]]:
-        """Return (score, function) for functions that accept a call's arguments."""
-        scored = ((self._score(reference, target.symbol, target.is_extension), target) for target in targets)
+    def _scored(self, reference: Reference, targets: Iterable[Target], *, filled: bool = False) -> list[tuple[int, Target]]:
+        """Return (score, function) for functions that accept a call's arguments.
+
+        `filled` says that a declaration elsewhere may give defaults for the parameters that the call leaves out.
+        """
+        scored = ((self._score(reference, target.symbol, target.is_extension, filled=filled), target) for target in targets)
         return [(score, target) for score, target in scored if score >= 0]
 
     def can_construct(self, reference: Reference, symbol: Symbol | None) -> bool:
@@ -165,13 +171,13 @@ class Overloads:
         known = {parameter.name for parameter in definition.parameters}
         return known.issuperset(keywords) and rules_of(entry).takes(definition, len(arguments) + is_extension, keywords, bound=True)
 
-    def _score(self, reference: Reference, symbol: Symbol | None, is_extension: bool) -> int:
+    def _score(self, reference: Reference, symbol: Symbol | None, is_extension: bool, *, filled: bool = False) -> int:
         """Score how well the arguments of a call fit the parameters of a function.
 
         A higher score is better; -1 means that the call cannot run the function. If the arguments fit two functions equally well, a
-        function without a parameter such as `*args` gets the higher score.
+        function without a parameter such as `*args` gets the higher score. `filled` is that of `_scored`.
         """
-        if symbol is None or not self._fits(reference, symbol, is_extension):
+        if symbol is None or not (self._fits(reference, symbol, is_extension) or (filled and self._is_longer(reference, symbol))):
             return IMPOSSIBLE
         entry = self.project.entry(symbol)
         rules, parameters = rules_of(entry), entry.definitions[symbol.index].parameters[is_extension:]
@@ -203,6 +209,11 @@ class Overloads:
         _, _, positional, named = call_at(self.terms, reference.term)
         fills = len(parameters) > len(positional) + len(named)  # defaults fill the others
         return 4 * total + (not collects) * (COLLECTED if rules.collects_last else 2) + (not fills)
+
+    def _is_longer(self, reference: Reference, symbol: Symbol) -> bool:
+        """Whether a function has more parameters than a call has arguments."""
+        _, _, arguments, named = call_at(self.terms, reference.term)
+        return not named and len(self.project.definition(symbol).parameters) > len(arguments)
 
     def _is_value(self, entry: FileEntry, symbol: Symbol, annotation: int) -> bool:
         """Whether the type of a parameter does not accept null, as `int` in Java.
@@ -305,6 +316,8 @@ class Overloads:
         if atom[0] == INST or atom[0] == EXTI:
             if (atom[0] == INST and atom[1] in classes) or (atom[0] == EXTI and atom[2].rpartition(".")[2] in own):
                 return EXACT
+            if atom[0] == EXTI and not own.isdisjoint(rules.bases_in_library(atom[2].rpartition(".")[2])):
+                return DERIVED
             if atom[0] == INST and not classes.isdisjoint(self.inference.project_classes(atom[1])):
                 line = self.inference.mro(atom[1])
                 return DERIVED - min(next(place for place, base in enumerate(line) if base in classes), DERIVED - CONVERTED - 1)

@@ -254,6 +254,13 @@ class ScopedClasses(ScopedNames):
         owners = [owner for owner in owners if not inference.project.files[owner.path].in_tests] or owners
         return owners if len(owners) == 1 else ()
 
+    def bases_in_library(self, name: str) -> Collection[str]:
+        """Return the base classes that a class of the language's library has.
+
+        The table `library_bases` of the language lists them.
+        """
+        return self._library_bases.get(name, ())
+
     def missing_member(self, receiver: Receiver, name: str) -> Type:
         """Return the type of a member that a class does not define.
 

@@ -60,6 +60,7 @@ _KEYS: Final = frozenset(
             "parts",
             "prints",
             "text",
+            "typed_results",
         ),
         *("constructors", "maker", "implied_this", "overloads", "reopened", "typed", "any_count", "open_enums"),
     }
@@ -152,7 +153,8 @@ class ScopedTable(PackageRules):
         self.sees_outer_packages = bool(table.get("outer_packages"))
         self.string_type = str(table.get("string", ""))
         self._types = frozenset(table.get("types", ()))
-        self._functions = frozenset(table.get("functions", ()))
+        self._typed_results = frozenset(table.get("typed_results", ()))
+        self._functions = frozenset(table.get("functions", ())) | self._typed_results
         self._headers = frozenset(table.get("headers", ()))
         self._common = frozenset(table.get("common", ()))
         self._containers = {
