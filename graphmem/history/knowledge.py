@@ -72,7 +72,16 @@ def known_by(root: Path, part_of: Mapping[str, str], now: datetime) -> tuple[dic
     Raises:
         GitError: git is not installed, or the folder is not a repository.
     """
-    command = ("log", "--no-merges", f"-n{MOST_COMMITS}", "--relative", "--format=%x01%aI%x00%aN%x00%aE", "--name-only", "-z")
+    command = (
+        "log",
+        "--no-merges",
+        f"-n{MOST_COMMITS}",
+        "--no-renames",
+        "--relative",
+        "--format=%x01%aI%x00%aN%x00%aE",
+        "--name-only",
+        "-z",
+    )
     text = os.fsdecode(_git.run(root, *command))
     found: dict[str, Known] = defaultdict(Known)
     entries = [entry.split("\0") for entry in _ENTRY.split(text)[1:]]

@@ -84,10 +84,14 @@ def _rules(text: str) -> Reading:
     )
 
 
+_BOLD_LINE: Final = re.compile(r"(\*\*|__)(?!\s)(?:(?!\1).)+\1:?")  # a paragraph that is a heading in all but name
+
+
 def passages(text: str) -> list[Item]:
     """Return list items and paragraphs of a Markdown document, in order.
 
-    Each item of a nested list is separate. Headings, code, comments, quotations, tables and private blocks are left out.
+    Each item of a nested list is separate. Headings, also bold lines that serve as such, code, comments, quotations,
+    tables and private blocks are left out.
     """
     from markdown_it import MarkdownIt  # 0.1 s, and only imports need it
 
@@ -109,8 +113,8 @@ def passages(text: str) -> list[Item]:
         elif token.type == "inline" and not quoted and token.map is not None:
             said = " ".join(_COMMENT.sub("", token.content).split())
             first, last = token.map[0] + 1, token.map[1]
-            if is_heading:
-                heading = said
+            if is_heading or (not open_items and _BOLD_LINE.fullmatch(said)):
+                heading = said.strip("*_: ")
             elif open_items and open_items[-1] >= 0:
                 item = found[open_items[-1]]
                 found[open_items[-1]] = item._replace(text=f"{item.text} {said}".strip(), last=last)

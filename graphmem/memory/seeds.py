@@ -42,6 +42,8 @@ _TAG: Final = 50  # characters of a path in a tag
 _IMAGE: Final = lazy_pattern(r"\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?|<[^>]+>")
 _LINK: Final = lazy_pattern(r"\[([^\]]+)\]\([^)]*\)|\[([^\]]+)\]\[[^\]]*\]")
 _RST_LINK: Final = lazy_pattern(r"`([^`<]+?)\s*<[^>]+>`_+")  # may span lines
+_RST_LITERAL: Final = lazy_pattern(r"(?<!`)``(?!`)")
+_RST_ROLE: Final = lazy_pattern(r":[a-z]+(?::[a-z]+)?:(?=`[^`])")  # before a name
 _TELLING: Final = lazy_pattern(
     r"architect|structure|layout|convention|contribut|develop|test|design|principle|guideline|style|requirement|caveat|limitation|gotcha",
     re.IGNORECASE,
@@ -51,6 +53,8 @@ _SOCIAL: Final = lazy_pattern(
     r"\b(?:issues?|bugs?|report\w*|conduct|questions?|community|sponsor\w*|licen[cs]e|financial|donat\w*|backers?|collective)\b",
     re.IGNORECASE,
 )
+_DEFINES: Final = lazy_pattern(r"[\w .`'-]{1,40}\bis (?:an?|the) ", re.IGNORECASE)
+_DESCRIBES: Final = lazy_pattern(r"\b(?:is|are|has|have|represents?|provides?|contains?|supports?|holds|handles|uses)\b", re.IGNORECASE)
 _DIRECTIVE: Final = lazy_pattern(
     r"\b(?:must|never|always|ensure|make sure|do not|don't|avoid|prefer|should|required?|run|use|only|before)\b", re.IGNORECASE
 )
@@ -88,7 +92,10 @@ def _readme(path: str, text: str) -> Iterator[Seed]:
         (
             one
             for one in said
-            if len(one.text) >= 40 and one.text.count(" ") >= 5 and not (_GREETING.match(one.text) or _SOCIAL.search(one.text))
+            if len(one.text) >= 40
+            and one.text.count(" ") >= 5
+            and not _GREETING.match(one.text)
+            and (_DEFINES.match(one.text) or not _SOCIAL.search(one.text))
         ),
         None,
     )
@@ -111,7 +118,8 @@ def _prose(path: str, text: str) -> list[Item]:
 
 
 def _plain(text: str) -> str:
-    return " ".join(_LINK.sub(lambda found: found[1] or found[2], _IMAGE.sub("", text)).replace("**", "").split()).strip(" |·")
+    said = _LINK.sub(lambda found: found[1] or found[2], _IMAGE.sub("", text)).replace("**", "")
+    return " ".join(_RST_ROLE.sub("", _RST_LITERAL.sub("`", said)).split()).strip(" |·")
 
 
 def _directs(one: Item) -> bool:
@@ -142,7 +150,8 @@ def _from_rst(text: str) -> str:
 def _instructions(path: str, text: str) -> Iterator[Seed]:
     form = next((one.name for one in FORMATS if one.fits(path.lower())), "agents")
     for one in read_rules(text, form if form not in ("markdown", "facts") else "agents").items:
-        yield Seed(one["content"], one.get("type") or "preference")
+        told = _DESCRIBES.search(one["content"]) and not _DIRECTIVE.search(one["content"])
+        yield Seed(one["content"], one.get("type") or ("fact" if told else "preference"))
 
 
 def _contributing(path: str, text: str) -> Iterator[Seed]:

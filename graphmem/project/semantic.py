@@ -174,7 +174,8 @@ class SystemQuestions:
         ]
         parts.sort(key=lambda one: (one.bus_factor, -one.commits, one.name))
         missing = len(set(part_of.values()) - set(found))
-        notes = [f"git has no commit that changed {missing:,} of them"] if missing else []
+        unit = "modules" if place is None else "files"
+        notes = [f"git has no commit of a person that changed {missing:,} of the {len(set(part_of.values())):,} {unit}"] if missing else []
         if read == MOST_COMMITS:
             notes.append(f"only the newest {MOST_COMMITS:,} commits were read")
         return Knowledge(parts[:limit], len(parts), notes)

@@ -38,3 +38,26 @@ def test_the_bus_factor_counts_who_has_half_of_the_recent_commits(tmp_path):
     assert dict(found["pay"].commits) == {"Ada": 2, "Bob": 1}
     assert found["pay"].bus_factor() == found["ship"].bus_factor() == 1
     assert found["odd"].order() == ["E\x01ve"]
+
+
+def test_a_clone_without_old_contents_knows_the_people_of_a_renamed_file(tmp_path):
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    origin.mkdir()
+
+    def git(*arguments, where=origin):
+        subprocess.run(["git", "-c", "user.name=Ada", "-c", "user.email=ada@mail.example", *arguments], cwd=where, check=True)
+
+    git("init", "-q")
+    git("config", "uploadpack.allowFilter", "true")
+    (origin / "pay.py").write_text("".join(f"line {number}\n" for number in range(40)))
+    git("add", ".")
+    git("commit", "-qm", "pay")
+    (origin / "pay.py").rename(origin / "wages.py")
+    (origin / "wages.py").write_text("".join(f"line {number}\n" for number in range(1, 41)))
+    git("add", "-A")
+    git("commit", "-qm", "rename")
+    git("clone", "-q", "--filter=blob:none", f"file://{origin}", str(clone), where=tmp_path)
+
+    found, read = known_by(clone, {"wages.py": "wages"}, NOW)
+    assert read == 2
+    assert dict(found["wages"].commits) == {"Ada": 1}

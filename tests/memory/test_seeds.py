@@ -99,6 +99,31 @@ def test_other_manifests_and_formats(path: str, text: str, said: str) -> None:
     assert said in one
 
 
+def test_a_project_with_a_community_is_described_by_its_first_sentence() -> None:
+    text = (
+        "# Shop\n\nShop is an open source store for books, with a strong community.\n\n* A fast interface for the people who write in it\n"
+    )
+    assert contents({"README.md": text}) == ["About this project: Shop is an open source store for books, with a strong community."]
+
+
+def test_marks_of_another_markup_are_not_shown() -> None:
+    text = "# Shop\n\nShop keeps ``Order`` and :class:`Cart` objects in one ledger, see :py:func:`append` there.\n"
+    assert contents({"README.md": text}) == ["About this project: Shop keeps `Order` and `Cart` objects in one ledger, see `append` there."]
+
+
+def test_a_bold_line_above_a_list_is_a_heading_and_no_rule() -> None:
+    text = "**Router (`router.go`)**\n- Matches routes with a radix tree\n\n**Never** log the card number of a customer.\n"
+    assert contents({"AGENTS.md": text}) == ["Matches routes with a radix tree", "**Never** log the card number of a customer."]
+
+
+def test_a_description_in_instructions_is_a_fact_and_an_order_a_preference() -> None:
+    files = {
+        "CLAUDE.md": "- The `Context` interface represents a request and its response\n- Prefix unused variables with `_` in new code\n"
+    }
+    items, _, _ = seeds_of(files, seed_files(files))
+    assert [one["type"] for one in items] == ["fact", "preference"]
+
+
 def test_encouragement_is_not_a_rule() -> None:
     text = "## Contributing\n\nAlthough, don't worry! The code is tested well.\n\nFormat the code with `ruff format` before a commit.\n"
     assert contents({"CONTRIBUTING.md": text}) == ["Format the code with `ruff format` before a commit."]

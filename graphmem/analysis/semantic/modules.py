@@ -39,6 +39,7 @@ NAMED: Final = 4  # files named in the summary of a module without documentation
 _PACKAGES: Final = frozenset({"__init__", "index", "mod", "lib", "package-info", "doc"})
 _RULED: Final = re.compile(r"([^\w\s])\1{2,}")
 _NOTICE: Final = re.compile(r"\W*(?:copyright\b|\(c\)\s*\d|©|spdx-|licensed under\b|permission is hereby granted\b)", re.IGNORECASE)
+_MAJOR: Final = re.compile(r"(?<=\w)[./]v\d+$")  # of a Go module, as in `example.org/shop/v2`
 SITES: Final = 3  # sites shown for an ordinary dependency
 UPWARD_SITES: Final = 20  # sites shown for an upward dependency
 HOTTEST: Final = 5  # a module's heat is the mean score of this many hottest files
@@ -149,13 +150,14 @@ class Modules:
     def _root(self, code: Sequence[str]) -> str:
         """Name of a module whose files are in the root.
 
-        It is the last part of the package to which most files of the root belong, as in Go, or else `ROOT`.
+        It is the last part of the package to which most files of the root belong, as in Go, or else `ROOT`. A major version, such as `v5`,
+        does not count.
         """
         module, number = self.view.arrays.paths.module, self.view.path_number
         files = [path for path in code if "/" not in path and path not in self._tests]
         packages = Counter(str(module[number[path]].as_py()) for path in files)
         package, count = packages.most_common(1)[0] if packages else ("", 0)
-        name = re.split(r"[./]", package)[-1]
+        name = re.split(r"[./]", _MAJOR.sub("", package))[-1]
         is_package = name and count > 1 and 2 * count > len(files)
         return name if is_package and not any(path.startswith(f"{name}/") for path in code) else ROOT
 

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { announce, fill, h } from "./dom.js";
-import { breakable, card, chip, choice, day, failure, field, fileLink, go, into, link, listing, symbolLink, table, to, where } from "./parts.js";
+import { MOST_TEXT, breakable, card, chip, choice, day, failure, field, fileLink, go, into, link, listing, symbolLink, table, to, where } from "./parts.js";
 import { entryPoint } from "./semantics.js";
 import { words } from "./words.js";
 
@@ -24,12 +24,16 @@ function rest({ title, content }) {
   return cut || !/^([.!?]|$)/.test(more) ? `…${more.replace(/^[;:,]/, "")}` : more.slice(1).trim();
 }
 
+/** Whether the title is a short text's cut beginning, so that the text stands alone. */
+const isCut = ({ title, content }) => title.endsWith("…") && content.length <= MOST_TEXT && content.startsWith(title.slice(0, -1));
+
 /** A memory of the news, in a few lines. */
 function entry(one) {
   const w = words.memories;
-  const text = rest(one);
+  const whole = isCut(one);
+  const text = whole ? "" : rest(one);
   return [
-    link(to("memories", { id: one.shortId }), one.title || one.shortId),
+    link(to("memories", { id: one.shortId }), whole ? one.content : one.title || one.shortId),
     text ? h("p.quiet-text", null, text.length > 240 ? `${text.slice(0, 240)}…` : text) : null,
     h("p.meta", null, chip(w.type_of[one.type] ?? one.type), one.isNew ? null : chip(words.news.changed), person(one.person), day(one.at), files(one.files)),
   ];

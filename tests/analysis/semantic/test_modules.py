@@ -157,6 +157,12 @@ GIN_LIKE = {  # `errors.go` is tied more to the codecs than to its own package
 }
 
 
+@pytest.mark.parametrize("module", ["example.org/web/v5", "example.org/web.v5", "example.org/web"])
+def test_a_go_module_is_not_named_after_its_major_version(project, module):
+    service = project({**GIN_LIKE, "go.mod": f"module {module}\n\ngo 1.22\n"})
+    assert service.module("route0.go").module.name == "web"
+
+
 def test_a_go_package_is_never_divided(project):
     service = project(GIN_LIKE)
     module_of = {file.path: one.name for one in service.modules().modules for file in service.module(one.id).files}
