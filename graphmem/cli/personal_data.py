@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from graphmem.answers import to_json
 from graphmem.errors import BadInputError, StoreBusyError
@@ -21,6 +21,14 @@ from graphmem.server.hosting import Hosting
 if TYPE_CHECKING:
     from graphmem.project.graphmem import GraphMem
     from graphmem.settings import Settings
+
+
+class Receipt(TypedDict):
+    """Proof that a person's data were erased."""
+
+    memories: int  # number of erased memories
+    lines: int  # number of erased objects: lines of the person's export
+    digest: str  # hash of these objects
 
 
 class PersonalData:
@@ -56,7 +64,7 @@ class PersonalData:
                 for one in memories:
                     yield {"kind": "memory", "project": project, **to_json(service.memory(one))}
 
-    def erase(self) -> dict[str, Any]:
+    def erase(self) -> Receipt:
         """Erase all data of the person for good; return a receipt.
 
         The receipt proves the erasure. It has the number of erased memories, the number of objects from `lines`, and a hash of these
@@ -74,7 +82,7 @@ class PersonalData:
                 if service.parts.store.local is not None:
                     service.compact()  # deleted rows stay in the file until then
             erased = sum(len(memories) for _, memories in projects.values())
-        receipt = {"memories": erased, "lines": len(found), "digest": hashlib.sha256("\n".join(found).encode()).hexdigest()}
+        receipt: Receipt = {"memories": erased, "lines": len(found), "digest": hashlib.sha256("\n".join(found).encode()).hexdigest()}
         self.people.erase(self.login, f"{erased} memories, {len(found)} lines, sha256 {receipt['digest']}")
         return receipt
 

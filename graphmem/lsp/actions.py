@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from lsprotocol import types as lsp
 
@@ -16,6 +16,25 @@ if TYPE_CHECKING:
 UNSAVED: Final = "graphmem.showImpactOfUnsaved"
 REMEMBER: Final = "graphmem.remember"
 VERIFY: Final = "graphmem.verify"
+
+
+class ShownPlace(TypedDict):
+    """A dependent or test of changed code, with its place in the editor."""
+
+    symbol: str
+    confidence: float
+    depth: int  # number of edges to the changed code
+    uri: str
+    line: int  # from 1
+
+
+class Shown(TypedDict):
+    """An impact report as JSON for an editor."""
+
+    name: str  # the changed code
+    risk: str
+    hits: list[ShownPlace]  # dependents
+    tests: list[ShownPlace]
 
 
 def actions(server: Editor) -> None:
@@ -50,12 +69,12 @@ def commands(server: Editor) -> None:
     """
 
     @runs(server, SHOW_IMPACT, None)
-    def show_impact(editor: Editor, symbol: str, uri: str = "") -> dict[str, Any]:
+    def show_impact(editor: Editor, symbol: str, uri: str = "") -> Shown:
         report = editor.project(uri).service().impact(symbol)
         return _shown(editor, uri, report.targets[0].qualname, report)
 
     @runs(server, UNSAVED, None)
-    def show_unsaved(editor: Editor, uri: str) -> dict[str, Any] | None:
+    def show_unsaved(editor: Editor, uri: str) -> Shown | None:
         texts = editor.texts(uri)
         path = texts.path(uri)
         diff = "\n".join(difflib.unified_diff(texts.saved(path), texts.lines(path), f"a/{path}", f"b/{path}", lineterm=""))
@@ -83,7 +102,7 @@ def _action(title: str, command: str, *arguments: str) -> lsp.CodeAction:
     return lsp.CodeAction(title, lsp.CodeActionKind.Source, command=lsp.Command(title, command, arguments=list(arguments)))
 
 
-def _shown(editor: Editor, uri: str, name: str, report: ImpactReport) -> dict[str, Any]:
+def _shown(editor: Editor, uri: str, name: str, report: ImpactReport) -> Shown:
     """Show the person an impact report; return the report as JSON.
 
     The message begins with `name`, the changed code, and has the risk and the numbers of dependents and tests. The result has the risk, and
@@ -96,7 +115,7 @@ def _shown(editor: Editor, uri: str, name: str, report: ImpactReport) -> dict[st
     more = " or more" if report.truncated else ""
     editor.tell(f"{name}: {level}, {len(report.hits):,}{more} dependents, {len(tests):,}{more} tests; {why}")
 
-    def places(hits: list[Any]) -> list[dict[str, Any]]:
+    def places(hits: list[Any]) -> list[ShownPlace]:
         found = ((one, texts.of_symbol(one.symbol)) for one in hits if one.symbol.path)
         return [
             {

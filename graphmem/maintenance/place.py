@@ -6,14 +6,14 @@ import logging
 import os
 import stat
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from graphmem.errors import BadInputError, GitError
 from graphmem.runtime.own_folder import FOR_PEOPLE, hide_from_git
 from graphmem.runtime.sqlite_file import PRIVATE
 from graphmem.runtime.system import is_own
 from graphmem.settings import DATABASE
-from graphmem.store.lock import read_record
+from graphmem.store.lock import Holder, read_record
 
 NAME: Final = ".graphmem"  # of an index next to its project
 PRIVATE_FOLDER: Final = 0o700
@@ -123,7 +123,7 @@ def _restrict(path: Path) -> None:
         return  # it existed only for a moment
 
 
-def open_in(database: Path) -> dict[str, Any] | None:
+def open_in(database: Path) -> Holder | None:
     """Return the process that has a database open, from its lock file.
 
     The result is None without a lock file, or if the last process closed the database properly.

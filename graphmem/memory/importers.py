@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import PurePosixPath
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from graphmem.memory.markdown import Item, items, lines_of, private_lines, unfolded
-from graphmem.memory.types import TYPES
+from graphmem.memory.types import TYPES, MemoryItem
 from graphmem.memory.validate import refuse
 from graphmem.runtime.own_block import without_own_block
 
@@ -51,7 +51,7 @@ _HEADINGS: Final[tuple[tuple[str, str], ...]] = (
 class Reading(NamedTuple):
     """Memories read from a file, and the lines that were left out."""
 
-    items: list[dict[str, Any]]  # arguments of `remember`, in the order of the file
+    items: list[MemoryItem]  # arguments of `remember`, in the order of the file
     short: list[int]  # lines that are too short to be items
     references: list[int]  # lines that only name another file
 
@@ -189,9 +189,9 @@ def read(text: str, name: str) -> Reading:
     return form.read(without_own_block(text))
 
 
-def _item(one: Item) -> dict[str, Any]:
+def _item(one: Item) -> MemoryItem:
     """Convert a list item or a paragraph to the arguments of `remember`."""
-    item: dict[str, Any] = {"content": unfolded(one.text)}
+    item: MemoryItem = {"content": unfolded(one.text)}
     type_ = one.facts.get("type") or _heading_type(one.heading)
     if type_ in TYPES:
         item["type"] = type_

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import numpy as np
 
@@ -59,6 +59,16 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 ADOPTED: Final = 256  # rows that adopt a new model in one write
+
+
+class MemoryCounts(TypedDict):
+    """Counts of memories and of journal entries, for `graphmem doctor`."""
+
+    memories: int
+    live: int  # neither superseded nor deprecated
+    with_vector: int  # of the live ones
+    journal_entries: int
+    notes: list[str]  # repairs, one sentence each
 
 
 class MemoryRepository:
@@ -497,7 +507,7 @@ class MemoryRepository:
             self._reconsider([row.id for row in rows if not row.embedding_model])
         self.flush()
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> MemoryCounts:
         """Return counts of memories, for the command `doctor`.
 
         The journal's repairs and its last entry are included.

@@ -21,7 +21,7 @@ from graphmem.memory.markdown import SECTION_TYPES, Item, items, one_line, skele
 from graphmem.memory.markdown_merge import Line, items_by_id, merged
 from graphmem.memory.redact import redact
 from graphmem.memory.text import clipped, fingerprint
-from graphmem.memory.types import SEEDED
+from graphmem.memory.types import SEEDED, MemoryItem
 from graphmem.memory.update import update
 from graphmem.memory.validate import refuse
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
@@ -251,7 +251,7 @@ def _compare(plan: Plan, item: Item, base: Common, here: MemoryRow | None, short
         plan.notes.append(f"line {item.line}: #{short} was changed in the file and in the graph; both are kept")
 
 
-def _drafts(repository: MemoryRepository, plan: Plan) -> list[dict[str, Any]]:
+def _drafts(repository: MemoryRepository, plan: Plan) -> list[MemoryItem]:
     """Return validated memories for the new texts of the file.
 
     Text that will be left out is reported in the plan's notes.
@@ -265,8 +265,8 @@ def _drafts(repository: MemoryRepository, plan: Plan) -> list[dict[str, Any]]:
     return [_look(repository, plan, draft, place) for draft, place in given]
 
 
-def _remembered(item: Item) -> dict[str, Any]:
-    given: dict[str, Any] = {"content": unfolded(item.text)}
+def _remembered(item: Item) -> MemoryItem:
+    given: MemoryItem = {"content": unfolded(item.text)}
     if type_ := item.facts.get("type") or SECTION_TYPES.get(item.heading):
         given["type"] = type_
     return given
@@ -281,7 +281,7 @@ def _without_secrets(text: str) -> str:
     return one_line(clean) if kinds else text
 
 
-def _look(repository: MemoryRepository, plan: Plan, given: dict[str, Any], place: str) -> dict[str, Any]:
+def _look(repository: MemoryRepository, plan: Plan, given: MemoryItem, place: str) -> MemoryItem:
     try:
         draft = repository.draft(given, "user_taught")
     except BadInputError as error:

@@ -7,7 +7,29 @@ and which status it starts with. Each type and each source is a row here, so tha
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypedDict
+
+
+class MemoryItem(TypedDict, total=False):
+    """The input for one new memory: arguments of `remember`, by name."""
+
+    id: str
+    content: str
+    type: str
+    title: str | None
+    source: str
+    scope: str
+    tags: list[str]
+    files: list[str]
+    details: dict[str, Any] | None
+    confidence: float
+    importance: float
+    contaminated: bool
+    session: str
+    commit_sha: str | None
+    created_at: str
+    work_unit: dict[str, Any] | None
+    vector: Any
 
 
 class Extra(NamedTuple):

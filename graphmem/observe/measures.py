@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
 
 from graphmem.observe.wording import approach_key
 
@@ -18,16 +18,28 @@ SHOWN: Final = 500  # memories of one session
 WEEKS: Final = 8  # of the trend
 
 
-def measured(record: SessionRecord) -> dict[str, Any]:
-    """Count tokens, reads, checks and other events of a session.
+class Measures(TypedDict):
+    """Counts of tokens, reads, checks and other events of a session, for JSON.
 
-    A check is a command line that runs tests. A check is clean if none of its runs failed. A dead end is an abandoned approach.
-
-    Returns:
-        A mapping for JSON. It has the tokens of shown memories and of the files that were read. It has numbers of tool calls, tasks (at
-            least 1), file reads, repeated reads, checks and clean checks. It has hashes of the dead ends, and ids of the memories that were
-            shown and that were used. `in_phases` maps shown memories to the phase of work in which they were first shown.
+    A check is a command line that runs tests.
     """
+
+    calls: int  # of tools
+    tasks: int  # at least 1
+    reads: int  # of files
+    rereads: int  # of files that were already read
+    checks: int
+    clean: int  # checks of which no run failed
+    dead_ends: list[str]  # hashes of abandoned approaches
+    injected_tokens: int  # of memories that the agent was shown
+    read_tokens: int  # of files that it read
+    shown: list[str]  # ids of the memories that it was shown
+    in_phases: dict[str, str]  # id of a shown memory -> phase of work in which it was first shown
+    used: list[str]  # ids of shown memories that it used
+
+
+def measured(record: SessionRecord) -> Measures:
+    """Count tokens, reads, checks and other events of a session."""
     in_phases = {one: record.shown_in[one] for one in record.injected[:SHOWN] if one in record.shown_in}
     checks = [one for one in record.commands if one.action == "test"]
     return {

@@ -18,7 +18,7 @@ from graphmem.memory import lifecycle
 from graphmem.memory.outside import PAGES, page_row
 from graphmem.memory.records import Event
 from graphmem.memory.redact import redact, redact_all
-from graphmem.memory.types import LIVE_STATUSES, SOURCES
+from graphmem.memory.types import LIVE_STATUSES, SOURCES, MemoryItem
 from graphmem.observe import extraction, gates
 from graphmem.observe.frequency import RATES, leads, share
 from graphmem.observe.guard import Guard
@@ -339,7 +339,7 @@ class _Promotion:
         texts, and `summary` describes the session.
         """
         info = self.record.info
-        learnt: list[tuple[Finding, _Case | None, dict[str, Any]]] = [
+        learnt: list[tuple[Finding, _Case | None, MemoryItem]] = [
             (cases[place].finding, cases[place], self._item(cases[place], self.rewritten.get(place, ""), novelty, place)) for place in kept
         ]
         learnt += self._facts(facts, len(kept))
@@ -424,7 +424,7 @@ class _Promotion:
         ended = info.ended_at or (None if self.part else self.now)
         return SessionRow(info.id, info.agent, "agent", title_of(self.record), started, ended, info.commit_sha, summary, None)
 
-    def _item(self, case: _Case, better: str, novelty: Novelty, place: int) -> dict[str, Any]:
+    def _item(self, case: _Case, better: str, novelty: Novelty, place: int) -> MemoryItem:
         """Build the arguments of `remember` for one accepted finding.
 
         `better` is the language model's wording of the memory; "" for the wording of the template. `place` is the index of the finding in
@@ -432,7 +432,7 @@ class _Promotion:
         """
         one, info = case.finding, self.record.info
         score = self._score(case)
-        item: dict[str, Any] = {
+        item: MemoryItem = {
             "content": better or case.text.content,
             "type": case.text.type,
             "title": case.text.title or None,
@@ -456,7 +456,7 @@ class _Promotion:
             item["vector"] = vector
         return item
 
-    def _facts(self, facts: Sequence[extraction.Fact], had: int) -> list[tuple[Finding, _Case | None, dict[str, Any]]]:
+    def _facts(self, facts: Sequence[extraction.Fact], had: int) -> list[tuple[Finding, _Case | None, MemoryItem]]:
         """Return the model's facts that are new, within the limit of memories.
 
         `had` is the number of memories already selected for the session. They count towards the limit.
@@ -466,7 +466,7 @@ class _Promotion:
         """
         room = max(0, self.gate.most - had)
         novelty = Novelty(self.book, [Text(one.text, one.type, ()) for one in facts])
-        made: list[tuple[Finding, _Case | None, dict[str, Any]]] = []
+        made: list[tuple[Finding, _Case | None, MemoryItem]] = []
         places: list[int] = []
         for place, fact in enumerate(facts):
             finding = extraction.finding(fact, self.record)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from graphmem.memory.types import LIVE_STATUSES, TYPES
+from graphmem.memory.types import LIVE_STATUSES, TYPES, MemoryItem
 from graphmem.memory.update import update
 from graphmem.observe import extraction, gates
 from graphmem.observe.ledger import Ledger
@@ -202,7 +202,7 @@ def _keep(book: MemoryRepository, ledger: Ledger, found: Sequence[Synthesis], mo
     if model is not None and texts:
         texts |= extraction.ask(model, texts, []).wordings
     novelty = Novelty(book, [Text(one.content, one.type, one.files) for one in found])
-    fresh: list[tuple[Synthesis, dict[str, Any]]] = []
+    fresh: list[tuple[Synthesis, MemoryItem]] = []
     changed: list[str] = []
     for place, one in enumerate(found):
         known = book.index().row(ledger.memory_of(one.key)) if ledger.memory_of(one.key) else None
@@ -226,7 +226,7 @@ def _keep(book: MemoryRepository, ledger: Ledger, found: Sequence[Synthesis], mo
     return changed
 
 
-def _item(one: Synthesis, content: str) -> dict[str, Any]:
+def _item(one: Synthesis, content: str) -> MemoryItem:
     return {
         "content": content,
         "type": one.type,

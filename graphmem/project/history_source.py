@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from graphmem.errors import GitError, HistoryError
 from graphmem.history import coaccess, git_history, git_lessons, git_log, git_mark
@@ -36,6 +36,14 @@ CHURN_HALF_LIFE_S: Final = 365 * coaccess.DAY_S
 
 
 @dataclass(eq=False, repr=False)
+class HistoryStatus(TypedDict):
+    """Contents of the history of changes, for `graphmem doctor`."""
+
+    changes: dict[str, int]  # number of changes by kind
+    head: str  # the newest Git commit that was read; "" without one
+    notes: list[str]  # what is missing, one sentence each
+
+
 class HistorySource:
     """The log of a project's changes, and the history in memory made from it.
 
@@ -163,7 +171,7 @@ class HistorySource:
         if self.log().exists:
             self.log().erase(AGENT)
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> HistoryStatus:
         """Return what the history of changes contains, for `doctor`."""
         log = self.log()
         return {"changes": log.counts(), "head": log.meta().get("git_head", ""), "notes": self.gaps()}

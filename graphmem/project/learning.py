@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from graphmem.answers import Experiment, GroupMeasures, Receipt, SessionSummary, to_json
 from graphmem.answers.sessions import LearningState
@@ -47,6 +47,16 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False, repr=False)
+class LearningStatus(TypedDict):
+    """Numbers of sessions and learnt memories, for `graphmem doctor`."""
+
+    switch: Any  # whether learning is on, as JSON
+    sessions: int
+    memories: int
+    language_model: str  # name and host of the model; "" without one
+    notes: list[str]  # why learning does not work, or what was repaired
+
+
 class SessionLearning:
     """Learns from ended sessions of agents, and reports what it learnt."""
 
@@ -230,14 +240,14 @@ class SessionLearning:
         end = f" until {now.until:%Y-%m-%d %H:%M} UTC" if now.until else ""
         return f"graphmem: learning from sessions is paused{end}. `graphmem memory auto on` continues it. Tell the person this."
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> LearningStatus:
         """Return how much was learnt, for the command `doctor`.
 
         The result has counts, versions, and reasons why learning does not work.
         """
         model = f"{self.language_model.name} at {self.language_model.host}" if self.language_model is not None else ""
         switch = to_json(self.learning())
-        report: dict[str, Any] = {"switch": switch, "sessions": 0, "memories": 0, "language_model": model, "notes": []}
+        report: LearningStatus = {"switch": switch, "sessions": 0, "memories": 0, "language_model": model, "notes": []}
         if self.ledger().exists:
             ledger = self.ledger()
             try:

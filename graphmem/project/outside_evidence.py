@@ -11,7 +11,7 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict
 
 from graphmem.analysis.completeness import NO_RUNS, Runs
 from graphmem.evidence import coverage, inbox, indexers, reports, scip, trace
@@ -27,6 +27,17 @@ if TYPE_CHECKING:
 AUTO: Final = "auto"
 CALLS: Final = (EdgeKind.CALLS,)
 MAX_DISAGREEMENTS: Final = 20  # disagreements that are listed; all are counted
+
+
+class EvidenceReport(TypedDict):
+    """Which edges come from outside tools, for `graphmem doctor`."""
+
+    edges_by_source: dict[str, int]
+    kept: dict[str, dict[str, Any]]  # for each way to find edges: its tools, and numbers of stored and still valid facts
+    indexers: list[dict[str, Any]]  # tools that could read the project
+    judged_tests: NotRequired[int]
+    disagreements: list[dict[str, Any]]  # the first ones
+    disagreement_count: int  # of all
 
 
 class OutsideEvidence:
@@ -51,7 +62,7 @@ class OutsideEvidence:
         found = self._what_holds(view, project)
         return Runs(found.judged, found.met)
 
-    def report(self, view: GraphView, project: str, root: str) -> dict[str, Any]:
+    def report(self, view: GraphView, project: str, root: str) -> EvidenceReport:
         """Report which edges come from outside tools, and where tools disagree.
 
         The report counts the edges by source. For each rule (a way to find edges), it counts the stored facts and those that are still

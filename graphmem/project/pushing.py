@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -53,6 +53,14 @@ _ERRORS: Final[Mapping[str, type[GraphMemError]]] = {
 
 
 @dataclass(eq=False, repr=False)
+class _Part(TypedDict):
+    """A part of a pushed index, which is sent in one request."""
+
+    rows: dict[str, list[Any]]  # by table
+    externals: dict[str, list[Any]]  # rows of symbols of packages, by id
+    texts: dict[str, Any]  # files' texts, by path
+
+
 class Pushing:
     """Sends a project's index to a server of several projects."""
 
@@ -101,7 +109,7 @@ class Pushing:
         known: dict[str, str] = held["files"]
         externals = external_rows(self.store)
         push, number, digests = uuid4().hex, 0, {}
-        part: dict[str, Any] = _empty()
+        part = _empty()
         size = sent = 0
         for one in self._files():
             digests[one.path] = one.digest
@@ -178,7 +186,7 @@ class Pushing:
         return data.decode("utf-8", "surrogateescape")
 
 
-def _empty() -> dict[str, Any]:
+def _empty() -> _Part:
     return {"rows": {}, "externals": {}, "texts": {}}
 
 

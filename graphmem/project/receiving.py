@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
 
 import pyarrow as pa
 
@@ -46,6 +46,36 @@ _TABLES: Final = ("files", "symbols", "chunks", "edges", "unresolved", "occurren
 _WRONG: Final = (KeyError, TypeError, ValueError, AttributeError, pa.ArrowInvalid, pa.ArrowTypeError)
 
 
+class Held(TypedDict):
+    """Parts of a project that a server has, as JSON; a push sends the others."""
+
+    format: int
+    project: str
+    generation: int  # counter of changes of the graph
+    files: dict[str, str]  # path -> hash of the file's rows
+    commits: str  # hash of all commits
+    branches: dict[str, str]  # branches that the person may drop, with their commits
+
+
+class CommitKeys(TypedDict):
+    """The Git hashes of the commits that a server has, as JSON."""
+
+    keys: list[str]
+
+
+class Added(TypedDict):
+    """Number of commits that a server did not have before, as JSON."""
+
+    added: int
+
+
+class Applied(TypedDict):
+    """Result of a push, as JSON."""
+
+    generation: int  # counter of changes of the graph after the push
+    dropped: NotRequired[list[str]]  # deleted branches; only for a push without a branch
+
+
 class Pusher(NamedTuple):
     """The person who pushes, and whether they may change others' branches.
 
@@ -64,7 +94,7 @@ class Receiving:
     data_dir: Path
     overlays: Overlays
 
-    def held(self, branch: str = "", who: Pusher = Pusher()) -> dict[str, Any]:  # noqa: B008 - immutable
+    def held(self, branch: str = "", who: Pusher = Pusher()) -> Held:  # noqa: B008 - immutable
         """Return what the server has of a project, so that a push sends the rest.
 
         The result has the project's name, the counter of changes of the graph, and a hash of the commits. It also has a digest (hash of the
@@ -124,14 +154,14 @@ class Receiving:
         with self.runs.turn:
             self.overlays.drop(key)
 
-    def commits(self) -> dict[str, Any]:
+    def commits(self) -> CommitKeys:
         """Return the Git hashes of the commits that the server has.
 
         The result is a dict with one key, `keys`.
         """
         return {"keys": self.runs.history.log().keys(GIT)}
 
-    def take_commits(self, body: bytes) -> dict[str, Any]:
+    def take_commits(self, body: bytes) -> Added:
         """Add commits of another machine to the history.
 
         `body` is a packed part from `pushed_commits.lacking`. The result has the number of new commits as `added`.
@@ -172,7 +202,7 @@ class Receiving:
         with self.runs.turn:
             return self.overlays.drop_expired(days)
 
-    def finish(self, push: str, body: bytes, branch: str = "", who: Pusher = Pusher()) -> dict[str, Any]:  # noqa: B008 - immutable
+    def finish(self, push: str, body: bytes, branch: str = "", who: Pusher = Pusher()) -> Applied:  # noqa: B008 - immutable
         """Apply a completely received push; return the result as JSON values.
 
         The result has the new `generation` of the graph. For the main line, it also has the names of `dropped` (deleted) branches.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import numpy as np
 
@@ -26,6 +26,16 @@ KEPT: Final = 16
 
 
 @dataclass(eq=False, repr=False)
+class _Names(TypedDict):
+    """The names in a file's text, and the symbols that they refer to.
+
+    Both are tables: dicts from column names to equally long lists.
+    """
+
+    names: dict[str, list[Any]]  # the column `ref` has the row number of the name's symbol in `refs`
+    refs: dict[str, list[Any]]
+
+
 class Sources:
     """Returns the text of a file, its authors, or the contents of a folder."""
 
@@ -116,12 +126,8 @@ def _entry(inside: str, name: str, held: list[tuple[str, int, bool]]) -> FolderE
     return FolderEntry(path[len(inside) :], path, True, len(held), sum(one[1] for one in held), all(one[2] for one in held))
 
 
-def _names(found: list[Occurrence]) -> dict[str, Any]:
-    """Return where a file's text has names, and the symbols they refer to.
-
-    The result has two tables, `names` and `refs`. Each table is a dict from column names to equally long lists. The column `ref` of `names`
-    has, for each name, the row number of its symbol in `refs`.
-    """
+def _names(found: list[Occurrence]) -> _Names:
+    """Return where a file's text has names, and the symbols they refer to."""
     place: dict[str, int] = {}
     refs: dict[str, list[Any]] = {"ref": [], "kind": [], "signature": []}
     names: dict[str, list[Any]] = {"line": [], "column": [], "end": [], "role": [], "ref": []}

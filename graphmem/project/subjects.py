@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
 
 from graphmem.analysis.semantic.modules import Modules, first_sentence
 from graphmem.memory.redact import redact
@@ -22,6 +22,14 @@ FILES: Final = 40  # files of a module, those with most definitions first
 NAMES: Final = 10  # definitions listed for one file
 NEIGHBOURS: Final = 12
 LONGEST: Final = 240  # characters of a signature or a sentence
+
+
+class _File(TypedDict):
+    """A file of a module, as JSON for a language model that describes it."""
+
+    path: str
+    says: str  # first sentence of its documentation; "" without one
+    defines: list[str]  # names of its outermost definitions
 
 
 class Subject(NamedTuple):
@@ -77,7 +85,7 @@ def of_flow(view: GraphView, flow: Flow) -> Subject:
     return _subject("flow", told)
 
 
-def _file(view: GraphView, path: str) -> dict[str, Any]:
+def _file(view: GraphView, path: str) -> _File:
     symbols = view.by_path(path).tolist()
     top = [node for node in symbols if int(view.parent[node]) >= 0 and int(view.parent[int(view.parent[node])]) < 0]
     return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import orjson
 
@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 
 KEY: Final = "FrameworkKey"
 _NODES = (("File", "files"), ("Symbol", "symbols"), ("External", "externals"))
+
+
+class _End(TypedDict):
+    """One end of an exported edge."""
+
+    path: str  # "" for a symbol of a package
+    qualname: str  # "" for a file
+    line: int
 
 
 def export(tables: GraphTables, handles: Iterable[KeyRow] = ()) -> Iterator[dict[str, Any]]:
@@ -34,7 +42,7 @@ def export(tables: GraphTables, handles: Iterable[KeyRow] = ()) -> Iterator[dict
         tables: the code graph.
         handles: the framework keys; see `GraphReads.framework_keys`.
     """
-    ends: dict[str, dict[str, Any]] = {}
+    ends: dict[str, _End] = {}
     for label, name in _NODES:
         table: pa.Table = getattr(tables, name)
         for row in _rows(table):
@@ -67,7 +75,7 @@ def _rows(table: pa.Table) -> Iterator[dict[str, Any]]:
         yield from batch.to_pylist()
 
 
-def _end(label: str, row: dict[str, Any]) -> dict[str, Any]:
+def _end(label: str, row: dict[str, Any]) -> _End:
     if label == "File":
         return {"path": row["path"], "qualname": "", "line": 1}
     if label == "Symbol":

@@ -17,7 +17,7 @@ import re
 import shlex
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from graphmem.errors import EncryptionError
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
@@ -43,6 +43,14 @@ DECRYPTING: Final = "decrypting"  # new values are plain
 _INFO: Final = b"graphmem memories 1"
 _log = logging.getLogger(__name__)
 _known: Final[dict[str, Vault]] = {}  # by the key's hash
+
+
+class Mark(TypedDict):
+    """Content of `encryption.json`, which says that memories are encrypted."""
+
+    key_id: str  # hash of the key
+    key_file: str  # path of the key's file; "" if a command prints the key
+    state: str
 
 
 class Vault:
@@ -136,7 +144,7 @@ def vault_of(data_dir: Path) -> Vault | None:
     return None if mark is None or mark["state"] == DECRYPTING else _vault(mark["key_id"])
 
 
-def read_mark(data_dir: Path) -> dict[str, Any] | None:
+def read_mark(data_dir: Path) -> Mark | None:
     """Return the content of `encryption.json`; None if encryption is off.
 
     Raises:
@@ -151,7 +159,7 @@ def read_mark(data_dir: Path) -> dict[str, Any] | None:
 
 
 @functools.lru_cache(maxsize=64)
-def _mark(path: Path, *_stamp: int) -> dict[str, Any]:
+def _mark(path: Path, *_stamp: int) -> Mark:
     try:
         found = read_sealed_json(path.read_bytes())
         return {"key_id": str(found["key_id"]), "key_file": str(found["key_file"]), "state": str(found["state"])}

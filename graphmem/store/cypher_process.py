@@ -14,7 +14,7 @@ import math
 import sys
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from graphmem.errors import BadInputError, DeadlineError, GraphMemError, LimitError
 from graphmem.runtime.system import hard_limit, page_bytes, set_limit, soft_limit
@@ -36,6 +36,14 @@ _WARM: Final = (
 _OF_THE_QUERY: Final = tuple(f"{kind} exception" for kind in ("Binder", "Parser", "Catalog", "Conversion", "Overflow", "Runtime"))
 
 
+class _Answer(TypedDict):
+    """Rows that a Cypher query returns, for JSON."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+    cut: bool  # whether the query has more rows
+
+
 def main(engine: str, path: str, max_db_bytes: str) -> int:
     """Run the query that standard input contains, and print the answer.
 
@@ -43,6 +51,7 @@ def main(engine: str, path: str, max_db_bytes: str) -> int:
     """
     request = json.load(sys.stdin)
     _confine(request["seconds"])
+    answer: _Answer | dict[str, str]
     try:
         answer = _answer(engine, Path(path), int(max_db_bytes), request)
     except MemoryError:
@@ -85,7 +94,7 @@ def _confine_query() -> None:
     set_limit("NOFILE", _STANDARD, _STANDARD)
 
 
-def _answer(engine: str, path: Path, max_db_bytes: int, request: dict[str, Any]) -> dict[str, Any]:
+def _answer(engine: str, path: Path, max_db_bytes: int, request: dict[str, Any]) -> _Answer:
     database = Engine(engine).open(path, buffer_pool_bytes=POOL_BYTES, max_db_bytes=max_db_bytes, read_only=True)
     connection = database.connect()
     connection.rows(_WARM, {"text": "", "list": [""], "number": 0, "share": 0.0, "truth": True})

@@ -12,7 +12,7 @@ import socket
 import threading
 import time
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypedDict
 
 from graphmem import __version__
 from graphmem.errors import StoreBusyError
@@ -26,6 +26,15 @@ RECORD_BYTES: Final = 1024  # a record overwrites the previous one in a single w
 _register: dict[tuple[object, ...], Path] = {}
 _register_lock = threading.Lock()
 _held: set[DatabaseLock] = set()
+
+
+class Holder(TypedDict):
+    """The process that has a database open, for messages and JSON."""
+
+    pid: int
+    host: str
+    since: str  # time of opening
+    version: str  # of graphmem
 
 
 class Record(NamedTuple):
@@ -46,7 +55,7 @@ class Record(NamedTuple):
     known: str = ""  # its content, when it is clean, see `store.resting`; empty: unknown
 
     @property
-    def owner(self) -> dict[str, Any]:
+    def owner(self) -> Holder:
         """Return facts about the process that has the database open.
 
         They are process id, host, start and version of graphmem.

@@ -225,7 +225,7 @@ def _values(row: EdgeRow) -> dict[str, Any]:
     return values
 
 
-def ends(pair: Pair) -> dict[str, Any]:
+def ends(pair: Pair) -> dict[str, str]:
     """Return the values of the query placeholders `edge`, `from` and `to`.
 
     They are the edge table of `pair` and the node tables of its two ends.

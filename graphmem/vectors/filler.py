@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
 
 from graphmem.embedding.choose import Server, choose, for_model
 from graphmem.embedding.fill import FillResult, fill
@@ -39,6 +39,25 @@ PATIENCE_S: Final = 0.5  # the computation of a vector waits at most this long f
 STEP_S: Final = 0.01
 
 _log = logging.getLogger(__name__)
+
+
+class Progress(TypedDict):
+    """Number of texts that have a vector of the new embedding model."""
+
+    done: int
+    of: int
+
+
+class VectorStatus(TypedDict):
+    """State of the vectors, for `graphmem doctor`."""
+
+    model: str  # id of the embedding model; "" without one
+    reason: str  # for the choice of this model, or of none
+    chunks: int  # pieces of files that get a vector
+    vectors: int  # those that have one
+    failure: str
+    serving: NotRequired[str]  # the former model, which answers until a switch to `model` is complete
+    switch: NotRequired[Progress]
 
 
 class VectorFiller:
@@ -169,12 +188,12 @@ class VectorFiller:
         switch = self._switch
         return switch.progress_note() if switch is not None else ""
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> VectorStatus:
         """Return the state of the vectors, for `doctor`."""
         covered, total = self._projections.covered()
         model = self._embedder.model_id if self._embedder is not None else ""
         switch = self._switch
-        found = {"model": model, "reason": self._reason, "chunks": total, "vectors": covered, "failure": self._failure}
+        found: VectorStatus = {"model": model, "reason": self._reason, "chunks": total, "vectors": covered, "failure": self._failure}
         if switch is None:
             return found
         done, wanted = switch.progress()
