@@ -41,6 +41,7 @@ _ASIDE: Final = re.compile(
     r"(?:^|/)(?:tests?|testing|docs?|examples?|changelogs?|\.github)/|(?:^|/)(?:test_|conftest)|\.(?:md|rst|txt|ya?ml|toml|json|lock|cfg|ini)$"
 )
 _PATCH: Final = re.compile(r"^(?:diff --git |--- a/|\+\+\+ b/)", re.MULTILINE)  # a patch pasted below the message; prose ends here
+_FENCED: Final = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)  # code quoted in a message
 _NOT_PROSE: Final = re.compile(r"^(?:[*\-+>|#]|\s{4}|Traceback|diff |@@)")
 
 
@@ -129,7 +130,7 @@ def _explained(message: str) -> str:
     """
     prose = [
         " ".join(paragraph.split())
-        for paragraph in re.split(r"\n\s*\n", _TRAILER.sub("", _PATCH.split(message, maxsplit=1)[0]))
+        for paragraph in re.split(r"\n\s*\n", _TRAILER.sub("", _FENCED.sub("", _PATCH.split(message, maxsplit=1)[0])))
         if paragraph.strip() and not _NOT_PROSE.match(paragraph)
     ]
     sentences = [one for paragraph in prose for one in _SENTENCE.split(paragraph)]

@@ -669,6 +669,10 @@ def test_the_first_visit_is_shown_round_in_four_steps_and_imports_what_is_writte
             ends = tab.value("document.querySelector('.tour').getBoundingClientRect().bottom")
             begins = tab.value("document.getElementById('work').getBoundingClientRect().top")
             assert ends <= begins  # it covers neither the files nor the page
+            tab.value("document.querySelector('#top nav a[data-view=impact]').click()")
+            tab.until("document.querySelector('.tour').getBoundingClientRect().height < 60")  # and leaves the room to other pages
+            tab.value("document.querySelector('#top nav a[data-view=home]').click()")
+            tab.until("document.querySelector('.tour').getBoundingClientRect().height > 100")
             tab.value("document.querySelector('.tour .primary').click()")
             tab.value("document.querySelector('.tour .primary').click()")
             assert tab.value("document.querySelector('.tour [role=status]').textContent") == "Step 3 of 4"

@@ -385,6 +385,7 @@ TRAP = "The cache was shared between threads, because the class attribute is eva
     ("subject", "body", "teaches"),
     [
         ("Fix race in the cache", TRAP, True),
+        ("Fix race in the cache", f"```diff\n-cache = {{}}\n+cache = None\n```\n\n{TRAP}", True),
         ("Fix race in the cache", "", False),
         ("Fix race in the cache", "Closes #12", False),
         ("Add a cache", TRAP, False),

@@ -4,7 +4,7 @@ import { BASE, ask, useToken, whenProjectIsWanted, whenTokenIsWanted } from "./a
 import { fill, h } from "./dom.js";
 import { failure, go, link, menu, symbolField, to } from "./parts.js";
 import { focusPane, follow, setUp, siteClicked } from "./workspace.js";
-import { tour } from "./tour.js";
+import { aside, tour } from "./tour.js";
 import { LANGUAGES, language, speak, words } from "./words.js";
 
 const OFTEN = ["home", "graph", "code", "impact", "memories", "tangled", "changes", "questions", "ask"]; // always in sight
@@ -30,6 +30,7 @@ async function show() {
   current?.abort();
   const turn = (current = new AbortController());
   mark(name);
+  aside(name === "home");
   const find = document.getElementById("find");
   if (document.activeElement !== find || find.value) find.value = ""; // it says what one looks for, and not where one was
   if (!VIEWS.has(name)) {

@@ -27,6 +27,7 @@ export function tour(wanted = false) {
   const box = h("section.tour", { "aria-label": w.title, onkeydown: (event) => event.key === "Escape" && end() }, body);
   const end = () => (seen(true), box.remove());
   const step = (at) => {
+    box.classList.remove("small");
     const { title, text } = w.steps[at];
     const last = at === w.steps.length - 1;
     fill(
@@ -45,6 +46,11 @@ export function tour(wanted = false) {
   step(0);
   document.getElementById("top").after(box);
   if (wanted) body.querySelector(".primary").focus();
+}
+
+/** On other pages than the first the tour is one row, so that it leaves the room to the page; its next step is whole again. */
+export function aside(isHome) {
+  document.querySelector(".tour")?.classList.toggle("small", !isHome);
 }
 
 function where() {
