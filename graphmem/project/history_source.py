@@ -35,7 +35,6 @@ EDGES_EVERY: Final = 200  # changes until edges are rebuilt; only Cypher queries
 CHURN_HALF_LIFE_S: Final = 365 * coaccess.DAY_S
 
 
-@dataclass(eq=False, repr=False)
 class HistoryStatus(TypedDict):
     """Contents of the history of changes, for `graphmem doctor`."""
 
@@ -44,6 +43,7 @@ class HistoryStatus(TypedDict):
     notes: list[str]  # what is missing, one sentence each
 
 
+@dataclass(eq=False, repr=False)
 class HistorySource:
     """The log of a project's changes, and the history in memory made from it.
 

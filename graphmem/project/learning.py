@@ -46,7 +46,6 @@ _TOGETHER: Final = 3  # shared windows before reading two files together counts
 _log = logging.getLogger(__name__)
 
 
-@dataclass(eq=False, repr=False)
 class LearningStatus(TypedDict):
     """Numbers of sessions and learnt memories, for `graphmem doctor`."""
 
@@ -57,6 +56,7 @@ class LearningStatus(TypedDict):
     notes: list[str]  # why learning does not work, or what was repaired
 
 
+@dataclass(eq=False, repr=False)
 class SessionLearning:
     """Learns from ended sessions of agents, and reports what it learnt."""
 

@@ -52,7 +52,6 @@ _ERRORS: Final[Mapping[str, type[GraphMemError]]] = {
 }
 
 
-@dataclass(eq=False, repr=False)
 class _Part(TypedDict):
     """A part of a pushed index, which is sent in one request."""
 
@@ -61,6 +60,7 @@ class _Part(TypedDict):
     texts: dict[str, Any]  # files' texts, by path
 
 
+@dataclass(eq=False, repr=False)
 class Pushing:
     """Sends a project's index to a server of several projects."""
 

@@ -25,7 +25,6 @@ KEPT: Final = 16
 """Files whose answers are kept."""
 
 
-@dataclass(eq=False, repr=False)
 class _Names(TypedDict):
     """The names in a file's text, and the symbols that they refer to.
 
@@ -36,6 +35,7 @@ class _Names(TypedDict):
     refs: dict[str, list[Any]]
 
 
+@dataclass(eq=False, repr=False)
 class Sources:
     """Returns the text of a file, its authors, or the contents of a folder."""
 
