@@ -210,9 +210,6 @@ class Evaluation:
         if (scope, index) in entry.narrows:
             narrowed = self._narrowed(entry, scope, index, line)
             if narrowed is not None:
-                told = rules_of(entry).class_of_classes
-                if told and narrowed == {(EXTI, rules_of(entry).builtin_package, told, None)}:
-                    return value
                 return self._narrow(value, narrowed)
         return value
 

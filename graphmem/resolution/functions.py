@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import NAME, OPERATOR, Parameter
 from graphmem.resolution.call import Call
 from graphmem.resolution.contents import holds_callables
+from graphmem.resolution.decorating import called_at, called_name, factory_keys, receivers
 from graphmem.resolution.demands import unreached
 from graphmem.resolution.file_entry import CallSite, FileEntry
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.outside import result_name
-from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import call_at, last_name
 from graphmem.resolution.types import (
     BOX,
@@ -115,14 +116,14 @@ class Functions:
         Arguments in tests count only if there are few callers.
         """
         found = EMPTY
-        for site, is_whole, receivers in self.ask(self.project.shared, ("P", symbol), self._callers, symbol):
+        for site, is_whole, receiving in self.ask(self.project.shared, ("P", symbol), self._callers, symbol):
             entry = self.project.files[site.path]
             if site.decorated >= 0:
                 call = Call(self.inference, entry, site.scope, site.line, passed=(one((FUNC, entry.symbols[site.decorated], None)),))
             else:
                 _, called, positional, keywords = call_at(entry.terms, site.term)
                 call = Call(self.inference, entry, site.scope, site.line, called, positional, keywords)
-            for receiver in receivers:
+            for receiver in receiving:
                 passed = self._argument(symbol, index, call, self._bound_parameters(symbol, receiver)) or EMPTY
                 found = join(found, passed if is_whole else _objects_of(passed))
                 if found is TOP:
@@ -132,38 +133,22 @@ class Functions:
     def _callers(self, symbol: Symbol) -> tuple[Caller, ...]:
         """Return the calls that run a function, among all calls of its name."""
         entry = self.project.entry(symbol)
-        name = symbol.name
-        owner: Symbol | None = None
-        if symbol.kind == "method" and name in rules_of(entry).constructors:
-            owner = entry.symbols[entry.definitions[symbol.index].parent]
-            name = owner.name
-        names = [name]
-        around = entry.symbols[entry.definitions[symbol.index].parent]
-        if around.kind in FUNCTION_KINDS:
-            names.append(f"@{around.name}")
+        name, owner = called_name(entry, symbol)
         found: list[Caller] = []
         files = self.project.files
-        for name in names:
-            sites, are_all = self.project.call_sites(name, symbol.path)
+        for key in (name, *factory_keys(entry, symbol, owner)):
+            sites, are_all = self.project.call_sites(key, symbol.path)
             in_tests = are_all and sum(site.decorated < 0 for site in sites) <= MAX_FUNCTIONS_OF_TESTS  # whether functions of tests count
             elsewhere = are_all or files[sites[-1].path].in_tests
             for site in sites:
                 other = files[site.path]
-                self.project.touch("passed", site.path, other.symbols[site.scope].qualname, name)
-                key = ("t", site.scope, site.term, site.line, "called" if site.decorated < 0 else "decorates")
-                receivers: list[Atom | None] = []
-                for atom in self.ask(other.memo, key, self._called_at, other, site):
-                    if atom[0] == FUNC and atom[1] is symbol:
-                        receivers.append(atom[2])
-                    elif atom[0] == CLASS and owner is not None and owner in self.inference.project_classes(atom[1]):
-                        receivers.append(atom)
-                if receivers:
-                    found.append((site, in_tests if other.in_tests else elsewhere, frozenset(receivers)))
+                self.project.touch("passed", site.path, other.symbols[site.scope].qualname, key)
+                asked = ("t", site.scope, site.term, site.line, "called" if site.decorated < 0 else "decorates")
+                called = self.ask(other.memo, asked, called_at, self.inference, other, site)
+                passed = frozenset(receivers(self.inference, symbol, owner, called, is_decorator=site.decorated >= 0))
+                if passed:
+                    found.append((site, in_tests if other.in_tests else elsewhere, passed))
         return tuple(found)
-
-    def _called_at(self, entry: FileEntry, site: CallSite) -> Type:
-        term = site.term if site.decorated >= 0 else call_at(entry.terms, site.term)[1]
-        return self.inference.expanded(self.inference.term(entry, site.scope, term, site.line))
 
     def _bound_parameters(self, symbol: Symbol, receiver: Atom | None) -> int:
         """Return the number of parameters that the receiver of a call fills.
@@ -317,8 +302,9 @@ class Functions:
             return self.substituted(self._returned_unless(atom[1], excluded) if excluded else self.returned(atom[1]), atom, call)
         if atom[0] == CLASS:
             _, symbol, or_below = atom
-            made = rules_of(call.entry).class_made(self.inference, symbol, call) if len(call.args) > 1 else EMPTY
-            return made or one((INST, symbol, not or_below))
+            rules = rules_of(call.entry)
+            made = rules.class_made(self.inference, symbol, call) if len(call.args) > 1 else EMPTY
+            return made or rules.made_by_hook(self.inference, symbol, call) or one((INST, symbol, not or_below))
         if atom[0] == INST:
             method = rules_of(call.entry).call_method
             return self.called(self.inference.expanded(self.inference.attribute(frozenset((atom,)), method)), call) if method else EMPTY

@@ -247,6 +247,17 @@ class Project:
             near = ""
         return self.solver.look_up(self.shared, ("sites", name, near), self._call_sites, name, near)
 
+    def decorations(self, key: str) -> Iterator[CallSite]:
+        """Yield all uses of a decorator, by its name or "@name", in path order."""
+        self.touch("calls", key)
+        for path in sorted(self._called.get(key, ())):
+            yield from (site for site in self.files[path].call_sites(key) if site.decorated >= 0)
+
+    def is_called(self, name: str) -> bool:
+        """Whether any code calls a function of a given name."""
+        self.touch("calls", name)
+        return bool(self._called.get(name))
+
     def _callers_of(self, name: str) -> Callers:
         """Return the files that call a name.
 

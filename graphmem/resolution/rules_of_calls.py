@@ -166,6 +166,13 @@ class CallRules:
         """
         return EMPTY
 
+    def made_by_hook(self, inference: Inference, symbol: Symbol, call: Call) -> Type:
+        """Return the result of a class call that a method of the class decides.
+
+        `symbol` is the called class. An example of the method is `__new__` in Python. The result is empty for an object of the class.
+        """
+        return EMPTY
+
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Return the result of a method of a list, dictionary or other container."""
         return EMPTY

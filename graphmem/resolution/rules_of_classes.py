@@ -95,9 +95,6 @@ class ClassRules:
     class_calls_are_virtual: bool = True
     """Whether a call on the class itself may run an override of a subclass."""
 
-    class_of_classes: str = ""
-    """Name of the builtin class of all classes; a test for it does not tell which class a value is."""
-
     types_are_declared: bool = False
     """Whether variables, parameters and results have a fixed type.
 

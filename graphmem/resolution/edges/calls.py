@@ -84,6 +84,7 @@ class CallSites:
         self.hows: dict[tuple[int, int], str] = {}  # rules that found these
         self.named_types: dict[tuple[int, str], frozenset[Symbol]] = {}  # by scope and name
         self.methods: dict[tuple[Type, str, str], list[Target]] = {}  # for any caller, by the receiver's type, name and rule
+        self.properties: dict[tuple[Symbol, str], bool] = {}  # whether an attribute of a class is a property
         self.called: list[Called] = []  # in a file of tests
 
     def caller(self, reference: Reference) -> Symbol:
@@ -245,6 +246,8 @@ class CallSites:
         if not found and places is None and rules_of(entry).sees_methods(entry):
             found = self.targets.of_name(reference, name, bound=True)
         if not found:
+            found = self.targets.replaced(reference, index)
+        if not found:
             self.nothing_found(reference, value, "unknown_name" if places is None else "dynamic")
         return found
 
@@ -310,6 +313,8 @@ class CallSites:
             if self.reads_property(base, read):
                 self.read_named(reference, receiver, read)
                 return elsewhere
+        if not found and how == "self":
+            found = self.targets.replaced(reference, call_at(self.terms, reference.term)[1])
         if not found and not elsewhere:
             known = any(atom[0] in (INST, CLASS, MODULE, NAMESPACE) for atom in base)
             value = self.inference.attribute(base, name)

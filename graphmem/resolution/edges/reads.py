@@ -113,12 +113,22 @@ class ReadSites(VariableSites):
         `base` is the type of `x`. If `name` is a property, the call first runs it.
         """
         for atom in ordered(base):
-            owner = self.inference.owner(atom[1], name) if atom[0] == INST else None
-            if atom[0] == INST and isinstance(owner, Symbol):
-                entry = self.project.files[owner.path]
-                slots = entry.names(owner.index).get(name, ())
-                if any(slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers for slot in slots):
-                    self.use_member(reference._replace(kind="read"), atom, name, shared_among(base))
+            if atom[0] != INST:
+                continue
+            is_property = self.properties.get((atom[1], name))
+            if is_property is None:
+                is_property = self.properties[atom[1], name] = self.has_property(atom[1], name)
+            if is_property:
+                self.use_member(reference._replace(kind="read"), atom, name, shared_among(base))
+
+    def has_property(self, symbol: Symbol, name: str) -> bool:
+        """Whether an attribute of a class is a property, also of a base."""
+        owner = self.inference.owner(symbol, name)
+        if not isinstance(owner, Symbol):
+            return False
+        entry = self.project.files[owner.path]
+        slots = entry.names(owner.index).get(name, ())
+        return any(slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers for slot in slots)
 
     def write(self, reference: Reference) -> None:
         """Add edges for `receiver.name = …` and `receiver[key] = …`."""

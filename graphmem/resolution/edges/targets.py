@@ -8,6 +8,7 @@ from typing import Final
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, SPREAD, Reference
 from graphmem.parsing.language import language_spec
+from graphmem.resolution.decorating import decorated
 from graphmem.resolution.edges.target import Target, shared_among
 from graphmem.resolution.extensions import is_own
 from graphmem.resolution.file_entry import CallSite, FileEntry, Place
@@ -348,6 +349,34 @@ class Targets:
                 return True
             scope = self.entry.definitions[scope].parent
         return False
+
+    def replaced(self, reference: Reference, callee: int) -> list[Target]:
+        """Return the functions that a wrapper calls, if there are very many.
+
+        `callee` is the called expression in the wrapper: a parameter of the decorator around it, or an attribute to which the constructor
+        of the decorator's class assigns its parameter. With fewer functions, inference finds them.
+        """
+        found = (symbol for decorator in self._decorators(reference, callee) for symbol in decorated(self.inference, decorator))
+        return [Target(symbol, None, "wrapped") for symbol in found]
+
+    def _decorators(self, reference: Reference, callee: int) -> Iterator[Symbol]:
+        """Yield the functions whose first argument an expression may be."""
+        entry, term = self.entry, self.terms[callee]
+        if term[0] == NAME:
+            for place in self.inference.lookup(entry, reference.scope, term[1], reference.line) or ():
+                if place.slot.kind == "parameter" and place.scope != reference.scope:
+                    symbol = place.entry.symbols[place.scope]
+                    if place.slot.index == (symbol.kind == "method"):
+                        yield symbol
+        elif term[0] == ATTR and (position := entry.rules.receiver_class(entry, reference.scope, term[1])) >= 0:
+            owner = self.inference.owner(entry.symbols[position], term[2])
+            if isinstance(owner, Symbol):
+                other = self.project.entry(owner)
+                for binding in (other.facts.bindings[i] for i in other.members.get(owner.index, {}).get(term[2], ())):
+                    method = other.definitions[binding.scope]
+                    first = method.parameters[1].name if len(method.parameters) > 1 else ""
+                    if method.name in rules_of(other).constructors and binding.value >= 0 and other.terms[binding.value] == (NAME, first):
+                        yield other.symbols[binding.scope]
 
     def constructors(self, symbol: Symbol) -> Iterator[Symbol]:
         """Yield the methods, such as `__init__`, that run when a class is called."""

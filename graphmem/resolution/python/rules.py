@@ -36,15 +36,18 @@ from graphmem.resolution.types import (
     EXT,
     FUNC,
     INST,
+    PARTIAL,
     PENDING,
     Container,
     Ext,
     ExtInstance,
     Instance,
     Outside,
+    Receiver,
     Type,
     box,
     join,
+    join_all,
     one,
 )
 
@@ -79,7 +82,6 @@ class PythonRules(PythonTypes):
     values_are_checked = True
     methods_are_inputs = True
     class_calls_are_virtual = False
-    class_of_classes = "type"
     siblings_are_inferred = True
     never_missing = sys.stdlib_module_names
     identity_signs = frozenset({"is", "is not"})
@@ -141,7 +143,43 @@ class PythonRules(PythonTypes):
         The result is None if the table does not have the called function.
         """
         known = CALLS.get((atom[1], atom[2]))
+        if known is None and atom[2].endswith(".__new__"):
+            return join_all(inference.instances(inference.expanded(call.argument(0) or EMPTY))) or None
         return known(inference, call) if known is not None else None
+
+    def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
+        """Return the class of the receiver `self`; -1 for other expressions.
+
+        In `__new__`, a variable with the object that `__new__` of a base returns counts as receiver, too.
+        """
+        found = super().receiver_class(entry, scope, base)
+        term = entry.terms[base]
+        if found >= 0 or term[0] != NAME or not (made := made_objects(entry)):
+            return found
+        method = entry.enclosing(scope, ("method",))
+        return entry.definitions[method].parent if (method, term[1]) in made else -1
+
+    def missing_member(self, receiver: Receiver, name: str) -> Type:
+        """Return `object.__new__` for `super().__new__` in a class without bases."""
+        return one((EXT, BUILTINS, "object.__new__", None)) if name == "__new__" and receiver[0] == CLASS else EMPTY
+
+    def made_by_hook(self, inference: Inference, symbol: Symbol, call: Call) -> Type:
+        """Return what `__new__` gives if not just an object of the class.
+
+        `symbol` is the called class. A `__new__` that decorates may return a function or a `partial`, and a factory an object of a
+        subclass.
+        """
+        owner = inference.owner(symbol, "__new__")
+        if not isinstance(owner, Symbol):
+            return EMPTY
+        found = EMPTY
+        for function in inference.functions(owner, "__new__"):
+            found = join(found, inference.expanded(inference.call_atom((FUNC, function, (CLASS, symbol, False)), call)))
+        above = inference.project_classes(symbol)
+        others = frozenset(atom for atom in found if atom[0] in (FUNC, PARTIAL) or (atom[0] == INST and atom[1] not in above))
+        if not others:
+            return EMPTY
+        return join(others, one((INST, symbol, True))) if any(atom[0] == INST and atom[1] in above for atom in found) else others
 
     def class_made(self, inference: Inference, symbol: Symbol, call: Call) -> Type:
         """Return the bases of a class made by `Meta(name, bases, members)`.
@@ -186,6 +224,8 @@ class PythonRules(PythonTypes):
         call = Call(inference, entry, scope, line, passed=(current,))
         called = inference.expanded(inference.term(entry, scope, decorator, line))
         made = frozenset(atom for atom in called if atom[0] == INST)
+        for partial in [atom for atom in called if atom[0] == PARTIAL]:
+            called = join(called, inference.expanded(partial[1]))
         for atom in join(called, inference.expanded(inference.attribute(made, self.call_method))):
             if atom[0] == FUNC:
                 value = inference.substituted(inference.body_result(atom[1]), atom, call)
@@ -556,6 +596,23 @@ class PythonRules(PythonTypes):
     def is_common_name(self, name: str) -> bool:
         """Return whether common builtin types have a method of this name."""
         return name in COMMON_METHODS
+
+
+def made_objects(entry: FileEntry) -> frozenset[tuple[int, str]]:
+    """Return the variables of `__new__` methods that hold the new object.
+
+    An example is `self = super().__new__(cls)`. A variable is given by its method and its name.
+    """
+    known: frozenset[tuple[int, str]] | None = entry.kept.get("made objects")
+    if known is None:
+        found = set()
+        hooks = {position for position, one in enumerate(entry.definitions) if one.kind == "method" and one.name == "__new__"}
+        for binding in entry.facts.bindings if hooks else ():
+            value = entry.terms[binding.value] if binding.scope in hooks and binding.value >= 0 else None
+            if value is not None and value[0] == CALL and last_name(entry.terms[value[1]]) == "__new__":
+                found.add((binding.scope, last_name(entry.terms[binding.target])))
+        known = entry.kept["made objects"] = frozenset(found)
+    return known
 
 
 def _header_name(entry: FileEntry, term: int) -> str:

@@ -1,0 +1,97 @@
+"""Find the functions that a decorator is used on.
+
+A decorator is a function, a class whose objects replace functions, an object with the method `__call__`, or a call that returns one of
+these: `@timed`, `@Task`, `@Route("/")`, `@Task(name="x")`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
+from graphmem.resolution.terms import call_at
+from graphmem.resolution.types import CLASS, FUNC, INST, PARTIAL, Atom, Type
+
+if TYPE_CHECKING:
+    from graphmem.resolution.file_entry import CallSite, FileEntry
+    from graphmem.resolution.inference import Inference
+
+
+def called_name(entry: FileEntry, symbol: Symbol) -> tuple[str, Symbol | None]:
+    """Return the name by which code calls a function, and its class.
+
+    The class is None unless the function is a constructor, which code calls by the name of the class.
+    """
+    if symbol.kind == "method" and symbol.name in rules_of(entry).constructors:
+        owner = entry.symbols[entry.definitions[symbol.index].parent]
+        return owner.name, owner
+    return symbol.name, None
+
+
+def factory_keys(entry: FileEntry, symbol: Symbol, owner: Symbol | None) -> Sequence[str]:
+    """Return the keys of decorators `@name(…)` whose value runs a function.
+
+    `symbol` is the function. It is nested in a function `name`, or is a method of the class `name`: a constructor, or `__call__`. `owner`
+    is the class if `symbol` is a constructor.
+    """
+    around = owner or entry.symbols[entry.definitions[symbol.index].parent]
+    is_call_method = symbol.kind == "method" and symbol.name == rules_of(entry).call_method
+    return (f"@{around.name}",) if owner is not None or is_call_method or around.kind in FUNCTION_KINDS else ()
+
+
+def called_at(inference: Inference, entry: FileEntry, site: CallSite) -> Type:
+    """Return the type of the value that is called at a call or a decorator."""
+    term = site.term if site.decorated >= 0 else call_at(entry.terms, site.term)[1]
+    return inference.expanded(inference.term(entry, site.scope, term, site.line))
+
+
+def receivers(inference: Inference, symbol: Symbol, owner: Symbol | None, called: Type, *, is_decorator: bool) -> Iterator[Atom | None]:
+    """Yield the receivers with which a called value runs a function.
+
+    `owner` is the class if `symbol` is a constructor. A decorator may also be an object with the method `__call__`, or a class with some
+    arguments given before.
+    """
+    for atom in called:
+        if atom[0] == FUNC and atom[1] is symbol:
+            yield atom[2]
+        elif atom[0] == CLASS and owner is not None and owner in inference.project_classes(atom[1]):
+            yield atom
+        elif not is_decorator or symbol.kind != "method":
+            continue
+        elif atom[0] == PARTIAL and owner is not None:
+            yield from receivers(inference, symbol, owner, inference.expanded(atom[1]), is_decorator=False)
+        elif atom[0] == INST and owner is None and symbol.name == rules_of(inference.project.files[symbol.path]).call_method:
+            yield from (one[2] for one in inference.attribute_of(atom, symbol.name) if one[0] == FUNC and one[1] is symbol)
+
+
+def decorated(inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
+    """Return the functions that a decorator with very many uses replaces.
+
+    `symbol` is the decorator, or the constructor of its class. Only functions whose name the project calls count. The result is empty for
+    a decorator with few uses, because inference finds what callers pass to it.
+    """
+    project = inference.project
+    return project.solver.ask(project.shared, ("W", symbol), _decorated, inference, symbol)
+
+
+def _decorated(inference: Inference, symbol: Symbol) -> tuple[Symbol, ...]:
+    project = inference.project
+    entry = project.entry(symbol)
+    name, owner = called_name(entry, symbol)
+    keys = (name, *factory_keys(entry, symbol, owner))
+    if all(project.call_sites(key, symbol.path)[1] for key in keys):
+        return ()
+    found: dict[Symbol, None] = {}
+    for key in keys:
+        for site in project.decorations(key):
+            other = project.files[site.path]
+            one = other.symbols[site.decorated]
+            if one.kind not in FUNCTION_KINDS or not project.is_called(one.name):
+                continue
+            asked = ("t", site.scope, site.term, site.line, "decorates")
+            called = project.solver.ask(other.memo, asked, called_at, inference, other, site)
+            if next(receivers(inference, symbol, owner, called, is_decorator=True), symbol) is not symbol:
+                found[one] = None
+    return tuple(found)
