@@ -155,7 +155,8 @@ class Classes:
     def _is_property(self, symbol: Symbol, name: str) -> bool:
         """Whether a class itself defines a property of a given name."""
         entry = self.project.entry(symbol)
-        slots = entry.names(symbol.index).get(name, ())
+        self.project.touch_member(entry, name)
+        slots = entry.names(symbol.index).get(name, ()) if entry.defines(symbol.index, name) else ()
         return any(slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers for slot in slots)
 
     def has(self, symbol: Symbol, name: str) -> bool:
@@ -164,14 +165,16 @@ class Classes:
         A placeholder such as `name = None` does not count, unless other code assigns the attribute, too.
         """
         entry = self.project.entry(symbol)
-        slots = entry.names(symbol.index).get(name, ())
-        if any(slot.kind != "binding" or _informs(entry, slot.index) for slot in slots):
-            return True
-        if any(_informs(entry, position) for position in entry.members.get(symbol.index, {}).get(name, ())):
-            return True
+        self.project.touch_member(entry, name)
+        is_reserved = entry.defines(symbol.index, name)
+        if is_reserved:
+            slots = entry.names(symbol.index).get(name, ())
+            if any(slot.kind != "binding" or _informs(entry, slot.index) for slot in slots):
+                return True
+            if any(_informs(entry, position) for position in entry.members.get(symbol.index, {}).get(name, ())):
+                return True
         if rules_of(entry).members_elsewhere(self.inference, symbol, name):
             return True
-        is_reserved = slots or entry.members.get(symbol.index, {}).get(name)
         return bool(is_reserved and rules_of(entry).attributes_are_set_anywhere and self.project.call_sites(f"={name}")[0])
 
     def attribute(self, value: Type, name: str) -> Type:
@@ -287,6 +290,7 @@ class Classes:
         The type is not yet adapted to an object: a method is still a plain function.
         """
         entry = self.project.entry(owner)
+        self.project.touch_member(entry, name)
         bindings = entry.facts.bindings
         positions = [slot.index for slot in entry.names(owner.index).get(name, ()) if slot.kind == "binding"]
         positions += entry.members.get(owner.index, {}).get(name, ())
@@ -341,6 +345,9 @@ class Classes:
 
     def _gives(self, entry: FileEntry, symbol: Symbol, name: str) -> bool:
         """Whether a class itself assigns an attribute or has it as a property."""
+        self.project.touch_member(entry, name)
+        if not entry.defines(symbol.index, name):
+            return False
         slots = entry.names(symbol.index).get(name, ())
         return bool(entry.members.get(symbol.index, {}).get(name)) or any(
             slot.kind == "binding" or (slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers)
@@ -441,6 +448,7 @@ class Classes:
             receiver: Receiver = (INST, symbol, atom[2]) if atom[0] == INST else (CLASS, symbol, atom[2])
             if self.project.exists(symbol):
                 entry = self.project.entry(symbol)
+                self.project.touch_members(symbol, prefix)
                 for name in entry.names(symbol.index):
                     if name.startswith(prefix):
                         for function in self.functions(symbol, name):
@@ -465,7 +473,8 @@ class Classes:
         They are in source order. Overload signatures are left out if there is an implementation.
         """
         entry = self.project.entry(owner)
-        slots = entry.names(owner.index).get(name, ())
+        self.project.touch_member(entry, name)
+        slots = entry.names(owner.index).get(name, ()) if entry.defines(owner.index, name) else ()
         symbols = [entry.symbols[slot.index] for slot in slots if slot.kind == "definition"]
         found = [symbol for symbol in symbols if symbol.kind in FUNCTION_KINDS]
         found = [symbol for symbol in found if OTHER_BUILDS.isdisjoint(entry.definitions[symbol.index].modifiers)] or found

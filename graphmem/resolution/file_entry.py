@@ -7,6 +7,7 @@ slot is one binding of a name in a scope.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from sys import intern
 from typing import Any, Final, NamedTuple, Protocol
 
 from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, STRING, Binding, Call, Definition, FileFacts, Reference, Term
@@ -108,6 +109,16 @@ class FileEntry:
         self.clause = next((found.module for found in facts.imports if found.kind == "package" and not found.alias), "")
         self.constraint = next((found.module for found in facts.imports if found.kind == "constraint"), "")
         self._fill(facts)
+        # Never released, because every look-up of a member asks all bases and subclasses of a class.
+        self.attribute_names = {  # for each class
+            position: frozenset(map(intern, {*self.names(position), *self.members.get(position, ())}))
+            for position, definition in enumerate(facts.definitions)
+            if definition.kind in CLASS_KINDS
+        }
+        self.abstract_methods: dict[int, list[str]] = {}  # class -> names of its methods with a decorator such as `abstractmethod`
+        for definition in facts.definitions:
+            if definition.decorators and "abstract" in definition.modifiers:
+                self.abstract_methods.setdefault(definition.parent, []).append(definition.name)
 
     def _fill(self, facts: FileFacts) -> None:
         """Set the parser's results for the file, and build the indexes over them."""
@@ -355,10 +366,18 @@ class FileEntry:
 
         Nothing is yielded in languages where graphmem does not infer classes from attributes that code reads.
         """
-        for position, definition in enumerate(self.definitions) if self.rules.uses_tell_classes else ():
-            if definition.kind in CLASS_KINDS:
-                for name in {*self.names(position), *self.members.get(position, ())}:
-                    yield name, self.symbols[position]
+        for position, names in self.attribute_names.items() if self.rules.uses_tell_classes else ():
+            for name in names:
+                yield name, self.symbols[position]
+
+    def defines(self, position: int, name: str) -> bool:
+        """Whether a class itself defines an attribute, or its methods assign it.
+
+        `position` is that of the class among the file's definitions. Released facts are not read again. For what is not a class, the
+        result is True.
+        """
+        names = self.attribute_names.get(position)
+        return names is None or name in names
 
     def slot(self, scope: int, name: str, slot: Slot) -> None:
         """Add a binding of a name, such as `x = f()`, to a scope."""

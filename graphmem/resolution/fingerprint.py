@@ -6,7 +6,7 @@ line numbers, only the order of the hashed lines, because only the order can cha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import (
@@ -156,12 +156,12 @@ class Fingerprints:
         """Return the hash of a top-level definition of the file, such as a class.
 
         `positions` are the definitions in it, and `bindings` and `imports` are its statements. `methods` are methods that have hashes of
-        their own. Of these methods, the result covers only the facts that `_mention` returns.
+        their own. Of some of these methods, the result covers the facts that `_mention` returns. The others are hashed by name, as
+        `_members` describes.
         """
         entry = self._entry
         definitions = [entry.definitions[position] for position in positions]
-        apart = [entry.definitions[position] for position in methods]
-        kept = self._visible(bindings)
+        apart, kept = self._members(definitions, [entry.definitions[position] for position in methods], self._visible(bindings))
         lines = _ranks(
             [line for binding in kept for line in _lines(binding)]
             + [line for line, _ in imports]
@@ -175,6 +175,51 @@ class Fingerprints:
                 tuple((lines[line], said) for line, said in imports),
             )
         )
+
+    def _members(
+        self, definitions: Sequence[Definition], methods: Sequence[Definition], bindings: Sequence[Binding]
+    ) -> tuple[list[Definition], list[Binding]]:
+        """Hash plain members of a class by name; return the other members.
+
+        A member is plain if only a look-up of its name in a class finds it. It is a method, or an attribute that methods assign. Code of
+        the class itself must not contain the name, and no method of that name may be decorated. `definitions` and `bindings` are those of
+        the class with its inner classes, and `methods` are the methods. The result is (methods, bindings).
+        """
+        if not methods:
+            return [], list(bindings)
+        entry, terms, names = self._entry, self._entry.terms, self._names
+        apart = {definition.qualname for definition in methods}
+        assigned: dict[Binding, tuple[str, str]] = {}
+        spoken: set[str] = {definition.name for definition in (*definitions, *(one for one in methods if one.decorators))}
+        for binding in bindings:
+            target = terms[binding.target]
+            if target[0] == ATTR:
+                owner = entry.rules.receiver_class(entry, binding.scope, target[1])
+                if owner >= 0 and binding.op != "fill" and entry.top_name(binding.scope) in apart:
+                    assigned[binding] = (target[2], entry.definitions[owner].qualname)
+                    continue
+                spoken.add(target[2])
+            spoken.update(names[binding.target], *(names[term] for term in (binding.value, binding.annotation) if term >= 0))
+        for definition in (*definitions, *methods):
+            written = [*definition.decorators, definition.returns, *(base for _, base in definition.bases)]
+            written += (term for parameter in definition.parameters for term in (parameter.annotation, parameter.default))
+            spoken.update(*(names[term] for term in written if term >= 0))
+        plain: dict[tuple[str, str], list[Row]] = {}
+        for definition in methods:
+            if definition.name not in spoken:
+                key = (definition.name, definition.qualname.rpartition(".")[0])
+                plain.setdefault(key, []).append(self._mention(definition, {definition.start_line: 0}))
+        for binding, key in assigned.items():
+            if key[0] not in spoken:
+                plain.setdefault(key, []).append(self._binding(binding, dict.fromkeys(_lines(binding), 0)))
+        for (name, inside), rows in plain.items():
+            self.hashes["member", name, entry.path, inside] = hash(tuple(rows))
+        if plain:
+            self.hashes["members", entry.path, methods[0].qualname.partition(".")[0]] = hash(
+                frozenset((*one, *rows) for one, rows in plain.items())
+            )
+        others = [binding for binding in bindings if binding not in assigned or assigned[binding][0] in spoken]
+        return [definition for definition in methods if definition.name in spoken], others
 
     def _visible(self, bindings: Iterable[Binding]) -> list[Binding]:
         """Return the bindings of a function that other files can observe.

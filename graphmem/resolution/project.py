@@ -92,6 +92,8 @@ class Project:
         - `demands` (name): methods of structural interfaces. `embeds` (name): structural interfaces that have a base of that name.
         - `calls` (name): call sites of a bare name. `passed` (path, scope, name): arguments that the scope passes to callees of that name.
         - `made` (name): whether a class name is used. `subclasses` (symbol id or library type): the direct subclasses.
+        - `member` (name): the classes with a plain method of that name. `prefix` (text): the classes' plain methods whose names begin with
+          it. `members` (path, class): all plain methods of a top-level class.
         - `uses` (path, function): the attributes that the function uses of its parameters.
         """
         found = self._keys.get(parts)
@@ -299,6 +301,24 @@ class Project:
         self.solver.reads.add(symbol.key)
         return self.files[symbol.path]
 
+    def touch_member(self, entry: FileEntry, name: str) -> None:
+        """Record that the answer depends on which classes have a method `name`.
+
+        `entry` is the file of a class in which the name was looked up.
+        """
+        if entry.rules.methods_are_inputs:
+            self.touch("member", name)
+
+    def touch_members(self, symbol: Symbol, prefix: str = "") -> None:
+        """Record that the answer depends on the methods that a class has.
+
+        If a prefix is given, only methods whose names begin with it count.
+        """
+        if prefix:
+            self.touch("prefix", prefix)
+        else:
+            self.touch("members", symbol.path, symbol.qualname.partition(".")[0])
+
     def definition(self, symbol: Symbol) -> Definition:
         """Return the definition of a symbol."""
         self.solver.touch(symbol.key)
@@ -338,7 +358,12 @@ class Project:
         stale: set[int] = set()
         for path, old in before.items():
             new = self._contents_kept(path)
-            stale |= {self.key(*_index_key(key)) for key in old.keys() | new.keys() if old.get(key) != new.get(key)}
+            for key in old.keys() | new.keys():
+                if old.get(key) != new.get(key):
+                    stale.add(self.key(*_index_key(key)))
+                    if key[0] == "member":
+                        known = (self._keys.get(("prefix", key[1][:end])) for end in range(1, len(key[1]) + 1))
+                        stale |= {number for number in known if number is not None}
         return stale
 
     def _contents_kept(self, path: str) -> dict[Key, Any]:
@@ -397,7 +422,9 @@ class Project:
         except Exception as error:  # noqa: BLE001 - whatever was read of the file counts as changed, now and every time
             fault(error, "comparing it with what it was", entry.path)
             known: list[Key] = [key for key in self._keys if entry.path in key[1:2]]
-            return {key: object() for key in [*known, *(("calls", name, entry.path) for name in entry.calls)]}
+            known += (("calls", name, entry.path) for name in entry.calls)
+            known += (("member", name, entry.path) for names in entry.attribute_names.values() for name in names)
+            return {key: object() for key in known}
 
     def _take_in(self, facts: FileFacts, rules: FileRules) -> None:
         """Add a file to the indexes over all files.
@@ -553,4 +580,4 @@ def _index_key(key: Key) -> Key:
     """
     if key[0] == "shared":
         return key[:3]
-    return key[:2] if key[0] in ("named", "demands", "embeds", "module", "calls", "made", "having") else key
+    return key[:2] if key[0] in ("named", "demands", "embeds", "module", "calls", "made", "having", "member") else key

@@ -106,7 +106,7 @@ class ClassRules:
 
     A changed method then does not count as a change of its whole class. Rules must ask `project.entry(method)` or
     `project.definition(method)` for facts about a method of another file, except its kind, modifiers, decorators and place in the
-    class.
+    class. Rules that look a name up in a class, or list its members, must also call `project.touch_member` or `touch_members`.
     """
 
     attributes_are_set_anywhere: bool = False

@@ -104,6 +104,20 @@ def test_files_whose_calls_would_not_count_are_not_read():
     assert shelf.reads - before <= MAX_SAMPLED < len(OTHERS)
 
 
+def test_subclasses_without_a_member_are_not_read_for_it():
+    """A call on a base class may run the method of any subclass: the facts of those without the method stay on the disk."""
+    many = 60
+    sources = {f"sub{number}.py": "from base import Base\nclass Sub(Base):\n    def other(self): ...\n" for number in range(many)}
+    sources |= {"base.py": "class Base:\n    def run(self): ...\n", "use.py": "from base import Base\ndef go(one: Base): one.run()\n"}
+    facts = facts_of(sources)
+    shelf = Shelf(lambda path, _hash, _language: facts[path], budget=1)
+    resolver = Resolver("p", shelf=shelf)
+    resolver.update(facts, ())
+    before = shelf.reads
+    resolver.resolve("use.py")
+    assert shelf.reads - before < 10
+
+
 def test_the_call_in_a_decorator_and_the_decoration_are_two_calls(resolve):
     """`@variant(Kind())` calls `variant`, and what that returns is called with the function."""
     source = (

@@ -127,7 +127,16 @@ def new_decorator(rng, lines, texts):
         lines.insert(position, f"{indent}@{rng.choice(['property', 'staticmethod', 'classmethod', 'functools.wraps(x)'])}")
 
 
+def new_members(rng, lines, texts):
+    starts = [i for i, line in enumerate(lines) if re.match(r"    def \w+\(self", line) and not lines[i - 1].lstrip().startswith("@")]
+    names = sorted({name for text in texts.values() for name in re.findall(r"(?:def |self\.)(\w+)", text)})
+    if starts:
+        body = rng.choice(["return self.{}", "self.{} = self", "self.{}.append(self)", "return self.{}()"]).format(rng.choice(names))
+        lines[(at := rng.choice(starts)) : at] = [f"    def {rng.choice(names)}(self, given=None):", f"        {body}", ""]
+
+
 EDITS = [
+    new_members,
     delete_lines,
     blank_line,
     rename_something,
@@ -222,6 +231,37 @@ def test_a_changed_method_reaches_those_who_ask_for_it_and_not_all_who_know_its_
     users = {"starlette/requests.py", *(path for path, text in SOURCES.items() if re.search(r"\.url\b", text))}
     assert found <= users
     assert "starlette/routing.py" not in found  # uses requests all over, and not their address
+
+
+@pytest.mark.parametrize(
+    "new",
+    ["    def entirely_new(self):\n        return 1\n\n", "    def entirely_new(self):\n        self.something_new = 1\n\n"],
+    ids=["method", "method that assigns an attribute"],
+)
+def test_a_new_method_of_a_class_with_many_users_is_resolved_alone(kept, new):
+    place = "    def url(self) -> URL:\n"
+    at = tuple(kept.tree.texts["starlette/requests.py"].partition("    @property\n" + place))
+    assert at[1]
+    assert edited(kept, "starlette/requests.py", at[1], new + at[1]) == {"starlette/requests.py"}
+
+
+def test_a_new_method_reaches_those_who_look_up_its_name():
+    texts = {
+        "base.py": "class Base:\n    def old(self): ...\n",
+        "use.py": "from base import Base\nBase().fresh()\n",
+        "other.py": "from base import Base\nBase().old()\n",
+        "all.py": "from base import Base\ndef run(kind): getattr(Base(), 'fre' + kind)()\n",
+    }
+    other = {**texts, "base.py": texts["base.py"] + "    def fresh(self): ...\n"}
+    resolver = Resolver("p")
+    resolver.update({path: extract(path, text.encode(), "python", "") for path, text in texts.items()}, ())
+    before = {path: resolver.resolve(path) for path in texts}
+    todo = resolver.update({"base.py": extract("base.py", other["base.py"].encode(), "python", "x")}, ())
+    assert todo == {"base.py", "use.py", "all.py"}
+    after = {**before, **{path: resolver.resolve(path) for path in todo}}
+    fresh = Resolver("p")
+    fresh.update({path: extract(path, text.encode(), "python", "x" if path == "base.py" else "") for path, text in other.items()}, ())
+    assert after == {path: fresh.resolve(path) for path in other}
 
 
 def test_nothing_changed_asks_for_nothing(kept):

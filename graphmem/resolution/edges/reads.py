@@ -217,6 +217,8 @@ class ReadSites(VariableSites):
         """
         for owner in self.inference.mro(symbol):
             entry = self.project.entry(owner) if isinstance(owner, Symbol) else None
+            if entry is not None:
+                self.project.touch_member(entry, name)
             slots = entry.names(owner.index).get(name) if entry is not None and isinstance(owner, Symbol) else None
             if entry is not None and slots:
                 for slot in slots:

@@ -131,6 +131,7 @@ class VariableSites(CallSites):
         for candidate in self.inference.mro(owner):
             if isinstance(candidate, Symbol):
                 entry = self.project.entry(candidate)
+                self.project.touch_member(entry, name)
                 found = entry.variables.get((candidate.index, name))
                 if found is not None or any(slot.kind == "definition" for slot in entry.names(candidate.index).get(name, ())):
                     return found

@@ -304,6 +304,7 @@ class PythonRules(PythonTypes):
             places = inference.module_places(path, name) or []
         else:
             inference.project.touch("top", path, entry.top_name(scope))
+            inference.project.touch_member(entry, name)
             places = []
             for slot in entry.names(scope).get(name, ()):
                 if slot.kind == "definition" and is_fixture(entry, entry.symbols[slot.index]) and entry.symbols[slot.index] is not asking:
@@ -497,7 +498,7 @@ class PythonRules(PythonTypes):
         for part in inference.mro(symbol):
             if isinstance(part, Symbol):
                 entry = inference.project.entry(part)
-                if any(inference.owner(symbol, name) is part for name in _abstract_methods(entry).get(part.index, ())):
+                if any(inference.owner(symbol, name) is part for name in entry.abstract_methods.get(part.index, ())):
                     return True
         return False
 
@@ -540,6 +541,7 @@ class PythonRules(PythonTypes):
             if not isinstance(part, Symbol):
                 continue
             entry = inference.project.entry(part)
+            inference.project.touch_members(part)
             for name in entry.names(part.index):
                 owner = inference.owner(symbol, name)
                 if not isinstance(owner, Symbol):
@@ -627,20 +629,6 @@ def is_fixture(entry: FileEntry, symbol: Symbol) -> bool:
     Pytest runs a fixture because tests request it by name.
     """
     return any(_last_name(entry, d) in ("fixture", "yield_fixture") for d in entry.definitions[symbol.index].decorators)
-
-
-def _abstract_methods(entry: FileEntry) -> Mapping[int, Sequence[str]]:
-    """Map each class in a file to the names of its abstract methods.
-
-    A key is the position of the class in the file. A method is abstract if it has a decorator such as `abstractmethod`.
-    """
-    found: dict[int, list[str]] | None = entry.kept.get("abstract methods")
-    if found is None:
-        found = entry.kept["abstract methods"] = {}
-        for definition in entry.definitions:
-            if definition.decorators and "abstract" in definition.modifiers:
-                found.setdefault(definition.parent, []).append(definition.name)
-    return found
 
 
 def _last_name(entry: FileEntry, term: int) -> str:
