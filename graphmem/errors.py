@@ -122,7 +122,7 @@ class StoreUnreachableError(GraphMemError):
 
 
 class GenerationChangedError(GraphMemError):
-    """The index has a different generation than the client expects.
+    """The index was changed since the state that the client expects.
 
     Facts: `expected`, `found`.
     """

@@ -168,5 +168,5 @@ class KnowledgeDelta(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether applying this delta would change nothing."""
+        """Whether this change of memories and sessions would change nothing."""
         return not any(self)

@@ -198,7 +198,7 @@ class HandlesRow(NamedTuple):
 
 
 class UnresolvedRow(NamedTuple):
-    """A call site with an unknown target.
+    """A place in the code with a call whose target was not found.
 
     Because of such rows, an answer can report that it may lack some calls.
     """
@@ -227,9 +227,9 @@ WRITTEN_KINDS: Final = ("CALLS", "REFERENCES", "INHERITS", "USES_TYPE", "IMPORTS
 
 
 class Before(NamedTuple):
-    """Rows that a delta changes or removes, as stored before the change.
+    """Rows that a change removes or replaces, as stored before the change.
 
-    The code that makes a delta has already read these rows. So the store does not read them again.
+    The code that makes the change has already read these rows. So the store need not read them again.
     """
 
     files: Mapping[str, FileRow]  # by id
@@ -265,12 +265,12 @@ class GraphDelta(NamedTuple):
 
     @classmethod
     def empty(cls) -> GraphDelta:
-        """A delta that changes nothing."""
+        """Return a change of the code graph that changes nothing."""
         return cls([], [], [], [], [], [], [], [], [], [], [], [])
 
     @property
     def is_empty(self) -> bool:
-        """Whether applying this delta would change nothing."""
+        """Whether this change of the code graph would change nothing."""
         return not any(rows for rows in self if rows is not self.before)
 
     def only_moved(self, chunk: ChunkRow | PackedChunkRow) -> bool:

@@ -76,7 +76,7 @@ class QuantisedEmbedder:
 
     @property
     def normalised(self) -> bool:
-        """Always True: the graph scales vectors to unit length."""
+        """Whether vectors have unit length: always True, the model ensures it."""
         return True
 
     @property

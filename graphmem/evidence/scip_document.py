@@ -65,10 +65,10 @@ class Document:
                 definitions.add(place.key, Meant(self._end(found), found), module)
 
     def observations(self, definitions: Definitions) -> list[Observation]:
-        """Return the edges in this SCIP document, from uses and relationships.
+        """Return the edges that this SCIP document shows, grouped by definition.
 
-        A relationship is, for example, that a method implements another one. Each observation has all edges of one kind that begin in the
-        same definition.
+        They come from uses of names and from relationships, such as a method that implements another one. Each item of the result has all
+        edges of one kind that begin in the same definition.
         """
         found: dict[tuple[str, int], set[Seen]] = {}
         aliases = {one.alias for one in self._facts.imports if one.alias}

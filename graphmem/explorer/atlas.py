@@ -1,7 +1,7 @@
 """Map of a project, in which modules are circles of files.
 
-Files are circles of symbols. Edges between symbols of two files are shown as one sum. The map is computed once for each generation of the
-graph. A browser shows the part that fits its window, and requests symbols when zoomed in.
+Files are circles of symbols. Edges between symbols of two files are shown as one sum. The map is computed again after each change of the
+code. A browser shows the part that fits its window, and requests symbols when zoomed in.
 """
 
 from __future__ import annotations

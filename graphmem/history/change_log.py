@@ -118,7 +118,10 @@ class HistoryLog:
             return written
 
     def erase(self, source: str) -> int:
-        """Erase every change from one source, such as Git; return their number."""
+        """Delete all stored changes from one source, such as Git; overwrite them.
+
+        The result is the number of deleted changes.
+        """
         with self._writing() as db:
             db.execute("PRAGMA secure_delete = ON")
             removed = db.execute("DELETE FROM change WHERE source = ?", (source,)).rowcount

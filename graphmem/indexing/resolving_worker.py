@@ -206,9 +206,9 @@ def _orders(begin: int, end: int) -> int:
 
 
 def _taken(orders: Sequence[int]) -> Iterator[int]:
-    """Take batch numbers from the pipes, in order, until all pipes are empty.
+    """Yield numbers of batches of files, read from pipes until all are empty.
 
-    Other processes take numbers from the same pipes, so each number is yielded in only one process.
+    The pipes are read in the given order. Other processes read from the same pipes, so each number is yielded in only one process.
     """
     for order in orders:
         while len(taken := os.read(order, _NUMBER.size)) == _NUMBER.size:

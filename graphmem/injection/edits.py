@@ -131,7 +131,10 @@ class EditBook:
             self._tell(self._sessions.use(session), found)
 
     def postpone(self, session: str, found: Consequences) -> None:
-        """Keep advice about an edit that was ready too late, to be given later."""
+        """Keep advice about an edit, to show it after a later edit.
+
+        The advice was ready too late to be shown after its own edit.
+        """
         with self._lock:
             self._sessions.use(session).late.append(found)
 

@@ -234,7 +234,10 @@ class JsonFormat(Format):
         return json.dumps({"about": INTRODUCTION, "items": []}), ""
 
     def heading(self, section: str) -> tuple[str, str]:
-        """Return empty strings, because each JSON item names its own section."""
+        """Return no heading for a section of the context: two empty strings.
+
+        JSON needs none, because each item names its own section.
+        """
         return "", ""
 
     def item(self, one: Item) -> str:

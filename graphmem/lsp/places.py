@@ -209,9 +209,9 @@ class Texts:
         )
 
     def _map(self, path: str) -> LineMap | None:
-        """The map between saved lines and the editor's lines of a document.
+        """Return which saved line each line in the editor is; None if equal.
 
-        The result is None for a document without unsaved edits, and for a closed one.
+        They are equal in a document without unsaved edits, and in a closed one.
         """
         if path not in self._maps:
             saved = self.saved(path) if path in self._open else []

@@ -57,7 +57,7 @@ AUTO: Final = "auto"  # kind of a backup that the server makes automatically
 
 
 class Content(NamedTuple):
-    """Facts about a backup's database: engine, generation, numbers of entries."""
+    """Contents of a backup's database: engine, state, numbers of entries."""
 
     engine: str  # writer of the file; `PORTABLE` for tables
     generation: int

@@ -86,7 +86,7 @@ def graph(store: GraphReads) -> list[Check]:
 
 
 def projections(store: GraphReads, held: Projections, book: MemoryRepository) -> list[Check]:
-    """Compare the projections in memory with the database.
+    """Compare the copies of graph and memories in memory with the database.
 
     Projections are copies of the code graph, the word index and the memories, made for fast reading.
     """

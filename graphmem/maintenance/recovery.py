@@ -178,7 +178,7 @@ def put_aside(path: Path, engine: str, why: str, instead: Path | None = None) ->
 def _remove_derived(path: Path) -> None:
     """Delete data derived from a database that was replaced.
 
-    A new database starts its generation numbers again, so old derived data could be mistaken for current data.
+    A new database counts its changes from 1 again, so old derived data could be mistaken for current data.
     """
     for derived in (path.parent / GRAPH_FILE, *path.parent.glob("words-*")):
         derived.unlink(missing_ok=True)

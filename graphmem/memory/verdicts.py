@@ -47,9 +47,9 @@ class Verdict(NamedTuple):
 
 
 class Judge:
-    """Decides whether a new memory is kept, replaces others, or contradicts.
+    """Decides whether a new memory is kept, merged, or replaces another one.
 
-    The rules are in this module's docstring.
+    It also finds memories that the new one contradicts. The rules are in this module's docstring.
 
     Args:
         now: the time of the decision.

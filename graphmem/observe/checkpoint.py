@@ -189,10 +189,10 @@ def damage_of_trail(path: Path) -> str:
 
 
 def act_of(body: Mapping[str, Any]) -> tuple[Act, list[int]]:
-    """Decode a log line to an act and the hashes of the act's events.
+    """Decode a line of a session log: a step of the agent, and event hashes.
 
-    `body` is the JSON content of the line. An event is a report of the agent, such as a tool call. The hashes show later whether a reported
-    event was already counted.
+    `body` is the JSON content of the line. An event is a report of the agent, such as a tool call. The hashes are those of the events from
+    which the step was read. They show later whether a reported event was already counted.
     """
     told: dict[str, Any] = {name: tuple(value) if name in _TUPLES else value for name, value in body.items() if name in _DEFAULTS}
     return Act(body["n"], body["s"], body["t"], body["k"], **told), list(body.get("m", ()))

@@ -123,7 +123,7 @@ class Stated(Detector):
                 self.found[key] = (one, tuple(about), [(act.n, act.step)])
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield one finding for each decision or convention that was stated."""
+        """Yield one possible memory for each stated decision or convention."""
         for key, (one, files, marks) in self.found.items():
             facts = {"sentence": one.sentence, "why": one.why, "instead": one.instead, "module": pad.module()}
             yield pad.finding(self.signal, key, facts, () if one.type == "requirement" else files, marks, memory_type=one.type, early=True)

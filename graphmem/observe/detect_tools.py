@@ -58,7 +58,10 @@ class ErrorRetry(Detector):
 
 
 class Backtrack(Detector):
-    """Signal 4: an edit undone soon after, by another edit or by git."""
+    """Detects edits that were soon undone, by another edit or by git.
+
+    It is the fourth of the signals from which memories are learnt.
+    """
 
     signal: ClassVar = "backtrack"
     wants: ClassVar = frozenset()  # none: the scratchpad detects undone edits

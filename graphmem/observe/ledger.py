@@ -193,9 +193,10 @@ class Ledger(LedgerCounts):
         return str(row[0]) if row else ""
 
     def keys_of(self, memories: Iterable[str]) -> dict[str, str]:
-        """Return the key of the finding from which each memory was learnt.
+        """Return the key of the pattern from which each memory was learnt.
 
-        `memories` are ids. The result maps such an id to the key. Memories that were not learnt from findings are left out.
+        `memories` are ids. The result maps these ids to keys. A pattern, such as an error that was fixed, has the same key in all sessions.
+        Memories that were not learnt from sessions are left out.
         """
         found = {}
         for one in memories:

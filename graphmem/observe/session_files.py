@@ -67,7 +67,7 @@ class SessionFiles:
             self.refused(error)
 
     def force(self, trail: Trail) -> None:
-        """Force a session's log to the disk in the background."""
+        """Make the disk store a session's log durably (fsync), in the background."""
         if self._disk is None:
             self._disk = ThreadPoolExecutor(1, "graphmem-checkpoint")
         self._disk.submit(_forced, trail)

@@ -54,9 +54,9 @@ def find_command(name: str) -> Operation | None:
 
 
 def _in_order(likely: str = "") -> list[tuple[str, str]]:
-    """Return the pairs (module, class) that declare operations, likely first.
+    """Return where operations may be declared: (module, class) pairs.
 
-    The module `likely` comes first, then those loaded already.
+    The pair of the module `likely` comes first, then those of modules that are already imported.
     """
     return sorted(DECLARED_IN, key=lambda one: (one[0] != likely, f"graphmem.operations.{one[0]}" not in sys.modules))
 

@@ -237,7 +237,7 @@ class MemoryOperations:
         limit: int = 50,
         offset: Offset = 0,
     ) -> MemoryPage:
-        """Memories that match a filter; default: every live one."""
+        """Memories that match a filter; default: all except retired ones."""
 
     @operation("query", needs="read", shows=Sight.SEEN, sizes={"n": ("before", "after")}, command="memory timeline")
     def timeline(self, id: Id, n: Annotated[int, Within("results"), Spelled(("-n",))] = 5) -> Timeline:  # noqa: A002

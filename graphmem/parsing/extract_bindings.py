@@ -231,9 +231,10 @@ class Bindings(Extraction):
         self.elsewhere[self.scope, self.builder.text(node)] = kind
 
     def apply_scope_statements(self) -> None:
-        """Move bindings of `global` and `nonlocal` names to the owning scopes.
+        """Assign names declared `global` or `nonlocal` to their own scope.
 
-        The owning scope is the module, or the outer function that binds the name.
+        Their values were recorded in the function with the declaration. The own scope of such a name is the module, or the outer function
+        in which it gets a value.
         """
         if not self.elsewhere:
             return

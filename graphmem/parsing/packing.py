@@ -198,13 +198,16 @@ def unpack_facts(data: bytes) -> FileFacts:
 
 
 def unpack_chunks(data: bytes) -> list[ChunkRow]:
-    """Return the chunks that were given to `pack`."""
+    """Return the chunks (pieces of a file) that `pack` converted to bytes."""
     rows = packed_chunks(data)
     return [ChunkRow._make((*one[:_TEXT], *inflated(one.packed, one.start_line, one.end_line), one.text_hash)) for one in rows]
 
 
 def packed_chunks(data: bytes) -> list[PackedChunkRow]:
-    """Return the chunks that were given to `pack`, each text still compressed."""
+    """Return the chunks that `pack` converted to bytes, texts compressed.
+
+    A chunk is a piece of a file.
+    """
     return list(map(_chunk, marshal.loads(data)))  # noqa: S302 - as above
 
 

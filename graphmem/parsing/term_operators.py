@@ -464,9 +464,9 @@ def _through(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def by_helper(helper: Helper, entry: TermEntry) -> Build:
-    """Make a function that converts a syntax node by the language's helper.
+    """Make a function that converts syntax nodes by a method of the helper.
 
-    `entry` is the row of the table; `method` in it names the conversion.
+    The helper is that of the language. `entry`, a row of the grammar's table of terms, names the conversion in `method`.
     """
     method = entry["method"]
 

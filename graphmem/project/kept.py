@@ -102,7 +102,10 @@ class Kept:
         return bool(self._parts)
 
     def of(self, name: str, hint: Any) -> Any:
-        """Return the saved result with this name, as a value of the type `hint`."""
+        """Return a saved result, given its name.
+
+        `hint` is the type of the result.
+        """
         return _restorer(hint)(self._parts[name], self._infos)
 
     @cached_property

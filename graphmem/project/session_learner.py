@@ -113,9 +113,9 @@ class SessionLearner:
             self._learn_now(record, None)
 
     def learn_soon(self, record: SessionRecord, unit: str | None) -> None:
-        """Learn in the background from a session, or from one finished task.
+        """Learn memories from a session, or from one task, in the background.
 
-        `unit` is the label of the task; None for the whole session.
+        `unit` is the label of the task; None to learn from the whole session.
         """
         self._behind_answers("learning", lambda: self._learn_now(record, unit))
 

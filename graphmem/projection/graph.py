@@ -112,9 +112,9 @@ class GraphView(GraphNames, GraphEdges):
 
     @cached_property
     def kept(self) -> dict[str, Any]:
-        """Cache for results that other modules compute from this view, by name.
+        """Cache for results that other modules compute from this graph, by name.
 
-        The view of the next generation begins with an empty cache.
+        After a change of the code, the new graph begins with an empty cache.
         """
         return {}
 

@@ -28,7 +28,7 @@ class MemoryIndex(MemorySearch, MemoryMoments):
     see. Writers see all.
 
     Args:
-        generation: generation of the knowledge from which the index was read.
+        generation: the store's counter of changes of memories, as it was when they were read.
     """
 
     @classmethod
@@ -97,13 +97,13 @@ class MemoryIndex(MemorySearch, MemoryMoments):
     # ---- changing
 
     def patch(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, generation: int | None = None) -> None:
-        """Apply an accepted write of memories to the index.
+        """Apply a write of memories, which the store has accepted, to the index.
 
         Args:
-            delta: the change committed to the store.
+            delta: the change of the memories.
             vectors: table with the columns text_hash and vector, for texts of the write, from the model in use. The first vectors that the
                 index gets determine its dimension.
-            generation: generation of the knowledge after the write; None to add 1 to the current generation.
+            generation: the store's counter of changes of memories after the write; None to add 1 to the index's counter.
         """
         with self._lock:
             self._forget(delta.removed_memories)

@@ -153,7 +153,7 @@ class MemoryLinks(ABC):
             self._learnt_in[session].discard(memory_id)
 
     def _anchor(self, delta: KnowledgeDelta) -> None:
-        """Replace the links to code of each memory in `delta.anchored`."""
+        """Replace the links to code of the memories whose links a write changes."""
         links: dict[str, list[AboutRow]] = {one: [] for one in delta.anchored}
         for link in delta.about:
             links.setdefault(link.memory_id, []).append(link)

@@ -43,7 +43,7 @@ class NearWords:
         - the longest prefix of the misspelt word that is an indexed word and longer than half of it.
 
         Args:
-            db: a connection that sees the generation and has the table `temp.vocabulary` of its words (fts5vocab, row).
+            db: a connection to the current state of the word index, with the table `temp.vocabulary` of its words (fts5vocab, row).
             word: a normalised word that no row has.
         """
         if len(word) < _HEAD:

@@ -167,8 +167,8 @@ class Projections(Loading):
         the new graph. Snapshots and files keep the last committed graph.
 
         Args:
-            generation: generation that the store will have after the commit.
-            delta: the change since the current generation.
+            generation: the store's counter of changes, as it will be after the commit.
+            delta: the change of the code.
 
         Returns:
             Whether the change is published. The result is False while projections are loaded or rebuilt.
@@ -199,8 +199,8 @@ class Projections(Loading):
     def refresh(self, generation: int, delta: GraphDelta | None, *, again: bool = False) -> None:
         """Update the code graph and the word index after a commit.
 
-        The delta is applied. Without a delta, or if the delta does not fit the current generation, everything is rebuilt. When the method
-        returns, readers get the new generation.
+        The change `delta` is applied. Without it, or if changes before it are missing, everything is rebuilt. When the method returns,
+        readers get the new state.
 
         Args:
             generation: generation (number of the change) of the store after the commit.
@@ -243,8 +243,8 @@ class Projections(Loading):
     ) -> None:
         """Update the index of memories after a write of memories.
 
-        The delta is applied. Without a delta, or if the delta does not fit the current generation, everything is read again. When the
-        method returns, readers get the change.
+        The change `delta` is applied. Without it, or if changes before it are missing, everything is read again. When the method returns,
+        readers get the change.
 
         Args:
             generation: generation (number of the change) of the memories after the write.

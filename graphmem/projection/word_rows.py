@@ -55,7 +55,7 @@ def create_tables(db: sqlite3.Connection) -> None:
 
 
 def complete_tables(db: sqlite3.Connection, generation: int) -> None:
-    """Add indexes and the generation to a new file, and commit it."""
+    """Add SQL indexes and the graph's change number to a new file; commit."""
     for statement in _INDEXES.strip().split(";\n"):
         db.execute(statement.rstrip(";"))
     set_meta(db, generation)
@@ -68,7 +68,7 @@ def complete_tables(db: sqlite3.Connection, generation: int) -> None:
 
 
 def set_meta(db: sqlite3.Connection, generation: int) -> None:
-    """Store the generation and the format of the index beside its rows."""
+    """Store the graph's change number and the format beside the words."""
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", [("generation", str(generation)), ("format", str(FORMAT))])
 
 

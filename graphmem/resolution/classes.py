@@ -57,7 +57,7 @@ MANY_PARTS: Final = 8
 
 
 class Classes:
-    """The part of type inference that resolves base classes and attributes."""
+    """Finds base classes and attributes of classes, for type inference."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference

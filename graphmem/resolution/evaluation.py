@@ -387,10 +387,10 @@ class Evaluation:
         return found
 
     def _made_by_receiver(self, entry: FileEntry, scope: int, called: TermIndex, callee: Type, line: int) -> Type:
-        """Return the result of `self.factory()` if `factory` holds a class.
+        """Return the type of `self.factory()`, if `factory` holds a class.
 
-        A subclass may assign another class to the attribute. So the result is a `MADE` tuple: a placeholder for an object of the
-        attribute's class. For each caller, `substituted` replaces the placeholder by such an object. The result is empty for other calls.
+        A subclass may assign another class to the attribute `factory`. So the result is a placeholder (a `MADE` tuple), which `substituted`
+        replaces for each caller by an object of the class that the attribute then has. The result is empty for other calls.
         """
         term = entry.terms[called]
         if term[0] != ATTR or not rules_of(entry).first_parameter_is_receiver or not any(atom[0] == CLASS for atom in callee):

@@ -51,7 +51,7 @@ class Meaning(NamedTuple):
 
 
 class Names:
-    """The part of type inference that resolves names to their definitions."""
+    """Finds the definitions to which names refer, for type inference."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference

@@ -334,7 +334,10 @@ class Resolver:
             yield path, self._inputs.pop(path)
 
     def group_count(self) -> int:
-        """Return the number of groups (sets of inputs) in use."""
+        """Return the number of different sets of inputs that results depend on.
+
+        An input is a part of a file that was read to resolve another file.
+        """
         return len(self._project.solver.groups)
 
     def remember(self, kept: Dependencies) -> None:

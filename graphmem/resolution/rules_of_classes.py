@@ -305,9 +305,9 @@ class ClassRules:
         return frozenset((receiver,))
 
     def undeclared(self, entry: FileEntry, binding: Binding) -> Type:
-        """Return the type of a name with neither a type nor a value.
+        """Return the type of a name that is declared without type and value.
 
-        In C++, an example is `RED` in `enum Color { RED }`. By default, the type is unknown.
+        An example in C++ is `RED` in `enum Color { RED }`. By default, the type is unknown.
         """
         return EMPTY
 

@@ -197,7 +197,10 @@ class Solver:
         return self.reads
 
     def touch(self, key: int) -> None:
-        """Record that the current answer depends on a fact, given by its number."""
+        """Record that the answer being computed depends on a part of a file.
+
+        `key` is the number of this part.
+        """
         self.reads.add(key)
 
     def ask(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:

@@ -40,7 +40,10 @@ class Level(NamedTuple):
 
 
 class ServiceLevel:
-    """A rolling window of search times. Thread-safe."""
+    """Durations of the newest searches, and whether search is too slow.
+
+    Thread-safe.
+    """
 
     def __init__(self) -> None:
         self._times: deque[float] = deque(maxlen=WINDOW)

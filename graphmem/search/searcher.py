@@ -129,9 +129,10 @@ class Searcher:
         return dataclasses.replace(answer, hits=self._with_memories(shot, request.query, answer.hits))
 
     def _await_vectors(self, request: Request) -> None:
-        """Wait until the vectors for a request exist, or the allowed time is over.
+        """Wait until the texts to search have vectors, or until the time is over.
 
-        Searches together wait at most `patience_s` seconds. Once no vector is missing, the allowed time starts again.
+        All searches together wait at most `patience_s` seconds. Once a search finds that no vector is missing, the full time is allowed
+        again.
         """
         embedder = self._vectors.query_embedder()
         if self._patience_left <= 0 or embedder is None or not self._is_missing(request):

@@ -94,7 +94,7 @@ class Hosting:
     def facts(self, name: str) -> dict[str, Any]:
         """Return facts about the newest push of a project; empty without one.
 
-        The facts are the generation, the time of the index run, and the numbers of files and symbols.
+        The facts are the counter of changes, the time of the index run, and the numbers of files and symbols.
         """
         try:
             found: dict[str, Any] = json.loads((self.data_dir(name) / PUSHED).read_bytes())

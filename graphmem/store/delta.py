@@ -155,10 +155,10 @@ def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], he
 
 
 def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Collection[str]) -> None:
-    """Delete the edges that would prevent the deletion of the nodes `ids`.
+    """Delete edges of nodes that are about to be deleted.
 
-    Edges between code were deleted before. Edges of modules, flows and memories may remain. Nodes that are also in `kept` are not deleted,
-    so they keep the links of memories.
+    The database deletes only nodes without edges. Edges between code were deleted before. Edges of modules, flows and memories may remain.
+    Nodes that are also in `kept` are not deleted, so they keep the links of memories.
     """
     left = _edges_left(transaction, label, ids)
     for kind, src_label, dst_label, node_id, outward in sorted(left):

@@ -64,10 +64,10 @@ def hits(output: Output, answer: SearchAnswer, *, explain: bool = True) -> None:
 
 
 def _first_near(answer: SearchAnswer) -> int:
-    """Return the position of the first of the last memories without a word.
+    """Return from which group on memories have no word of the query.
 
-    Only in a search for memories: these are near in meaning at best, and a short list has always some. The result is the number of groups
-    if the last memory has a word of the query.
+    Such memories are only near in meaning, and come last in a search for memories. The result is the number of groups if there are none, or
+    if the search was not for memories only.
     """
     words = [word.removesuffix("s") for word in re.findall(r"\w{3,}", answer.query.casefold())]
     place = len(answer.groups)
