@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 import stat
+from pathlib import Path
 from typing import Final
 
 from graphmem.parsing.language import languages
 from graphmem.runtime import system
+from graphmem.runtime.inside import inside
 
 _OPEN_FLAGS: Final = os.O_RDONLY | system.OPEN | system.REGULAR
 _LINE_LIMIT: Final = 250  # mean bytes per line; hand-written code stays below 80
@@ -22,6 +24,7 @@ _GENERATED: Final = re.compile(
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 _HEAD: Final = 2048  # first bytes, which are searched for a marker
+_MOST_BYTES: Final = 1 << 30
 
 
 def read_regular(absolute: str, limit: int) -> bytes | int | str:
@@ -48,6 +51,24 @@ def read_regular(absolute: str, limit: int) -> bytes | int | str:
         return data if len(data) <= limit else len(data)
     finally:
         os.close(descriptor)
+
+
+def read_inside(root: Path, path: str) -> bytes:
+    """Read a file of a working tree; b"" if it cannot be indexed.
+
+    A symbolic link gives b"": it may lead to an excluded file, or out of the project.
+
+    Args:
+        root: root directory of the project.
+        path: path of the file, relative to `root`.
+    """
+    if inside(root, path) != root.resolve() / path:
+        return b""
+    try:
+        data = read_regular(str(root / path), _MOST_BYTES)
+    except OSError:
+        return b""
+    return data if isinstance(data, bytes) else b""
 
 
 def language_of_script(data: bytes) -> str:

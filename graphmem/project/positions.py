@@ -14,19 +14,17 @@ import numpy as np
 from graphmem.answers.places import Occurrence, Occurrences, SymbolAt, TextRange
 from graphmem.errors import DatabaseDamagedError, GraphMemError, SymbolNotFoundError
 from graphmem.model import WRITTEN_KINDS, file_id
-from graphmem.parsing.contents import read_regular
+from graphmem.parsing.contents import read_inside
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.language import languages
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
-from graphmem.runtime.inside import inside
 from graphmem.runtime.naming import in_project
 from graphmem.runtime.places import Written, unpacked
 from graphmem.runtime.text_only import text_only_language
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-    from pathlib import Path
 
     import numpy.typing as npt
 
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
 
 KEPT: Final = 16
 """Files whose occurrences are kept; an editor asks again for the same few."""
-MOST_BYTES: Final = 1 << 30
 """Bytes of a file; the setting `max_file_kb` allows no more."""
 _WORD: Final = re.compile(r"[\w$]+")
 _CLASSES: Final = frozenset({"class", "interface", "enum", "type"})
@@ -183,7 +180,7 @@ class Positions:
         number = view.path_number.get(path)
         if number is None or view.file_node(path) is None:
             raise SymbolNotFoundError(f"the index has no file {path!r}; run `graphmem index` to add new files", ref=file, suggestions=[])
-        data = _bytes(self.graph.root(), path)
+        data = read_inside(self.graph.root(), path)
         content = content_hash(data)
         is_stale = content != view.arrays.paths.content_hash[number].as_py()
         kind = view.arrays.paths.language[number].as_py() or ""  # the grammars are not read, because an editor waits for its first hover
@@ -233,20 +230,6 @@ class Positions:
             raise DatabaseDamagedError(
                 f"the stored positions of symbols in {path} cannot be read ({error}); run `graphmem rebuild`", path=path, reason=str(error)
             ) from error
-
-
-def _bytes(root: Path, path: str) -> bytes:
-    """Read a file of the working tree; b"" if it cannot be indexed.
-
-    A symbolic link gives b"": it may lead to an excluded file, or out of the project.
-    """
-    if inside(root, path) != root.resolve() / path:
-        return b""
-    try:
-        data = read_regular(str(root / path), MOST_BYTES)
-    except OSError:
-        return b""
-    return data if isinstance(data, bytes) else b""
 
 
 def _occurrences_in(view: GraphView, path: str, written: list[Written], lines: Sequence[str]) -> list[_Found]:

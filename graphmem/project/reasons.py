@@ -20,6 +20,7 @@ from graphmem.errors import GitError
 from graphmem.history import messages
 from graphmem.knowledge import is_held
 from graphmem.memory.text import clipped
+from graphmem.parsing.contents import read_inside
 from graphmem.projection.text import STOP_WORDS, query_words
 from graphmem.search.stems import stems_of
 
@@ -143,10 +144,7 @@ def _ranked(reason: Reason, text: str, wanted: dict[str, str], extra: float = 0.
 
 def _passages(root: Path, hit: SearchHit, kind: str) -> Iterator[Reason]:
     """Yield each sentence of a hit's prose, with the sentence before it."""
-    try:
-        lines = (root / hit.path).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:  # it was removed since it was indexed
-        return
+    lines = read_inside(root, hit.path).decode("utf-8", "replace").splitlines()  # none if the file was removed since it was indexed
     first = max(hit.start_line, 1)
     last = min(max(hit.end_line, first), first + _MOST_LINES, len(lines))
     blocks = _paragraphs(lines, first, last) if kind == "text" else _comments(lines, max(1, first - _ABOVE), last, first)

@@ -105,6 +105,18 @@ def test_a_project_without_git_is_answered_from_the_other_sources(tmp_path):
         assert [one.kind for one in memory.ask("why are payments retried").reasons] == ["comment"]
 
 
+def test_a_file_replaced_by_a_link_to_a_file_outside_is_not_read(tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "queue.py").write_text(QUEUE, encoding="utf-8")
+    (tmp_path / "secret.py").write_text(QUEUE.replace("the bank locks", "the vault locks"), encoding="utf-8")
+    with GraphMem.open(tmp_path / "db", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        (root / "queue.py").unlink()
+        (root / "queue.py").symlink_to(tmp_path / "secret.py")
+        assert memory.ask("why are payments retried").reasons == []
+
+
 def test_the_command_says_whether_somebody_wrote_a_reason(shop, capsys):
     from graphmem.cli.output import Output
     from graphmem.cli.render.semantic import reply
