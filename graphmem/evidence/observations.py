@@ -28,9 +28,9 @@ NO_SITE: Final = -1
 
 
 class End(NamedTuple):
-    """A definition at one end of an edge that a tool saw, with a body hash.
+    """A definition at one end of an edge that an outside tool saw.
 
-    The hash is that of the body at the time when the tool saw the edge.
+    `body_hash` is the hash of its body at the time when the tool saw the edge. `ordinal` distinguishes definitions of the same name.
     """
 
     path: str

@@ -72,7 +72,7 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
         return list(map(self._kind._make, pickle.loads(data)))  # type: ignore[attr-defined]  # noqa: S301 - made below
 
     def seal(self) -> None:
-        """Pack the rows that are still objects."""
+        """Convert the rows that are still Python objects to bytes."""
         if self._open:
             data = pickle.dumps(list(map(tuple, self._open)), pickle.HIGHEST_PROTOCOL)
             self._append(data, len(self._open), self._unpickled)

@@ -194,9 +194,9 @@ class Past:
         return found
 
     def undo(self, state: Kept) -> Undo:
-        """Return the inverse of the run that replaced `state`.
+        """Return the change that restores the graph as it was at `state`.
 
-        The inverse leads from the result of that run back to `state`.
+        It turns the graph after the index run that replaced `state` into the graph before this run.
 
         Raises:
             GraphMemError: the file cannot be read, or no longer has the state.

@@ -301,7 +301,10 @@ def notes(found: Consequences, command: TestCommand) -> list[Item]:
 
 
 def reminder(left: Sequence[Dependent]) -> Item:
-    """Return a note on code that uses a changed signature and was not opened."""
+    """Return a note that names code still to be checked after an edit.
+
+    The code uses a signature that was changed, and its file was not opened since.
+    """
     return Item("editor", "note", "edit:left", f"Not opened yet, though they use the changed signature: {_dependents(left)}.")
 
 

@@ -73,7 +73,7 @@ def implementations(server: Editor) -> None:
 
 
 def calls(server: Editor) -> None:
-    """Register the hierarchy of calls: callers and callees of a function."""
+    """Let an editor ask for the callers and callees of a function."""
 
     @handles(server, lsp.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, [])
     def prepare(editor: Editor, given: lsp.CallHierarchyPrepareParams) -> list[lsp.CallHierarchyItem]:

@@ -387,7 +387,10 @@ class MemoryRepository:
         return row
 
     def paths(self) -> dict[str, str]:
-        """Return paths of linked files that the graph does not contain, by id."""
+        """Return the paths of files that memories name but the graph lacks.
+
+        The result maps ids to paths.
+        """
         if self._paths is None:
             self._paths = self.store.remembered_names()
         return self._paths

@@ -39,7 +39,7 @@ _SAMPLES: Final = 256
 
 
 class FileAccess(Detector):
-    """Signal 1 of 17: the files that a session opens first.
+    """Detects the files that a session opens first (signal 1 of 17).
 
     The finding names the session's main module: the folder in which the session works most.
     """
@@ -72,7 +72,7 @@ class FileAccess(Detector):
 
 
 class CoAccessed(Detector):
-    """Signal 2 of 17: pairs of files that are used close together.
+    """Detects pairs of files that are used close together (signal 2 of 17).
 
     Close means within a few minutes (WINDOW_S) and a few files (WINDOW_FILES).
     """
@@ -149,7 +149,7 @@ class CoAccessed(Detector):
 
 
 class ReadAbandon(Detector):
-    """Signal 5: a file that was read once and not used afterwards.
+    """Detects files that were read once and not used afterwards (signal 5).
 
     The session does not edit the file, read it again or mention it later.
     """
@@ -189,7 +189,7 @@ class ReadAbandon(Detector):
 
 
 class GlobIgnore(Detector):
-    """Signal 11: folders seen in listings whose files are never opened.
+    """Detects listed folders of which no file is ever opened (signal 11).
 
     A listing is a tool's list of file names. The session must have opened a file of another folder in the same listing.
     """
@@ -240,7 +240,7 @@ class GlobIgnore(Detector):
 
 
 class ImportChase(Detector):
-    """Signal 12: files read in a chain, each imported by the file before.
+    """Detects chains of read files, each imported by the last (signal 12).
 
     The chain ends in an edit of its last file, or in a message of the agent.
     """
@@ -292,7 +292,7 @@ class ImportChase(Detector):
 
 
 class ConfigTouch(Detector):
-    """Signal 14: a config file edited shortly before or after source files."""
+    """Detects config files that are edited with source files (signal 14)."""
 
     signal: ClassVar = "config_touch"
     wants: ClassVar = frozenset({"edit"})
@@ -337,7 +337,7 @@ class ConfigTouch(Detector):
 
 
 class ContextTokenSpike(Detector):
-    """Signal 17: reading a file that costs many times the usual tokens.
+    """Detects files that cost many times the usual tokens (signal 17).
 
     The usual cost is the median of this session's reads.
     """

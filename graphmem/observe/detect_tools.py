@@ -35,7 +35,10 @@ _FEW: Final = 20  # marks of one finding
 
 
 class ErrorRetry(Detector):
-    """Signal 3: a command fails, a file is changed, the command succeeds."""
+    """Detects errors that were fixed (signal 3 of 17).
+
+    An error is fixed if a command fails, a file is changed, and the command then succeeds.
+    """
 
     signal: ClassVar = "error_retry"
     wants: ClassVar = frozenset()  # none: the scratchpad keeps the errors
@@ -58,9 +61,9 @@ class ErrorRetry(Detector):
 
 
 class Backtrack(Detector):
-    """Detects edits that were soon undone, by another edit or by git.
+    """Detects edits that were soon undone (signal 4 of 17).
 
-    It is the fourth of the signals from which memories are learnt.
+    They were undone by another edit or by git.
     """
 
     signal: ClassVar = "backtrack"
@@ -86,7 +89,7 @@ class Backtrack(Detector):
 
 
 class RepeatedGrep(Detector):
-    """Signal 6: a search that the agent makes at least three times.
+    """Detects searches that the agent makes three times or more (signal 6).
 
     The finding names the files that were opened next.
     """
@@ -131,7 +134,7 @@ class RepeatedGrep(Detector):
 
 
 class ToolSequence(Detector):
-    """Signal 7: a sequence of tools that recurs and ends successfully.
+    """Detects recurring sequences of tools that end well (signal 7 of 17).
 
     The sequence ends in a command of the project, for example edit, then `test:pytest`.
     """
@@ -194,7 +197,7 @@ class ToolSequence(Detector):
 
 
 class TimeAnomaly(Detector):
-    """Signal 8: a command much slower than usual.
+    """Detects commands that are much slower than usual (signal 8 of 17).
 
     `with_others` keeps such a finding only if another signal was found near it.
     """
@@ -255,7 +258,10 @@ def with_others(findings: Sequence[Finding]) -> list[Finding]:
 
 
 class TestOrder(Detector):
-    """Signal 13: tests that always run in the same order, or before each edit."""
+    """Detects a fixed order in which tests are run (signal 13 of 17).
+
+    The tests always run in the same order, or always before an edit.
+    """
 
     __test__ = False  # not a test class, although its name matches pytest's pattern
     signal: ClassVar = "test_order"
@@ -314,7 +320,7 @@ class TestOrder(Detector):
 
 
 class StepOverrun(Detector):
-    """Signal 15: a task took far more steps of the agent than planned.
+    """Detects tasks that took far more steps than planned (signal 15).
 
     The task that is still running is compared with its plan too.
     """

@@ -28,7 +28,10 @@ MOST_CORRECTIONS: Final = 50
 
 
 class SelfCorrection(Detector):
-    """Signal 9: the agent says that it was wrong, and states what is right."""
+    """Detects where the agent corrects itself (signal 9 of 17).
+
+    The agent says that it was wrong, and states what is right.
+    """
 
     signal: ClassVar = "self_correction"
     wants: ClassVar = frozenset({"say", "read", "edit", "test", "run"})
@@ -151,7 +154,10 @@ def wish_type(statement: str, *, corrects: bool) -> str:
 
 
 class ExternalReference(Detector):
-    """Signal 10: an external document was read before a module was edited."""
+    """Detects documents read before a module was edited (signal 10 of 17).
+
+    The documents are outside the project, such as pages of the web.
+    """
 
     signal: ClassVar = "external_reference"
     wants: ClassVar = frozenset({"web", "run", "edit"})
@@ -161,7 +167,7 @@ class ExternalReference(Detector):
         self.found = pad.table(self.signal, 500, lambda marks: float(len(marks)))  # (module, url) -> marks
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Pair each external document that was read with the next edited module.
+        """Note which module is edited next after an external document was read.
 
         A module is a folder. A document that was read too long before the edit is dropped.
         """
@@ -191,9 +197,9 @@ class ExternalReference(Detector):
 
 
 class ParallelConflict(Detector):
-    """Signal 16: another agent's session edited the same file concurrently.
+    """Detects files edited by two sessions at once (signal 16 of 17).
 
-    This detector takes no acts. The observer, which knows all sessions, writes the conflicts to the scratchpad.
+    This detector takes no steps of a session. The observer, which knows all sessions, writes the conflicts to the scratchpad.
     """
 
     signal: ClassVar = "parallel_conflict"

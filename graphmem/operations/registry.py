@@ -44,7 +44,10 @@ class Operations(
     ProjectsOperations,
     UpkeepOperations,
 ):
-    """The type of an open project. All calls are synchronous and thread-safe."""
+    """All operations of an open project, as one type.
+
+    All calls are synchronous and thread-safe.
+    """
 
 
 @cache

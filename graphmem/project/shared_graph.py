@@ -104,9 +104,7 @@ def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> Postgr
 
 
 def expect_same_store(data_dir: Path, settings: Settings) -> None:
-    """Check that an index uses the database that the settings name.
-
-    The index is already served.
+    """Check that a served index keeps its graph where the settings say.
 
     Raises:
         BadInputError: the graph is in a file, or in another database.

@@ -20,7 +20,7 @@ _NODES = (("File", "files"), ("Symbol", "symbols"), ("External", "externals"))
 
 
 class _End(TypedDict):
-    """One end of an exported edge."""
+    """The source or the target of an exported edge."""
 
     path: str  # "" for a symbol of a package
     qualname: str  # "" for a file

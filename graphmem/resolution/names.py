@@ -150,8 +150,8 @@ class Names:
     def _plain(self, place: Place, key: int) -> Type | None:
         """Return the type that a binding gives a name, from its file alone.
 
-        `place` is the binding. `key` is the number of the input (fact of a file) for the name. The result is None if the type also depends
-        on other files or on decorators.
+        `place` is the binding. `key` is the number under which dependencies on the name are recorded. The result is None if the type also
+        depends on other files or on decorators.
         """
         entry, scope, slot = place
         if slot.kind == "parameter":

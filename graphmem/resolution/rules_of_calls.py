@@ -186,9 +186,9 @@ class CallRules:
         return value
 
     def made_by(self, inference: Inference, symbol: Symbol) -> Type:
-        """Return the object that a class method returns, if it makes one.
+        """Return the type of the object that a class method makes, if any.
 
-        It is an object of the class on which the method is called, which is unknown here.
+        The object belongs to the class on which the method is called. That class is unknown here.
         """
         return EMPTY
 
@@ -333,9 +333,9 @@ class CallRules:
         return EMPTY
 
     def extended_by_parameter(self, definition: Definition) -> bool:
-        """Whether the first parameter of a function is the receiver of its calls.
+        """Whether a function extends the class of its first parameter.
 
-        In C#, an example is `static int Words(this string text)`.
+        Such a function is called as a method. In C#, an example is `static int Words(this string text)`, called as `text.Words()`.
         """
         return False
 

@@ -176,7 +176,10 @@ class _Sweep:
 
 
 class Solver:
-    """Answers questions such as the type of a name, and caches the answers."""
+    """Computes the answers of type inference once, and keeps them.
+
+    A question is, for example, the type of a name. Questions may depend on each other in circles.
+    """
 
     def __init__(self) -> None:
         self.reads: set[int] = set()  # by the innermost open question; outside of questions since `listen`

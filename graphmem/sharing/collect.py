@@ -93,7 +93,7 @@ class Collector:
         self._side.put({"anchor": f"{number} {entry.body.get('at', '') if entry is not None else ''}"})
 
     def collect(self) -> None:
-        """Queue the changes of memories since the last call, for sending."""
+        """Queue all memory changes since the last call, to send them to the team."""
         anchor = self.anchor()
         touched = self._touched(self._book.journal.entries(after=anchor.number if anchor is not None else 0))
         ids = set(touched)

@@ -199,10 +199,10 @@ class Shared:
         return [*(op._replace(hlc=hlc, upto=upto) for op in found), settle]
 
     def _kills(self) -> dict[str, tuple[str, ...]]:
-        """Map each change that ended the memory to the texts that it ended.
+        """Map each change that ended the memory to the versions that it ended.
 
-        A memory ends when somebody forgets it or replaces it by another one. This ends only the texts that this person had seen. The texts
-        are given by the ids of the changes that wrote them.
+        A memory ends when somebody forgets it or replaces it by another one. This ends only those versions of the text that this person had
+        seen. A version is given by the id of the change that wrote it.
         """
         if self.killed:
             return {one: kill.over for one, kill in self.killed.items()}

@@ -323,9 +323,10 @@ class GraphWrites(Protocol):
         """
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
-        """Replace the framework keys, such as routes, and their handlers.
+        """Replace the stored names that frameworks use, and their functions.
 
-        A handler that no longer exists is left out.
+        Such a name (key) is, for example, a route; its function (handler) answers requests to it. A handler that no longer exists is left
+        out.
 
         Args:
             mark: hash of `rows`, stored in `meta` as "handles", by which callers notice whether the keys changed.

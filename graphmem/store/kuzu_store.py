@@ -261,7 +261,7 @@ class KuzuStore(StoreReads, StoreChanges):
         self._write(lambda: self._transact(lambda change: derived.put_co_accessed(change, rows), {CO_ACCESSED_OF: mark}))
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
-        """Replace the framework keys, such as routes, and their handlers."""
+        """Replace the stored names that frameworks use, such as routes."""
         self._write(lambda: self._transact(lambda change: derived.put_handles(change, project, rows), {HANDLES_OF: mark}))
 
     def set_meta(self, values: Mapping[str, str]) -> None:

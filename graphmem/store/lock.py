@@ -56,10 +56,7 @@ class Record(NamedTuple):
 
     @property
     def owner(self) -> Holder:
-        """Return facts about the process that has the database open.
-
-        They are process id, host, start and version of graphmem.
-        """
+        """The process that has the database open, with its host and version."""
         return {"pid": self.pid, "host": self.host, "since": self.since, "version": self.version}
 
 

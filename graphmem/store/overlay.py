@@ -332,7 +332,7 @@ class OverlayStore:
         raise _only_pushes()
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
-        """Refuse: memories are written to the project."""
+        """Raise an error, because memories are written to the project itself."""
         raise _only_pushes()
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
@@ -367,9 +367,9 @@ class OverlayStore:
         return 0
 
     def close(self) -> None:
-        """Stop telling readers about changes; the main line stays open.
+        """Stop telling readers about changes of the branch. Idempotent.
 
-        Idempotent.
+        The main line is not closed.
         """
         self.feed.close()
 

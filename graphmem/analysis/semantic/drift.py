@@ -109,7 +109,7 @@ def _cycles(modules: Modules) -> list[Cycle]:
 
 
 def _only_in(cycles: list[Cycle], others: list[Cycle]) -> list[Cycle]:
-    """Cycles that are not contained in any cycle of another list."""
+    """Return the cycles whose members are not all in one cycle of `others`."""
     return [one for one in cycles if not any(one.level == other.level and set(one.members) <= set(other.members) for other in others)]
 
 

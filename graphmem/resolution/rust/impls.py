@@ -85,7 +85,10 @@ def _kinds(value: Type) -> frozenset[object]:
 
 
 def _type_name(dotted: str) -> str:
-    """Return the name of a library type: `String` for `String.new()`."""
+    """Return the name of a library's type from an expression that makes it.
+
+    For example, `String.new()` gives `String`.
+    """
     before, _, made = dotted.removesuffix("()").rpartition(".")
     if dotted.endswith("()") and made in _MAKERS:
         return before.rpartition(".")[2]

@@ -47,7 +47,7 @@ UNNAMED: Final = Package("")
 
 
 class ScopedRules(ScopedProtocols):
-    """All resolution rules of a language that `language.toml` describes."""
+    """Resolution rules for all languages whose `language.toml` declares them."""
 
     def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
         """Return the extension functions of a given name that fit a receiver.

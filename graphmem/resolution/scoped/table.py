@@ -208,9 +208,9 @@ class ScopedTable(PackageRules):
         return bool(self._templates) and entry.path.endswith(self._templates)
 
     def extended_by_parameter(self, definition: Definition) -> bool:
-        """Whether the first parameter of a function is the receiver of its calls.
+        """Whether a function extends the class of its first parameter.
 
-        In C#, an example is `static int Words(this string text)`.
+        Such a function is called as a method. In C#, an example is `static int Words(this string text)`, called as `text.Words()`.
         """
         return self._extends == "parameter" and "extension" in definition.modifiers
 

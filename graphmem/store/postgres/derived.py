@@ -48,7 +48,7 @@ def put_co_accessed(queries: Queries, rows: Sequence[CoAccessRow]) -> None:
 
 
 def put_handles(queries: Queries, project: str, rows: Sequence[HandlesRow]) -> None:
-    """Replace the framework keys, such as routes, and their handlers."""
+    """Replace the stored names that frameworks use, such as routes."""
     keys, handlers = derived.keys_and_handlers(project, rows)
     queries.run("delete_all", label=NodeTable.FRAMEWORK_KEY)
     queries.add_rows("frameworkkey", derived.KEY_COLUMNS, keys)

@@ -177,7 +177,7 @@ class PostgresStore(PostgresReads):
         self._derive(lambda queries, _: derived.put_co_accessed(queries, rows), {CO_ACCESSED_OF: mark})
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
-        """Replace the framework keys, such as routes, and their handlers."""
+        """Replace the stored names that frameworks use, such as routes."""
         self._derive(lambda queries, _: derived.put_handles(queries, project, rows), {HANDLES_OF: mark})
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
