@@ -32,7 +32,31 @@ NOT_WRITTEN: Final = frozenset(
     }
 )
 _TESTS: Final = frozenset({"test", "tests", "testing", "__tests__", "spec", "specs"})  # folder names, by convention of most languages
+_BY_RECEIVER: Final = "receiver_type"
+_CALLS: Final = EDGE_KINDS.index(EdgeKind.CALLS)
 _VARIABLE: Final = NODE_KINDS.index("variable")
+
+
+def _dispatched(view: GraphView, rows: I64, files: I64) -> npt.NDArray[np.bool_]:
+    """Which calls may reach methods of several files, by the receiver's type.
+
+    The receiver is then of an interface, and the source names none of the implementations. `files` has the file of each target.
+    """
+    out = np.zeros(len(rows), np.bool_)
+    if _BY_RECEIVER not in view.rules:
+        return out
+    chosen = np.flatnonzero((view.edge_rule[rows] == view.rules.index(_BY_RECEIVER)) & (view.edge_kind[rows] == _CALLS))
+    sources = view.src[rows[chosen]]
+    several = np.bincount(sources, minlength=view.n)[sources] > 1 if len(sources) else np.zeros(0, np.bool_)
+    sites: dict[tuple[int, str, int], list[int]] = {}
+    for place in chosen[several].tolist():
+        row = int(rows[place])
+        for line in view.lines_of(row):
+            sites.setdefault((int(view.src[row]), view.name(int(view.dst[row])), line), []).append(place)
+    for places in sites.values():
+        if len({int(files[place]) for place in places}) > 1:
+            out[places] = True
+    return out
 
 
 class FileGraph:
@@ -62,6 +86,7 @@ class FileGraph:
         rows = np.flatnonzero(kept & (view.label[view.dst] <= SYMBOL))
         src, dst = self.file_of(view.src[rows]), self.file_of(view.dst[rows])
         between = (src != dst) & (src >= 0) & (dst >= 0)
+        between[between] = ~_dispatched(view, rows[between], dst[between])
         rows, src, dst = rows[between], src[between], dst[between]
         keys = src * len(self.paths) + dst
         order = np.argsort(keys, kind="stable")

@@ -12,6 +12,7 @@ import pytest
 
 from graphmem.analysis.semantic.acyclic import acyclic
 from graphmem.analysis.semantic.communities import communities, without_strangers
+from graphmem.analysis.semantic.files import FileGraph
 from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known, named
 from graphmem.answers import to_json
@@ -286,3 +287,32 @@ def test_a_wrong_level_is_refused(indexed):
         indexed.cycles("folders")
     with pytest.raises(BadInputError, match="limit"):
         indexed.hotspots(limit=0)
+
+
+PROTOCOL = """from typing import Protocol
+
+
+class Embedder(Protocol):
+    def encode(self, text: str) -> list[float]: ...
+"""
+IMPLEMENTED = "class {name}:\n    def encode(self, text: str) -> list[float]:\n        return [1.0]\n"
+
+
+def test_a_call_through_an_interface_is_no_dependency_on_its_implementations(project):
+    service = project(
+        {
+            "search/types.py": PROTOCOL,
+            "search/query.py": "from search.types import Embedder\n\n\n"
+            "def vector(embedder: Embedder, text: str):\n    return embedder.encode(text)\n",
+            "models/hashed.py": IMPLEMENTED.format(name="Hashed"),
+            "models/served.py": IMPLEMENTED.format(name="Served"),
+            "bench/run.py": "from models.hashed import Hashed\nfrom models.served import Served\nfrom search.query import vector\n\n\n"
+            "def run():\n    return [vector(Hashed(), 'a'), vector(Served(), 'b')]\n",
+        }
+    )
+    callees = {one.symbol.path for one in service.symbol("search/query.py:vector").callees}
+    assert {"models/hashed.py", "models/served.py"} <= callees, "the calls themselves are known"
+    files = FileGraph(service.parts.graph.view())
+    links = {(files.paths[a], files.paths[b]) for a, b in zip(files.src.tolist(), files.dst.tolist(), strict=True)}
+    assert ("search/query.py", "search/types.py") in links
+    assert not [pair for pair in links if pair[0] == "search/query.py" and pair[1].startswith("models/")]
