@@ -18,7 +18,7 @@ class RuleResult:
     files: Annotated[int, Doc("number of files that the rule applies to")]
     checked: Annotated[int, Doc("number of dependencies that the rule checks: those of its files on other files")]
     broken: Annotated[int, Doc("number of dependencies that break the rule")]
-    accepted: Annotated[int, Doc("number of the dependencies that break the rule and are accepted by the baseline")]
+    accepted: Annotated[int, Doc("number of the dependencies that break the rule and are in the baseline, the list of accepted ones")]
 
 
 @answer
@@ -31,7 +31,7 @@ class BrokenRule:
     dst: Annotated[str, Doc("path of the file that is used")]
     edges: Annotated[int, Doc("number of edges between the two files that break the rule")]
     sites: Annotated[list[PathStep], Doc("the first edges that break the rule, at most 3: imports first, then the most confident"), Size(3)]
-    accepted: Annotated[bool, Doc("true when the baseline accepts the dependency")]
+    accepted: Annotated[bool, Doc("true when the dependency is in the baseline, the list of accepted ones")]
 
 
 @answer
@@ -39,11 +39,9 @@ class ArchitectureCheck:
     """The dependencies that break the project's architecture rules."""
 
     rules: Annotated[list[RuleResult], Doc("the architecture rules, in the order of the rules file"), Size(20)]
-    broken: Annotated[
-        list[BrokenRule], Doc("the dependencies that break a rule: those outside the baseline first, then by rule and path"), Size(50)
-    ]
+    broken: Annotated[list[BrokenRule], Doc("the dependencies that break a rule: new ones first, then by rule and path"), Size(50)]
     total: Annotated[int, Doc("number of dependencies that break a rule")]
-    new: Annotated[int, Doc("number of dependencies that break a rule and are not in the baseline")]
-    resolved: Annotated[list[str], Doc("dependencies in the baseline that no longer break a rule"), Size(20)]
+    new: Annotated[int, Doc("number of dependencies that break a rule and are not in the baseline, the list of accepted ones")]
+    resolved: Annotated[list[str], Doc("accepted dependencies (in the baseline) that no longer break a rule"), Size(20)]
     notes: Annotated[list[str], Doc("file patterns in the rules that match no file"), Size(5)]
     state: IndexState

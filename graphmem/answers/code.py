@@ -242,7 +242,7 @@ class PathStep:
     confidence: float
     source: EdgeSource
     rule: str
-    line: Annotated[int, Doc("line of the first code site of the edge, in the file of `src`; 1-based")]
+    line: Annotated[int, Doc("first line on which the edge occurs, in the file of `src`; 1-based")]
 
 
 @answer

@@ -30,8 +30,8 @@ class SearchWeight:
         ),
     ]
     built_in: float
-    factor: Annotated[float, Doc("the factor that search uses now")]
-    proposed: Annotated[float | None, Doc("the proposed factor; null if no change is proposed")]
+    factor: Annotated[float, Doc("the number by which search multiplies the built-in weight now")]
+    proposed: Annotated[float | None, Doc("the proposed number instead of `factor`; null if no change is proposed")]
 
 
 @answer

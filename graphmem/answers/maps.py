@@ -32,4 +32,4 @@ class MapEntries:
 
     entries: Annotated[list[MapEntry], Size(50)]
     path: Annotated[str, Doc("path of the file with the entries, from the project's root")]
-    notes: Annotated[list[str], Doc("entries of the file whose module no longer exists"), Size(5)]
+    notes: Annotated[list[str], Doc("stored names, notes and places of modules that no longer exist"), Size(5)]

@@ -32,7 +32,7 @@ class PruneAnswer:
     """The memories that pruning retired, or would retire."""
 
     pruned: Annotated[list[Pruned], Doc("the retired memories, by rule and id"), Size(100)]
-    kept: Annotated[int, Doc("number of live memories after pruning")]
+    kept: Annotated[int, Doc("number of memories in use (not superseded or deprecated) after pruning")]
     dry_run: bool
 
 

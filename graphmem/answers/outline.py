@@ -16,7 +16,7 @@ class OutlineEntry:
     symbol: SymbolInfo
     callers: Annotated[int, Doc("number of symbols other than tests that call the symbol")]
     tests: Annotated[int, Doc("number of tests that have an edge to the symbol")]
-    memories: Annotated[int, Doc("number of live memories about the symbol")]
+    memories: Annotated[int, Doc("number of memories in use about the symbol")]
     traps: Annotated[int, Doc("number of memories about the symbol that are warnings: gotchas, error patterns and dead ends")]
     suspect: Annotated[list[str], Doc("short ids and titles of memories about the symbol that are older than its last change"), Size(1)]
 

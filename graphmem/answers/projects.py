@@ -23,7 +23,7 @@ class ServedBranch:
     pushed_at: Annotated[Moment, Doc("time of the newest push of the branch")]
     expires_at: Annotated[Moment, Doc("time at which the server deletes the branch if it is not pushed again")]
     commit_sha: Annotated[str, Doc("the pushed commit; empty if it was also on the main branch")]
-    files: Annotated[int, Doc("number of files that differ from the main line")]
+    files: Annotated[int, Doc("number of files that differ from the project's main branch")]
     bytes: Annotated[int, Doc("size of the stored rows of these files")]
 
 
@@ -102,8 +102,8 @@ class Pushed:
     unchanged: Annotated[int, Doc("number of files that the server had already")]
     commits: Annotated[int, Doc("number of commits that were sent: time, paths and a hash of the author")]
     bytes: Annotated[int, Doc("number of bytes that were sent")]
-    branch: Annotated[str, Doc("the branch that was pushed; empty for the main line")]
-    dropped: Annotated[list[str], Doc("branches that the server deleted, because the main line contains them now"), Size(1)]
+    branch: Annotated[str, Doc("the branch that was pushed; empty for the project's main branch")]
+    dropped: Annotated[list[str], Doc("branches that the server deleted, because the main branch contains them now"), Size(1)]
 
 
 @answer

@@ -160,11 +160,9 @@ class ObserveAnswer:
 
     taken: int
     ignored: Annotated[dict[str, int], Doc("Number of events that were rejected, or recorded with a remark, by reason"), Size(5)]
-    sessions: Annotated[list[str], Doc("ids of the sessions with events in this batch")]
-    ended: Annotated[list[str], Doc("ids of the sessions that this batch ended; learning runs in the background")]
-    early: Annotated[
-        list[str], Doc("keys of patterns in the sessions of this batch that become memories without waiting for other sessions")
-    ]
+    sessions: Annotated[list[str], Doc("ids of the sessions to which the recorded events belong")]
+    ended: Annotated[list[str], Doc("ids of the sessions that the recorded events ended; graphmem learns from them in the background")]
+    early: Annotated[list[str], Doc("keys of patterns that become memories at once, without waiting until another session shows them, too")]
 
 
 @answer

@@ -19,7 +19,7 @@ class BackupInfo:
     project: str
     engine: Annotated[str, Doc("database engine that can open the backup; `any` for a portable backup")]
     bytes: Annotated[int, Big()]
-    generation: Annotated[int, Doc("generation of the code graph in the backup")]
+    generation: Annotated[int, Doc("number of changes of the code graph up to the backup")]
     memories: Annotated[int, Doc("number of memories in the backup")]
     entries: Annotated[int, Doc("number of journal entries in the backup")]
     seconds: Annotated[float, Doc("duration of creating and verifying the backup, in seconds")]

@@ -169,7 +169,7 @@ def _maybe(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _one_of(allowed: Any) -> Callable[[Any], str]:
     def check(value: Any) -> str:
         if not isinstance(value, str) or value not in allowed:
-            raise ValueError(f"{value!r:.60} is unknown")
+            raise ValueError(f"the value {value!r:.60} in a change of a memory is unknown; {_SKIPPED}")
         return value
 
     return check

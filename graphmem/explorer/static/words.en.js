@@ -801,7 +801,7 @@ export const words = {
     nothing: "Nothing was learnt in this period. Facts that were taken from the project's documents do not count.",
     changed: "changed",
     disputes: "Open disputes",
-    disputes_hint: "Both sides and who said them. Both stay in use until a person decides; the audit keeps the decision.",
+    disputes_hint: "Both sides and who said them. Both stay in use until a person decides; the audit log keeps the decision.",
     keep: "Keep this",
     keep_true: "It is true",
     forget: "It is not true, forget it",
