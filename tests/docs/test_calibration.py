@@ -18,7 +18,6 @@ ENOUGH = 20  # edges; shares of fewer stand in brackets
 TOO_LOW_ELSEWHERE = {
     ("override", 0.65),
     ("function_value", 0.75),
-    ("function_value", 0.68),
     ("wrapped", 0.7),
     ("ambiguous_name", 0.25),  # a share of one among the candidates; three edges in the six projects
     ("ambiguous_name", 0.167),

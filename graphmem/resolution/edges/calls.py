@@ -13,7 +13,7 @@ from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, SELF, SPREAD, C
 from graphmem.resolution.edges.frameworks import Handing
 from graphmem.resolution.edges.overloads import Overloads
 from graphmem.resolution.edges.rows import Evidence
-from graphmem.resolution.edges.target import SEVERAL_CLASSES, Target, shared_among
+from graphmem.resolution.edges.target import SELDOM, SEVERAL_CLASSES, Target, shared_among
 from graphmem.resolution.edges.targets import Targets
 from graphmem.resolution.edges.tested import Called
 from graphmem.resolution.extensions import is_own
@@ -59,7 +59,7 @@ With more, none is used: all paths through such calls would meet.
 MANY: Final = 4
 """Functions that a called value may be, from which on they are many."""
 
-MANY_VALUES: Final = 0.68
+MANY_VALUES: Final = 0.71
 """Confidence in a call of a value that may be many functions."""
 
 
@@ -609,7 +609,8 @@ class CallSites:
         if not any(atom[0] in (INST, CLASS) for atom in inside):
             is_sequence = bool(inside) and all(atom[0] == TUP or (atom[0] == BOX and atom[1] in ("list", "tuple")) for atom in inside)
             for name in names[is_sequence:]:
-                self.run_on(reference, self.value(reference, key), (name,), SEVERAL_CLASSES if name != names[0] else 0.0)
+                likely = 0.0 if name == names[0] else SEVERAL_CLASSES if is_sequence else SELDOM
+                self.run_on(reference, self.value(reference, key), (name,), likely)
 
     def contained(self, value: Type) -> Type:
         """Return the type of the elements of containers, through two levels.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, INDEX, NAME, Attr, Reference
-from graphmem.resolution.edges.target import SEVERAL_CLASSES, Target, shared_among
+from graphmem.resolution.edges.target import SELDOM, Target, shared_among
 from graphmem.resolution.edges.variables import VariableSites
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.language import rules_of
@@ -103,7 +103,7 @@ class ReadSites(VariableSites):
         for atom in ordered(value):
             if not name:
                 if atom[0] == INST and hook:
-                    self.special(reference, atom, hook, SEVERAL_CLASSES)
+                    self.special(reference, atom, hook, SELDOM)
             elif atom[0] in (INST, CLASS, SUPEROBJ):
                 self.use_member(reference._replace(kind="read"), atom, name, shared_among(value))
 

@@ -8,8 +8,14 @@ from graphmem.model import EdgeKind
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import EXTI, INST, PENDING, Type
 
-SEVERAL_CLASSES: Final = 0.55
+SEVERAL_CLASSES: Final = 0.57
 """Confidence in an implicit call if the operand may be of several classes."""
+
+SELDOM: Final = 0.25
+"""Confidence in an implicit call that usually is not needed.
+
+A dictionary compares a key only if another has its hash. A class is asked for an attribute with a computed name only if it lacks it.
+"""
 
 
 class Target(NamedTuple):
