@@ -429,7 +429,7 @@ class Reason:
     path: Annotated[str, Doc("path of the file; empty for memories and commits")]
     line: Annotated[int, Doc("line of the file where the passage begins; 0 without a file")]
     ref: Annotated[str, Doc("id of the memory, hash of the commit, or reference of the search result")]
-    at: Annotated[MomentOrNone, Doc("when the memory or the commit was made; null for files")] = None
+    at: Annotated[MomentOrNone, Doc("when the memory or the commit was made; null for files")] = ""
 
 
 @answer

@@ -62,7 +62,7 @@ def _expect_same_key(archive: Path, staging: Path, data_dir: Path) -> None:
     Raises:
         EncryptionError: restoring would mix plain and encrypted texts, or texts encrypted with two keys.
     """
-    theirs, mine = ((read_mark(one) or {}).get("key_id", "") for one in (staging, data_dir))
+    theirs, mine = (mark["key_id"] if mark is not None else "" for mark in map(read_mark, (staging, data_dir)))
     if theirs != mine:
         said = f"encrypted with key {theirs}" if theirs else "not encrypted"
         remedy = (

@@ -99,10 +99,10 @@ def reasons(question: str, found: Sequence[SearchHit], search: Callable[..., Sea
     places: set[tuple[str, int]] = set()
     for hit in [*documents, *(one for one in found if one.path and one.memory is None and one.facet in ("code", "docs"))]:
         kind = "text" if hit.facet == "docs" else "comment"
-        best = max((_ranked(one, one.text, wanted) for one in _passages(root, hit, kind)), key=lambda one: one[0], default=None)
-        if best is not None and (best[1].path, best[1].line) not in places:
-            places.add((best[1].path, best[1].line))
-            ranked.append(best)
+        nearest = max((_ranked(one, one.text, wanted) for one in _passages(root, hit, kind)), key=lambda one: one[0], default=None)
+        if nearest is not None and (nearest[1].path, nearest[1].line) not in places:
+            places.add((nearest[1].path, nearest[1].line))
+            ranked.append(nearest)
     code = [hit for hit in found if hit.kind == "symbol" and hit.facet == "code"]
     ranked += _commits(root, wanted, code)
     told = [one for _, one in sorted((one for one in ranked if one[0] > 0), key=lambda one: -one[0])]
@@ -150,7 +150,7 @@ def _passages(root: Path, hit: SearchHit, kind: str) -> Iterator[Reason]:
     blocks = _paragraphs(lines, first, last) if kind == "text" else _comments(lines, max(1, first - _ABOVE), last, first)
     for line, text in blocks:
         for said in _pairs(text):
-            yield Reason("text" if kind == "text" else "comment", clipped(said, _LONGEST), False, hit.title, hit.path, line, hit.id, None)
+            yield Reason("text" if kind == "text" else "comment", clipped(said, _LONGEST), False, hit.title, hit.path, line, hit.id)
 
 
 def _pairs(text: str) -> Iterator[str]:

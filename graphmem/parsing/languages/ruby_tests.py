@@ -86,7 +86,7 @@ def _tests(node: Node, *, is_true: bool) -> Iterator[tuple[Node, Node]]:
             yield from _tests(right, is_true=is_true)
     elif node.type == "call" and is_true:
         method, receiver, given = (node.child_by_field_name(field) for field in ("method", "receiver", "arguments"))
-        named = given.named_children if given is not None else ()
+        named = given.named_children if given is not None else []
         asks = method is not None and (method.text or b"").decode() in _ASKS and len(named) == 1 and named[0].type in _CLASSES
         if asks and receiver is not None:
             yield receiver, named[0]
