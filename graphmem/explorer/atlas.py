@@ -85,7 +85,7 @@ class Plan:
         titles: what each module does.
         layers: layer of each module. Modules in higher layers depend on lower layers; all modules of a cycle are in the same layer.
         inner: position of each module within its cycle; modules with lower numbers are drawn lower.
-        knots: groups of modules that depend on each other in cycles.
+        knots: the cycles, as groups of modules that depend on each other.
         cuts: dependencies that are worth cutting, with their number of edges. The same two modules may have further edges that are ignored
             for layers, such as those of tests.
     """

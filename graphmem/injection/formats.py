@@ -85,7 +85,10 @@ class Format(ABC):
         """Return the text of one item, such as a memory or a rule."""
 
     def frame_cost(self, count: Count) -> int:
-        """Count the tokens of the text around all sections, with line ends."""
+        """Count the tokens of the fixed text before and after all sections.
+
+        Line ends are counted, too.
+        """
         return sum(count(part) + 1 for part in self.frame() if part)
 
     def heading_cost(self, section: str, count: Count) -> int:

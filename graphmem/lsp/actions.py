@@ -38,7 +38,7 @@ class Shown(TypedDict):
 
 
 def actions(server: Editor) -> None:
-    """Register code actions of the language server."""
+    """Let an editor offer actions for code, such as showing its impact."""
 
     @handles(server, lsp.TEXT_DOCUMENT_CODE_ACTION, [])
     def of_range(editor: Editor, given: lsp.CodeActionParams) -> list[lsp.CodeAction]:
@@ -63,7 +63,7 @@ def actions(server: Editor) -> None:
 
 
 def commands(server: Editor) -> None:
-    """Register commands of the language server.
+    """Let an editor run the commands of graphmem's code actions.
 
     The URI of a document, which is an argument of each command, selects the project.
     """

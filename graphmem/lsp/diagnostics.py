@@ -26,7 +26,7 @@ TOGETHER_S: Final = 0.2  # between the first document of a burst and its warning
 
 
 def diagnostics(server: Editor) -> None:
-    """Register the warnings of documents that are opened or saved."""
+    """Let an editor show warnings in documents that are opened or saved."""
     reports = Reports(server)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)

@@ -20,7 +20,7 @@ MOST_PLACES: Final = 5_000  # of references; the person is told of a longer list
 
 
 def hovers(server: Editor) -> None:
-    """Register the answer to an editor's requests for a hover."""
+    """Let an editor show what graphmem knows about the symbol at the mouse."""
 
     @handles(server, lsp.TEXT_DOCUMENT_HOVER, None)
     def hover(editor: Editor, given: lsp.HoverParams) -> lsp.Hover | None:
@@ -33,7 +33,7 @@ def hovers(server: Editor) -> None:
 
 
 def definitions(server: Editor) -> None:
-    """Register the answer to "go to definition"."""
+    """Let an editor go to the definition of a symbol."""
 
     @handles(server, lsp.TEXT_DOCUMENT_DEFINITION, None)
     def definition(editor: Editor, given: lsp.DefinitionParams) -> lsp.Location | None:
@@ -43,7 +43,7 @@ def definitions(server: Editor) -> None:
 
 
 def references(server: Editor) -> None:
-    """Register the answer to "find references"."""
+    """Let an editor find the places that use a symbol."""
 
     @handles(server, lsp.TEXT_DOCUMENT_REFERENCES, [])
     def places(editor: Editor, given: lsp.ReferenceParams) -> list[lsp.Location]:
@@ -62,7 +62,7 @@ def references(server: Editor) -> None:
 
 
 def implementations(server: Editor) -> None:
-    """Register the answer to "go to implementation"."""
+    """Let an editor go to the implementations of a symbol."""
 
     @handles(server, lsp.TEXT_DOCUMENT_IMPLEMENTATION, [])
     def implemented(editor: Editor, given: lsp.ImplementationParams) -> list[lsp.Location]:
@@ -111,7 +111,7 @@ def calls(server: Editor) -> None:
 
 
 def types(server: Editor) -> None:
-    """Register the hierarchy of types, and of methods that override others."""
+    """Let an editor show base classes, subclasses and overrides."""
 
     @handles(server, lsp.TEXT_DOCUMENT_PREPARE_TYPE_HIERARCHY, [])
     def prepare(editor: Editor, given: lsp.TypeHierarchyPrepareParams) -> list[lsp.TypeHierarchyItem]:

@@ -18,7 +18,7 @@ SHOW_IMPACT: Final = "graphmem.showImpact"
 
 
 def symbols(server: Editor) -> None:
-    """Register the list of a document's symbols."""
+    """Let an editor list the symbols of a document."""
 
     @handles(server, lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL, [])
     def of_document(editor: Editor, given: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
@@ -45,7 +45,7 @@ def symbols(server: Editor) -> None:
 
 
 def workspace_symbols(server: Editor) -> None:
-    """Register the handler that finds symbols in all workspace projects."""
+    """Let an editor find symbols in all open projects."""
 
     @handles(server, lsp.WORKSPACE_SYMBOL, [])
     def of_workspace(editor: Editor, given: lsp.WorkspaceSymbolParams) -> list[lsp.SymbolInformation]:
@@ -66,7 +66,7 @@ def workspace_symbols(server: Editor) -> None:
 
 
 def lenses(server: Editor) -> None:
-    """Register code lenses: lines of counts above definitions."""
+    """Let an editor show lines of counts above definitions (code lenses)."""
 
     @handles(server, lsp.TEXT_DOCUMENT_CODE_LENS, [], lsp.CodeLensOptions(resolve_provider=True))
     def of_document(editor: Editor, given: lsp.CodeLensParams) -> list[lsp.CodeLens]:
@@ -87,7 +87,7 @@ def lenses(server: Editor) -> None:
 
 
 def hints(server: Editor) -> None:
-    """Register inlay hints: numbers of callers, tests and memories."""
+    """Let an editor show counts in the text, such as callers (inlay hints)."""
 
     @handles(server, lsp.TEXT_DOCUMENT_INLAY_HINT, [])
     def of_range(editor: Editor, given: lsp.InlayHintParams) -> list[lsp.InlayHint]:

@@ -34,7 +34,7 @@ LABELS: Final = {
 
 
 def renames(server: Editor) -> None:
-    """Register renames; the editor's user confirms each place."""
+    """Let an editor rename a symbol; its user confirms each place."""
 
     @handles(server, lsp.TEXT_DOCUMENT_RENAME, None)
     def rename(editor: Editor, given: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
@@ -42,7 +42,7 @@ def renames(server: Editor) -> None:
 
 
 def previews(server: Editor) -> None:
-    """Register the command that returns the edits of a rename."""
+    """Let an editor get the edits of a rename before they are made."""
 
     @runs(server, PREVIEW, None)
     def preview(editor: Editor, uri: str, line: int, character: int, name: str) -> Any:

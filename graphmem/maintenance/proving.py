@@ -2,7 +2,7 @@
 
 A table lists each kind of file with its check, the consequences of damage, and the action taken.
 
-Files that can be rebuilt (projections, caches) are rebuilt by their readers. Other damaged files are quarantined when the index is opened,
+Files that can be rebuilt, such as caches, are rebuilt by their readers. Other damaged files are quarantined when the index is opened,
 before they are read, and a sentence reports the loss. `graphmem verify` reads every byte of all files.
 """
 

@@ -54,7 +54,7 @@ DEAD_CONFIDENCE: Final = 0.6  # default minimum confidence of dead code in a lis
 
 @dataclass(eq=False, repr=False)
 class SystemQuestions:
-    """Answers about the structure of the system.
+    """Answers about the structure of the project, such as its modules.
 
     Every operation raises NotIndexedError if nothing was indexed yet.
     """

@@ -426,7 +426,7 @@ class Pipes:
         return bool(self._keys)
 
     def add(self, pipe: IO[bytes], key: Hashable) -> None:
-        """Include a pipe from now on; `ready` returns `key` for this pipe."""
+        """Watch a further pipe; `ready` returns `key` when the pipe has data."""
         self._keys[pipe] = key
         if sys.platform != "win32":
             self._selector.register(pipe, 1, key)  # EVENT_READ

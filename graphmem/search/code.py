@@ -276,7 +276,7 @@ def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weigh
 def _lowered(view: GraphView, voted: Sequence[Voted], found: CodeLists, named: Mapping[str, float], tuning: Tuning) -> list[Voted]:
     """Lower the scores of code that a query rarely means.
 
-    This is:
+    Such code is:
 
     - definitions inside functions;
     - classes, which receive the vectors of all their methods, and code outside definitions;

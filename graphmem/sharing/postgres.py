@@ -262,10 +262,10 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return {**known, **{row[2]: row[1] for row in rows}}
 
     def _erase(self, forget: Op) -> None:
-        """Erase, for good, the texts of earlier operations on a memory.
+        """Delete the earlier texts of a forgotten memory from the team's database.
 
-        `forget` is the operation that forgets the memory. Texts are erased in the operations that `forget` names, and in all operations up
-        to its log number `upto`.
+        `forget` is the change by which the memory was forgotten. Its field `forget` names changes whose texts are deleted. The texts of all
+        changes with a log number up to `upto` are deleted, too.
         """
         rows = self._all(
             "SELECT seq, body FROM graphmem.op WHERE project = %s AND memory = %s AND (id = ANY(%s) OR seq <= %s)",

@@ -313,7 +313,7 @@ class GraphWrites(Protocol):
         """
 
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
-        """Replace the edges between files that change together.
+        """Replace the stored pairs of files that often change together.
 
         Edges of files that no longer exist are left out.
 

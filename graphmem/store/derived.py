@@ -99,7 +99,7 @@ def steps_of(flows: Sequence[FlowRow]) -> list[tuple[Any, ...]]:
 
 
 def put_co_accessed(transaction: Transaction, rows: Sequence[CoAccessRow]) -> None:
-    """Replace the edges between files that change together.
+    """Replace the stored pairs of files that often change together.
 
     `rows` has one edge for each direction of a pair of files.
     """

@@ -363,7 +363,7 @@ class OverlayStore:
         self._derived = {**self._derived, **values}
 
     def queued_writes(self) -> int:
-        """Return 0: nothing is ever written to a branch."""
+        """Return the number of waiting writes: 0, because branches get none."""
         return 0
 
     def close(self) -> None:

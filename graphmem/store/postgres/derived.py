@@ -42,7 +42,7 @@ def put_flows(queries: Queries, flows: Sequence[FlowRow]) -> None:
 
 
 def put_co_accessed(queries: Queries, rows: Sequence[CoAccessRow]) -> None:
-    """Replace the edges between files that change together."""
+    """Replace the stored pairs of files that often change together."""
     utc = [(*one[:-1], to_naive_utc(one.last_seen_at)) for one in rows]
     _replace(queries, RelTable.CO_ACCESSED, derived.CO_ACCESSED_COLUMNS, utc, {0: NodeTable.FILE, 1: NodeTable.FILE})
 

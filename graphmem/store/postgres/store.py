@@ -173,7 +173,7 @@ class PostgresStore(PostgresReads):
         self._derive(lambda queries, _: derived.put_flows(queries, flows), {FLOWS_OF: str(generation)})
 
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
-        """Replace the edges between files that change together."""
+        """Replace the stored pairs of files that often change together."""
         self._derive(lambda queries, _: derived.put_co_accessed(queries, rows), {CO_ACCESSED_OF: mark})
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
