@@ -49,6 +49,7 @@ _COMMANDS: Final = (
     ),
     _suited(r"\b(what|who|which)\b.*\bdepends? on\b|\bdependents of\b", "impact", "everything that depends on it"),
     _suited(r"\b(what|which)\b.*\btests?\b.*\b(run|cover|check|exercise)", "impact", "the tests to run"),
+    _suited(r"\bknown about\b|\bwhat do (we|you) know about\b", "symbol", "what is known about it, and its callers"),
     _suited(r"\b(who|what|which|where)\b.*\b(calls?|called|callers?|calling)\b|\bcallers of\b", "symbol", "its callers"),
     _suited(r"\b(who|what|which|where)\b.*\b(uses?|used|imports?|imported|references?|referenced)\b|\busages of\b", "usages", "its uses"),
     _suited(r"\bchang(e|es|ed)\b.*\b(together|along) with\b", "coaccess", "files that change together"),

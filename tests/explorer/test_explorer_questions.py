@@ -68,6 +68,7 @@ def test_the_box_leads_to_the_most_tangled_modules_by_any_word_for_it(words, tab
         ("what is risky to touch", "/explore/risk"),
         ("what breaks if Graph.add_edge changes?", "/explore/impact"),
         ("who calls Graph.add_edge", "/explore/code"),
+        ("what is known about Graph.add_edge?", "/explore/memories"),
         ("where would I cut classes", "/explore/cut"),
         ("where does the program begin?", "/explore/onboarding"),
         ("what are the entry points", "/explore/onboarding"),

@@ -34,6 +34,7 @@ def shop(tmp_path_factory):
         ("What would break when `Cart.total` changes", "impact Cart.total"),
         ("is it safe to rename Cart.items?", "impact Cart.items"),
         ("which tests should I run for shop/cart.py", "impact shop/cart.py"),
+        ("what is known about Cart.total?", "symbol Cart.total"),
         ("which code calls the Cart", "symbol Cart"),
         ("who calls flush_cache()", "symbol flush_cache"),
         ("where is Cart used", "usages Cart"),

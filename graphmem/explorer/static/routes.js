@@ -8,9 +8,9 @@ import { sentence, tangles } from "./tangled.js";
 import { words } from "./words.js";
 
 const NAMED = 3; // callers that an answer names
-const PAGES = { entries: "onboarding" }; // the page of a route, if it has another name
+const PAGES = { entries: "onboarding", known: "memories" }; // the page of a route, if it has another name
 const ABOUT_MODULES = new Set(["people", "risk", "cut", "decisions"]);
-const ABOUT_CODE = new Set(["impact", "code"]);
+const ABOUT_CODE = new Set(["impact", "code", "known"]);
 
 /** The page for a question, and what the question is about; null when search has to answer it. */
 export async function routed(question, signal) {
@@ -40,7 +40,7 @@ export async function lead({ view, subject: about }, signal) {
   const w = words.ask;
   const page = PAGES[view] ?? view;
   const { title } = words.architect[page] ?? words[page];
-  const parameters = !about ? {} : view === "impact" ? { of: about.ref } : view === "code" ? { at: about.ref } : about.module ? { of: about.module } : {};
+  const parameters = !about ? {} : view === "impact" ? { of: about.ref } : view === "code" ? { at: about.ref } : view === "known" ? { file: about.ref } : about.module ? { of: about.module } : {};
   let line = null;
   try {
     line = await (FIRST[view]?.(about, signal) ?? null);
@@ -92,6 +92,11 @@ const FIRST = {
     if (!about) return words.impact.hint;
     const { impact } = await ask("ImpactOverview", { targets: [about.ref] }, signal);
     return countedDependents(impact);
+  },
+  known: async (about, signal) => {
+    if (!about) return words.ask.known_of;
+    const { memories } = await ask("Memories", { filter: { files: [about.path ?? about.ref] }, sort: "CONFIDENCE", first: 1 }, signal);
+    return words.ask.known_about(about.ref, memories.totalCount, memories.edges[0]?.node.title);
   },
   code: async (about, signal) => {
     if (!about) return words.code.hint;
