@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import Cause
 from graphmem.parsing.language import languages
+from graphmem.projection.arrays import EXTERNAL
 from graphmem.projection.entries import DamagedWordsError
 from graphmem.projection.text import query_words
 
@@ -52,6 +53,7 @@ class NamedInText:
         if words is None:  # the index is being made
             return None
         places: list[str] = []
+        on_values = [place for name in names if is_distinct(name) for place in _on_values(view, name)]
         try:
             for name in names:
                 searched = query_words(name) if is_distinct(name) else ()
@@ -62,11 +64,27 @@ class NamedInText:
         except DamagedWordsError as error:
             snapshot.report_damage(words, 0.0)
             return Cause("named_in_text", f"places that only name a target are not known: {error}", 0)
+        on_values = [place for place in on_values if place not in places] if len(on_values) <= MAX_PLACES else []
+        where = "in a string, or in a file that is read as text" if not on_values else "in text, or on a value that a library returned"
+        places += on_values
         if not places:
             return None
         name_it = "place names" if len(places) == 1 else "places name"
-        message = f"{name_it} a target in a string, or in a file that is read as text; look there"
+        message = f"{name_it} a target {where}; look there"
         return Cause("named_in_text", message, len(places), places[:MAX_EXAMPLES])
+
+
+def _on_values(view: GraphView, name: str) -> list[str]:
+    """Return the places that call a method of a value from a library.
+
+    The value may be an object of the project, as what `get_object_or_404(Image)` returns. The places are `path:line`, ascending.
+    """
+    found: set[tuple[str, int]] = set()
+    for node in view.by_name(name).tolist():
+        if view.label[node] == EXTERNAL and "()" in view.qualname(node):
+            for row in view.in_edges(node, ("CALLS",)).tolist():
+                found.update((view.path(int(view.src[row])), line) for line in view.lines_of(row))
+    return [f"{path}:{line}" for path, line in sorted(found)]
 
 
 def is_distinct(name: str) -> bool:

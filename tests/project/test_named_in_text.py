@@ -20,6 +20,8 @@ FILES = {
     ),
     "shop/table.py": "COMMANDS = {'invoice': 'shop.commands.send_invoice'}\n\n\n# send_invoice is looked up by name\n",
     "shop/use.py": "from shop.commands import refund_order\n\n\ndef again(order):\n    return refund_order(order)\n",
+    "shop/image.py": "".join(f"class {one}:\n    def file_size(self):\n        return 1\n\n\n" for one in ("Image", "Document")),
+    "shop/show.py": "from framework import get_object_or_404\n\n\ndef show(key):\n    return get_object_or_404(key).file_size()\n",
     "commands.json": '{\n  "invoice": "send_invoice",\n  "label": "reprint_label",\n  "go": "run"\n}\n',
     "refunds.json": '{"refund": "refund_order"}\n',
     "docs/commands.md": "# Commands\n\nCall `send_invoice` to send one.\n",
@@ -79,3 +81,7 @@ def test_a_name_in_very_many_places_tells_nothing(memory, tmp_path):
     with GraphMem.open(empty_index(tmp_path / "index"), settings=Settings(embedder="none")) as opened:
         opened.index(tmp_path / "tree")
         assert named(opened, "send_invoice") == []
+
+
+def test_a_method_called_on_a_value_of_a_library_may_be_the_one_that_nothing_calls(memory):
+    assert named(memory, "Image.file_size") == [(1, ["shop/show.py:5"])]
