@@ -1,6 +1,15 @@
 ; callee(…)
 (call_expression) @reference.call
 
+; left name right: a function that is written between its receiver and its argument; `to` makes a pair
+((infix_expression
+  (_)
+  .
+  (simple_identifier) @_name
+  .
+  (_)) @reference.call
+  (#not-eq? @_name "to"))
+
 ; : Base(…), constructor(…) : this(…)
 (delegation_specifier
   (constructor_invocation) @reference.call)

@@ -29,6 +29,12 @@
   .
   (_) @value) @binding.assign
 
+; val (name, other) = value
+(property_declaration
+  (multi_variable_declaration) @target
+  .
+  (_) @value) @binding.assign
+
 ; for (name in values)
 (for_statement
   (variable_declaration
@@ -54,6 +60,17 @@
           (variable_declaration
             (simple_identifier) @target
             .)
+          .)) @extent))) @binding.local
+
+; values.map { (name, other) -> … }
+(call_expression
+  (navigation_expression)
+  (call_suffix
+    (annotated_lambda
+      (lambda_literal
+        (lambda_parameters
+          .
+          (multi_variable_declaration) @target
           .)) @extent))) @binding.local
 
 ; { name: Type, other: Type -> … }

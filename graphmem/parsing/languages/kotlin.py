@@ -5,7 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, ITER, LAMBDA, LITERAL, NAME, NEW, NO_TERM, SUPER, OptionalTerm, TermIndex
+from graphmem.parsing.facts import (
+    ATTR,
+    CALL,
+    EITHER,
+    INDEX,
+    ITER,
+    LAMBDA,
+    LITERAL,
+    NAME,
+    NEW,
+    NO_TERM,
+    SUPER,
+    TUPLE,
+    OptionalTerm,
+    TermIndex,
+)
 from graphmem.parsing.languages import Helper, Narrowing
 
 if TYPE_CHECKING:
@@ -96,6 +111,14 @@ class KotlinHelper(Helper):
             if any(child.type == "this" for child in node.children):
                 return builder.add((NEW, builder.add((NAME, _class_around(builder, node))), arguments, ()))
             return builder.add((CALL, builder.add((SUPER,)), arguments, ()))
+        if what == "infix":  # `left name right`
+            parts = [child for child in node.named_children if not child.is_extra]
+            if len(parts) != 3:
+                return builder.unknown
+            left, right = builder.term(parts[0]), builder.term(parts[2])
+            if builder.text(parts[1]) == "to":
+                return builder.add((TUPLE, (left, right)))
+            return builder.add((CALL, builder.add((ATTR, left, builder.text(parts[1]))), (right,), ()))
         if what == "reference":  # `Type::class`, `Type::name`, `::name`
             parts = node.named_children
             if parts and node.children[-1].type == "class":

@@ -27,6 +27,7 @@ from graphmem.resolution.types import (
     UNTYPED,
     Atom,
     Container,
+    Instance,
     Outside,
     Package,
     Type,
@@ -153,6 +154,20 @@ class ScopedRules(ScopedProtocols):
                 value = self._named(inference, call.entry, term[1].replace("\\\\", "\\"))
             found.update(atom[1] for atom in inference.expanded(value) if atom[0] == CLASS)
         return found
+
+    def part_of_tuple(self, inference: Inference, receiver: Instance, position: int) -> Type:
+        """Return the part of an object that a pattern such as `(a, b)` takes.
+
+        The class has a method for the part, such as `component1` in Kotlin. For a data class, it is a parameter of the constructor.
+        """
+        if not self._component or position < 0:
+            return EMPTY
+        name = f"{self._component}{position + 1}"
+        if isinstance(inference.owner(receiver[1], name), Symbol):
+            return inference.method_result(receiver, name)
+        definition = inference.project.definition(receiver[1])
+        is_data = "data class" in definition.signature and position < len(definition.parameters)
+        return inference.expanded(inference.attribute_of(receiver, definition.parameters[position].name)) if is_data else EMPTY
 
     def member_of_library(self, member: Atom) -> Type:
         """Return the type of a library type's member, from the language's table."""

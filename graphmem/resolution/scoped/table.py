@@ -45,6 +45,7 @@ _KEYS: Final = frozenset(
             "scripts",
             "headers",
             "blocks",
+            "component",
             "given_to_all",
             "given_to_tests",
             "library_bases",
@@ -146,6 +147,7 @@ class ScopedTable(PackageRules):
         self._file_class = str(table.get("file_class", ""))
         self._objects = frozenset(table.get("objects", ()))
         self._accessors = bool(table.get("accessors"))
+        self._component = str(table.get("component", ""))
         self._itself = frozenset(table.get("itself", ()))
         self._block = frozenset(table.get("block", ()))
         self._extends = str(table.get("extensions", ""))
