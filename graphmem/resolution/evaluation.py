@@ -31,6 +31,7 @@ from graphmem.resolution.types import (
     FUNC,
     INST,
     MADE,
+    MODULE,
     OBJ,
     PARAM,
     PENDING,
@@ -318,11 +319,27 @@ class Evaluation:
         found = self.attribute(value, name)
         if found is TOP or is_own(found):
             return found
+        if not found:
+            found = self.attribute(self.beside_variable(entry, scope, base, line), name)
         extended = self._extended(entry, value, name)
         if extended:
             return extended
         known = rules_of(entry).member_of_library
         return join_all(known(atom) or one(atom) for atom in found) if found else found
+
+    def beside_variable(self, entry: FileEntry, scope: int, base: int, line: int) -> Type:
+        """Return what the name of a local variable means outside the function.
+
+        `base` is the expression `a` in `a.name`. In Rust, `error::of(x)` begins with a module, even if a variable is named `error`. In
+        other languages, and for other expressions, the result is empty.
+        """
+        term = entry.terms[base]
+        if term[0] != NAME or not scope or not rules_of(entry).variables_begin_late:
+            return EMPTY
+        places = self.lookup(entry, scope, term[1], line)
+        if not places or any(place.slot.kind != "binding" or place.scope == 0 for place in places):
+            return EMPTY
+        return frozenset(atom for atom in self._named(entry, 0, term[1], line) if atom[0] == MODULE)
 
     def _extended(self, entry: FileEntry, value: Type, name: str) -> Type:
         """Return the extension functions of a given name that fit a value.

@@ -26,6 +26,10 @@ class AsksNames(Protocol):
         """
         ...
 
+    def beside_variable(self, entry: FileEntry, scope: int, base: int, line: int) -> Type:
+        """Return what the name of a local variable means outside the function."""
+        ...
+
     def scope_of_callee(self, entry: FileEntry, scope: int, name: str, line: int) -> int:
         """Return the scope in which the name of a called function is looked up."""
         ...

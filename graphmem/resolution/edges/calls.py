@@ -282,6 +282,10 @@ class CallSites:
         elsewhere = self.handing.run_by(reference, receiver, name)
         how = self.receiver_rule(reference, receiver)
         found = self.method(base, name, how, self.caller(reference)) if base else []
+        if not found:
+            module = self.inference.beside_variable(self.entry, reference.scope, receiver, reference.line)
+            if module:
+                return self.method(module, name, "import", self.caller(reference))
         many = rules_of(self.entry).many_methods
         different = len({target.symbol for target in found}) if many else 0  # parts of one class have one method
         if many and how == "inferred_type" and min(different, sum(atom[0] == INST for atom in base)) >= many:

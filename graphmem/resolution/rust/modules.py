@@ -322,7 +322,14 @@ class RustModules(PackageRules):
             return self._above(inference, entry, entry.enclosing(scope, ("class",)))
         if name == "self::":
             return self._around(inference, entry, entry.enclosing(scope, ("class",)))
-        return self._library(inference, name) or self.builtin(name)
+        return self._library(inference, name) or self.builtin(name) or self._bound(inference, entry, scope, name)
+
+    def _bound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
+        """Return the traits of a type parameter: `Trait` for the `T` of `T::f()`."""
+        if not name[:1].isupper():
+            return EMPTY
+        traits = (self.objects(inference, entry, scope, bound) for bound in self.bounds(entry, scope, name))
+        return join_all(frozenset(atom for atom in found if atom[0] == CLASS) for found in traits)
 
     def builtin(self, name: str) -> Type:
         """Return the type of a name of Rust's prelude, or of an external crate."""
