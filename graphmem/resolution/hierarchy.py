@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from graphmem.resolution.file_entry import RestingEntry
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.project import Project
@@ -47,9 +46,7 @@ class Hierarchy:
         again = {path for path, inputs in self.inputs.items() if not stale.isdisjoint(inputs)} | set(changed)
         different: set[int] = set()
         solver = self.project.solver
-        files = self.project.files
-        # Files whose facts are in memory come first: the others would release these.
-        for path in sorted(again, key=lambda path: (isinstance(files.get(path), RestingEntry), path)):
+        for path in sorted(again):
             before = self._bases.pop(path, {})
             before_outside = self._outside.pop(path, {})
             after_outside: dict[Symbol, frozenset[str]] = {}
