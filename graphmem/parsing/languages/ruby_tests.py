@@ -32,10 +32,8 @@ def narrowings(source: bytes, node: Node) -> Iterator[Narrowing]:
     if node.type in ("when", "in_clause"):
         yield from _of_case(node)
         return
-    if not any(mark in source[node.start_byte : node.end_byte] for mark in _MARKS):
-        return
     condition, negated = node.child_by_field_name("condition"), node.type.startswith("unless")
-    if condition is None:
+    if condition is None or not any(mark in source[condition.start_byte : condition.end_byte] for mark in _MARKS):
         return
     body = node.child_by_field_name("body")  # of `body if condition`
     branch = body or node.child_by_field_name("consequence")
