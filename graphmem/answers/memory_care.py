@@ -31,7 +31,7 @@ class Pruned:
 class PruneAnswer:
     """The memories that pruning retired, or would retire."""
 
-    pruned: Annotated[list[Pruned], Doc("the retired memories, by rule and id"), Size(100)]
+    pruned: Annotated[list[Pruned], Doc("the retired memories, each with the rule that retired it"), Size(100)]
     kept: Annotated[int, Doc("number of memories in use (not superseded or deprecated) after pruning")]
     dry_run: bool
 

@@ -118,9 +118,9 @@ class CycleCut:
 
     src: Annotated[str, Doc("path of the file, or name of the module, that depends on the other")]
     dst: str
-    weight: Annotated[int, Doc("number of edges between symbols that must be removed")]
+    weight: Annotated[int, Doc("number of edges to remove, each between two symbols")]
     frees: Annotated[int, Doc("number of members that leave the cycle when the edge is removed")]
-    sites: Annotated[list[PathStep], Doc("edges between symbols that must be removed, at most 20"), Size(5)]
+    sites: Annotated[list[PathStep], Doc("the edges to remove, each between two symbols; at most 20"), Size(5)]
 
 
 @answer

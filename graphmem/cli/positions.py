@@ -1,4 +1,4 @@
-"""Read positions in files as compilers, searches and graphmem print them."""
+"""Parse positions in files, such as `a.py:12:3`, from other programs."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ LABELS: Final = {
 
 
 def renames(server: Editor) -> None:
-    """Let an editor rename a symbol; its user confirms each place."""
+    """Return the edits that rename a symbol; the user confirms each edit."""
 
     @handles(server, lsp.TEXT_DOCUMENT_RENAME, None)
     def rename(editor: Editor, given: lsp.RenameParams) -> lsp.WorkspaceEdit | None:

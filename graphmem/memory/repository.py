@@ -178,8 +178,8 @@ class MemoryRepository:
         `op` is the operation that the audit log records for an added memory. `finish` receives the plan (the changes to write) and returns
         it, possibly with more changes for the same transaction.
 
-        Missing vectors are then computed in the background, but not for the sources of an index run (FROM_INDEX): a command that only
-        indexes would load the embedding model for them.
+        Missing vectors are then computed in the background, except for memories that an index run creates (their source is in FROM_INDEX).
+        Otherwise a command that only indexes would have to load the embedding model.
         """
         begun = perf_counter()
         given = listed(items)

@@ -46,7 +46,10 @@ class RememberExtras(TypedDict, total=False):
     origin: Annotated[str | None, Doc("where the text comes from: user, repository, agent, tool or web; default: derived from the source")]
     scope: Annotated[
         str | None,
-        Doc("where the memory applies: user (every project of this person), global (this project), module, work_unit or session"),
+        Doc(
+            "where the memory applies: user (every project of this person), global (all of this project), module, "
+            "work_unit (one task, such as a ticket or branch) or session"
+        ),
     ]
     visibility: Annotated[str | None, Doc("who may see the memory: personal, project, team or organization")]
     tags: Annotated[Sequence[str] | None, Doc("tags of the memory for filters, at most 64")]

@@ -29,7 +29,7 @@ class Lazy(Generic[T]):
 
     @property
     def is_made(self) -> bool:
-        """Whether the value has been made by a first request."""
+        """Whether the value was already computed; the first request does."""
         return bool(self._made)
 
     def end(self, close: Callable[[T], object]) -> None:

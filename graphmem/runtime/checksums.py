@@ -143,11 +143,11 @@ def read_sealed_json(data: bytes) -> dict[str, Any]:
         raise ValueError(MISMATCH)
     found = json.loads(data)
     if not isinstance(found, dict):
-        raise ValueError("the file does not contain a JSON object; graphmem does not use it")
+        raise ValueError("the file does not contain a JSON object; graphmem does not use the file")
     if tail is not None:
         del found["sum"]
     elif found and isinstance(last := list(found.values())[-1], str) and len(last) == _LIKE_A_SUM:
-        raise ValueError("the checksum in the file is damaged; graphmem does not use the file")
+        raise ValueError("the checksum in the file is malformed, so the file may be damaged; graphmem does not use the file")
     return found
 
 

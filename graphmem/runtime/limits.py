@@ -32,7 +32,7 @@ _MEMORY_LIMITS: Final[tuple[tuple[Limit, str, str], ...]] = (
 
 
 class _Kind(NamedTuple):
-    """Signs of errors that come from the lack of a resource.
+    """Error numbers and messages of systems that lack one resource.
 
     A resource is, for example, memory or disk space.
     """

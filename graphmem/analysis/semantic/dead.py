@@ -265,7 +265,8 @@ def _users(view: GraphView, node: int, dead: Collection[int]) -> set[int]:
 def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defined: Mapping[str, int]) -> tuple[float, list[str]]:
     """Confidence that a definition is dead, and sentences that explain it.
 
-    Only facts about the definition itself count here. The function `judged` adds the confidence of code that uses the definition.
+    Only facts about the definition itself count here. The function `judged` also considers whether the code that uses the definition is
+    dead.
 
     Args:
         entries: entry points of the graph.

@@ -61,6 +61,6 @@ def _pair(given: str) -> tuple[str, Any]:
 
 
 def _cell(value: Any) -> str:
-    """Write a value of a query's answer on one line."""
+    """Return a value of a query's result as one line of text."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r") if isinstance(value, str) else text

@@ -140,7 +140,7 @@ def change_of(targets: list[str], argument: str) -> tuple[str | None, str | None
         return sys.stdin.buffer.read().decode("utf-8", errors="replace"), None, None
     if Path(targets[0]).is_file():
         raise BadInputError(
-            f"{targets[0]} is a file, not a git revision; to read it as a diff write --diff - < {targets[0]}", argument=argument
+            f"{targets[0]} is a file, not a git revision; if the file is a diff, use `--diff - < {targets[0]}`", argument=argument
         )
     base, dots, head = targets[0].partition("..")
     if dots and head.startswith("."):

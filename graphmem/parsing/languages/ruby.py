@@ -103,7 +103,7 @@ class RubyHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a Ruby syntax node to a term (an expression).
 
-        `what` names the conversion, such as "super". The meaning of these nodes depends on the code around them.
+        `what` names the conversion, such as "super". Such nodes mean different things in different places.
         """
         if what == "instance" and not _in_class(node):  # of the blocks of a test
             return builder.add((NAME, builder.text(node)))

@@ -108,7 +108,7 @@ class RustHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a Rust syntax node to a term (an expression).
 
-        `what` names the conversion, such as "macro". The meaning of these nodes depends on the code around them.
+        `what` names the conversion, such as "macro". Such nodes mean different things in different places.
         """
         if what == "self":  # `self::a` is a path that begins in the module
             around = node.parent

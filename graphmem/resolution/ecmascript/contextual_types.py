@@ -110,8 +110,8 @@ def callback(inference: Inference, call: Call) -> Type:
 def handler(inference: Inference, call: Call) -> Type:
     """Return the type of `item` in JSX like `<List onPick={(item) => …} />`.
 
-    It is a parameter of a function in an attribute. The parser writes its type as `<attribute>(component, name, parameter)`, and `call` is
-    this form. In it, `name` is the attribute, and `parameter` is a position in the function.
+    `item` is a parameter of a callback in an attribute. The argument `call` is what the parser writes for the parameter's type: literally
+    `<attribute>(component, name, parameter)`. There, `name` is the name of the attribute, and `parameter` is the index of the parameter.
     """
     name, index = call.literal(1) or "", int(call.literal(2) or 0)
     found = EMPTY

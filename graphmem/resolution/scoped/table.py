@@ -1,4 +1,4 @@
-"""Settings of a language's resolution, and rules that need only these.
+"""Settings that resolve a language's names, and rules that use them.
 
 The settings are in `[resolution]` of `language.toml`.
 """
@@ -71,7 +71,7 @@ MAX_PACKAGES: Final = 3
 
 
 class ScopedTable(PackageRules):
-    """Settings of a language's resolution, read from its `language.toml`.
+    """Settings that resolve a language's names, from its `language.toml`.
 
     Args:
         layout: contents of the project's configuration files.
