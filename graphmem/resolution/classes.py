@@ -233,7 +233,7 @@ class Classes:
             return rules_of(self.project.entry(atom[1])).function_attribute(self.inference, atom, name)
         return EMPTY
 
-    def _member(self, receiver: Receiver, symbol: Symbol, name: str, after: Symbol | None) -> Type:
+    def _member(self, receiver: Receiver, symbol: Symbol, name: str, after: Symbol | None, *, is_sibling: bool = False) -> Type:
         owner = self.owner(symbol, name, after)
         if not isinstance(owner, Symbol):
             if receiver[0] == INST and self.answers_for_missing(symbol, name):
@@ -246,11 +246,13 @@ class Classes:
             if following:
                 return join_all(self._member(receiver, other, name, None) for other in following)
             siblings: Sequence[Symbol] = ()
-            # With several users the guesses depend on each other, which takes minutes in a large project.
-            if receiver[0] == INST and after is None and (not rules.siblings_are_inferred or len(self.inference.below(symbol)) == 1):
+            # With several users the guesses depend on each other, which takes minutes in a large project. A sibling defines the member. If
+            # it seems not to, its bases are still being inferred, perhaps from this member.
+            is_object = receiver[0] == INST and after is None and not is_sibling
+            if is_object and (not rules.siblings_are_inferred or len(self.inference.below(symbol)) == 1):
                 siblings = rules.sibling_owners(self.inference, symbol, name)
             if siblings:
-                return join_all(self._member(receiver, sibling, name, None) for sibling in siblings)
+                return join_all(self._member(receiver, sibling, name, None, is_sibling=True) for sibling in siblings)
             return rules.missing_member(receiver, name) if owner is None else rules.member_outside(self.inference, receiver, owner, name)
         entry = self.project.entry(owner)
         value = self.ask(entry.memo, ("M", owner.index, name), self._class_attribute, owner, name)
