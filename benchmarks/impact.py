@@ -18,7 +18,7 @@ from typing import Any
 import networkx as nx
 import report
 
-from graphmem.analysis.weights import IMPACT_KINDS
+from graphmem.analysis.weights import IMPACT_KINDS, STAND_INS
 from graphmem.errors import GraphMemError
 from graphmem.project.graphmem import GraphMem
 from graphmem.projection.graph_edges import kind_mask
@@ -54,6 +54,7 @@ def main() -> int:
         reverse.add_nodes_from(range(view.n))
         reverse.add_edges_from(zip(view.dst[live].tolist(), view.src[live].tolist(), strict=True))
         memory.impact(chosen[0])
+        (stand_in,) = STAND_INS
         rows, result = [], {}
         for depth in (3, 5):
             ways: dict[str, tuple[Callable[[str], Any], list[str]]] = {
@@ -63,7 +64,9 @@ def main() -> int:
                     few,
                 ),
                 "the engine's query, depths only": (
-                    lambda one, depth=depth: store.read("impact_reference", symbol_id=one, min_confidence=0.0, depth=depth),
+                    lambda one, depth=depth: store.read(
+                        "impact_reference", symbol_id=one, min_confidence=0.0, without_rule=stand_in, depth=depth
+                    ),
                     few,
                 ),
             }

@@ -45,10 +45,19 @@ RETURN label(e) AS kind, s.id AS source_id, e.confidence AS confidence, e.source
 ORDER BY kind, confidence DESC, source_id
 LIMIT $max_rows
 
-// name: impact_reference(symbol_id, min_confidence)
+// name: impact_reference(symbol_id, min_confidence, without_rule)
 // Who depends on a symbol, with the fewest steps: the engine's own answer, which the projection is compared with.
+// Edges of the rule without_rule are not followed.
 // fill: @depth 1..30
 // returns: id STRING, depth INT64
-MATCH (t:Symbol {id: $symbol_id})<-[e:CALLS|REFERENCES|INHERITS|OVERRIDES|USES_TYPE|TESTS* SHORTEST 1..@depth (r, n | WHERE r.stale_at IS NULL AND r.confidence >= $min_confidence)]-(s:Symbol)
+MATCH (t:Symbol {id: $symbol_id})<-[e:CALLS|REFERENCES|INHERITS|OVERRIDES|USES_TYPE|TESTS* SHORTEST 1..@depth (r, n | WHERE r.stale_at IS NULL AND r.confidence >= $min_confidence AND r.rule <> $without_rule)]-(s:Symbol)
 RETURN s.id AS id, length(e) AS depth
 ORDER BY depth, id
+
+// name: edges_of_rule(rule)
+// Every dependency between symbols that a rule found.
+// returns: target_id STRING, source_id STRING
+MATCH (t:Symbol)<-[e:CALLS|REFERENCES|INHERITS|OVERRIDES|USES_TYPE|TESTS]-(s:Symbol)
+WHERE e.stale_at IS NULL AND e.rule = $rule
+RETURN t.id AS target_id, s.id AS source_id
+ORDER BY target_id, source_id

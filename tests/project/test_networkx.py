@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from graphmem.analysis.weights import STAND_INS
 from graphmem.errors import AmbiguousSymbolError, BadInputError, NotIndexedError, StaleFileError, SymbolNotFoundError
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
@@ -48,7 +49,7 @@ def test_dependents_and_dependencies_are_each_others_mirror(memory):
     for one in chooser.sample(sorted(ids), 25):
         report = memory.impact(one, max_depth=2, min_confidence=0.4)
         for hit in [hit for hit in report.hits + report.tests if hit.depth <= 2][:5]:  # tests are sought at any depth
-            back = memory.impact(hit.symbol.id, direction="dependencies", max_depth=2, min_confidence=0.4)
+            back = memory.impact(hit.symbol.id, direction="dependencies", max_depth=2, min_confidence=0.4, limit=100_000)
             assert one in {other.symbol.id for other in back.hits + back.tests}
 
 
@@ -58,12 +59,17 @@ def test_impact_by_the_projection_is_the_engines_own_answer(memory):
     tests = {(row["path"], row["qualname"]): row["id"] for row in functions if row["is_test"]}
     # What is written inside a test is answered as that test.
     inside = {row["id"]: tests.get((row["path"], row["qualname"].rpartition(".")[0])) for row in functions if row["is_test"]}
+    (rule,) = STAND_INS  # its edges only end a path
+    last = memory.parts.store.read("edges_of_rule", rule=rule)
     for one in random.Random(3).sample(ids, 30):
-        rows = memory.parts.store.read("impact_reference", symbol_id=one, min_confidence=0.0, depth=3)
+        rows = memory.parts.store.read("impact_reference", symbol_id=one, min_confidence=0.0, without_rule=rule, depth=3)
+        depths = {one: 0} | {row["id"]: row["depth"] for row in rows}
+        ended = [(row["source_id"], depths[row["target_id"]] + 1) for row in last if depths.get(row["target_id"], 3) < 3]
+        reached = [*((row["id"], row["depth"]) for row in rows), *ended]
         engine: dict[str, int] = {}
-        for row in rows:
-            answered = inside.get(row["id"]) or row["id"]
-            engine[answered] = min(row["depth"], engine.get(answered, row["depth"]))
+        for node, depth in reached:
+            answered = inside.get(node) or node
+            engine[answered] = min(depth, engine.get(answered, depth))
         report = memory.impact(one, max_depth=3, min_confidence=1e-6, limit=100_000)
         ours = {hit.symbol.id: hit.depth for hit in report.hits + report.tests if hit.symbol.kind != "file" and hit.depth <= 3}
         assert ours == engine, one
