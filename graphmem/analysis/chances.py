@@ -49,7 +49,7 @@ class Model(NamedTuple):
     weights: tuple[float, ...]
 
     def chances(self, features: FloatArray) -> FloatArray:
-        """Chance for each row of `features`; the result has the shape (rows,)."""
+        """Return the chance for each row of `features`, with the shape (rows,)."""
         slopes = np.asarray(self.weights, dtype=np.float32)
         chances: FloatArray = (1 / (1 + np.exp(-(features @ slopes + np.float32(self.intercept))))).astype(np.float32)
         return chances
@@ -75,7 +75,7 @@ def model(name: str) -> Model:
 
 
 def test_features(view: GraphView, reached: Reached, targets: Sequence[int]) -> FloatArray:
-    """Features of each reached node, shape (nodes, len(TEST_FEATURES)).
+    """Return features of each reached node, (nodes, len(TEST_FEATURES)).
 
     The model `test` computes from a row the chance that this node, a test, runs one of `targets`. For nodes that are not tests, the
     features of names are 0.
@@ -98,9 +98,9 @@ def test_features(view: GraphView, reached: Reached, targets: Sequence[int]) -> 
 
 
 def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Sequence[int], reached: Reached) -> FloatArray:
-    """Features for the chance that an impact answer misses a test.
+    """Return the features from which the chance of a missed test is computed.
 
-    The test is outside the answer but runs a target. The result has the shape (len(MISS_FEATURES),).
+    A missed test runs a target but is not in the impact answer. The result has the shape (len(MISS_FEATURES),).
 
     Args:
         view: the graph.
@@ -136,10 +136,10 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
 def _gap(
     view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int], cases: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> float:
-    """Share of the project's tests that reach code near a target only.
+    """Return the share of tests that reach code near a target, but no target.
 
-    `seeds` are nodes near a target, such as the class of a target. `cases` has a boolean for each node of the graph: True for a test that
-    reaches a target. The walk follows no path with a value below `floor`.
+    It is a share of all tests of the project. `seeds` are nodes near a target, such as the class of a target. `cases` has a boolean for
+    each node of the graph: True for a test that reaches a target. The walk follows no path with a value below `floor`.
     """
     tests = int(np.count_nonzero(view.is_test_case))
     if not seeds or not tests:
@@ -148,9 +148,10 @@ def _gap(
 
 
 def _tests_near(view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int]) -> IntArray:
-    """Tests from which a path leads to one of some nodes, ascending.
+    """Return the tests from which a path leads to any of the nodes `seeds`.
 
-    `seeds` are these nodes. The results of recent calls are kept for each graph, because an editor asks about each definition of a file.
+    The tests are node numbers, ascending. The results of recent calls are cached for each graph, because an editor asks about each
+    definition of a file.
     """
     known = _NEAR.setdefault(view, {})
     key = (id(values), floor, tuple(seeds))
@@ -164,7 +165,7 @@ def _tests_near(view: GraphView, values: FloatArray, floor: float, seeds: Sequen
 
 
 def _unresolved_share(view: GraphView, paths: set[str]) -> float:
-    """Share of the calls in some files whose target is unknown, 0 to 1."""
+    """Return the share of calls with an unknown target in files, 0 to 1."""
     numbers = [view.path_number[path] for path in paths if path in view.path_number]
     sites = int(view.arrays.paths.call_sites[numbers].sum()) if numbers else 0
     unknown = int(view.unresolved_in[numbers].sum()) if numbers else 0
@@ -172,25 +173,26 @@ def _unresolved_share(view: GraphView, paths: set[str]) -> float:
 
 
 def after_a_run() -> float:
-    """Chance that an answer misses a test although every test has a valid run.
+    """Return the chance of a missed test when all tests have valid runs.
 
-    The chance was measured. It is stored beside the models.
+    A missed test runs a target but is not in the impact answer. The chance was measured, and is stored beside the models.
     """
     return float(json.loads((files("graphmem.analysis") / STORED).read_text(encoding="utf-8"))["after_a_run"])
 
 
 def chances_of_tests(view: GraphView, reached: Reached, targets: Sequence[int]) -> FloatArray:
-    """Chance that each reached test runs a target.
+    """Return the chance that each reached test runs a target.
 
-    The result has one element for each node of `reached`. Only the elements of tests have a meaning.
+    The result has one element for each node of `reached`. Elements of nodes that are not tests have no meaning.
     """
     return model("test").chances(test_features(view, reached, targets))
 
 
 def chance_of_a_miss(view: GraphView, values: FloatArray, floor: float, targets: Sequence[int], reached: Reached) -> float:
-    """Chance that an impact answer misses a test that runs a target.
+    """Return the chance that an impact answer misses a test of a target.
 
-    It is computed for the case that at least one test of the project runs the target.
+    A missed test runs a target but is not in the answer. The chance is computed for the case that at least one test of the project runs the
+    target.
     """
     features = miss_features(view, values, floor, targets, reached)
     return float(model("miss").chances(features[None, :])[0])

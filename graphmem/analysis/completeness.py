@@ -69,11 +69,11 @@ def runnable(view: GraphView, nodes: Sequence[int]) -> bool:
 def unjudged_tests(
     view: GraphView, values: FloatArray, seeds: Sequence[int], found: IntArray, runs: Runs, able: Collection[str]
 ) -> list[int]:
-    """Tests outside an answer that may run a target, without a valid run.
+    """Return tests outside an answer that may run a target and lack a run.
 
-    A test is included in two cases. First, a path of edges, of any confidence, leads from the test to a target. Second, the test was never
-    recorded, and a path leads from it to other code in a target's file. The second case does not apply to tests in files of helpers (see
-    `_files_of_helpers`). The result is sorted by path and line.
+    These tests have no valid recorded run. A test is included in two cases. First, a path of edges, of any confidence, leads from the test
+    to a target. Second, the test was never recorded, and a path leads from the test to other code in a target's file. The second case does
+    not apply to tests in files of helpers (see `_files_of_helpers`). The result is sorted by path and line.
 
     Args:
         view: the graph.
@@ -101,9 +101,10 @@ def unjudged_tests(
 
 
 def _files_of_helpers(view: GraphView, runs: Runs) -> set[int]:
-    """Indices of files that contain helpers for tests, but no recorded test.
+    """Return the files that contain helpers for tests, but no recorded test.
 
-    In a recorded run, tests called code in such a file. No test with a recorded run is in the file.
+    The result has positions in the list of paths. In a recorded run, tests called code in such a file. No test with a recorded run is in
+    the file.
     """
     seen = (view.edge_kind == EDGE_KINDS.index(EdgeKind.TESTS)) & (view.edge_source == EDGE_SOURCES.index(EdgeSource.RUNTIME))
     ran = set(view.path_index[view.dst[seen]].tolist())
@@ -138,7 +139,7 @@ def miss_chance(
     found: chances.Reached,
     verdict: Epistemic,
 ) -> float | None:
-    """Chance, 0 to 1, that a test outside the answer runs a target.
+    """Return the chance, 0 to 1, that a test outside the answer runs a target.
 
     The result is None without targets, and None if the index has no tests. `walks` has (value of each edge, start nodes) for each walk of
     the answer.
@@ -153,12 +154,15 @@ def miss_chance(
 
 
 def family(view: GraphView, path: str) -> str:
-    """Language family of a file; TypeScript and JavaScript are one family."""
+    """Return the language family of a file, such as that of TypeScript.
+
+    Languages of one family, such as TypeScript and JavaScript, can use each other's names.
+    """
     return family_of(view.languages[view.path_number[path]])
 
 
 def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
-    """Families of languages in which code can name the given nodes.
+    """Return the language families in which code can name the given nodes.
 
     Code in Python, for example, cannot name a definition in C. All families are returned if `seeds` is empty or contains an external
     symbol.
@@ -187,9 +191,9 @@ def nearest(view: GraphView, paths: Sequence[str], seeds: Sequence[int]) -> list
 
 
 def failed_in(view: GraphView, able: frozenset[str]) -> list[str]:
-    """Files of some language families that could not be parsed completely.
+    """Return the incompletely parsed files in languages of given families.
 
-    `able` has the names of these families, such as "python". The result is cached for each graph, because every impact question needs it.
+    `able` has the names of the families, such as "python". The result is cached for each graph, because every impact question needs it.
     """
     known = _FAILED.setdefault(view, {})
     if able not in known:
@@ -203,7 +207,7 @@ def in_order(view: GraphView, nodes: IntArray) -> list[int]:
 
 
 def possible_sites(view: GraphView, seeds: Sequence[int], able: Collection[str]) -> tuple[list[Possible], int]:
-    """Calls without a known target that use the name of a changed symbol.
+    """Return calls with an unknown target and the name of a changed symbol.
 
     `seeds` are the changed symbols. `able` has the families of languages whose code can name these symbols. Calls in other languages do not
     count.
@@ -223,7 +227,7 @@ def possible_sites(view: GraphView, seeds: Sequence[int], able: Collection[str])
 def faint_neighbours(
     view: GraphView, adjacency: Adjacency, walks: Sequence[tuple[FloatArray, Sequence[int]]], found: IntArray, floor: float
 ) -> list[int]:
-    """Direct neighbours that an answer omits, because confidence is too low.
+    """Return direct neighbours that an answer omits for low confidence.
 
     `adjacency` decides whether neighbours are dependents or dependencies. `walks` has (value of each edge, start nodes) for each walk. A
     neighbour is omitted if the value of its edge is below `floor`. The result is sorted by path and line.
@@ -250,7 +254,7 @@ def causes(
     further: int,
     beyond_limit: int,
 ) -> list[Cause]:
-    """Reasons why an answer may be incomplete, most important first.
+    """Return reasons why an answer may be incomplete, most important first.
 
     Args:
         view: the graph.

@@ -102,9 +102,10 @@ def other_side(text: str, change: FileChange) -> tuple[str, str] | None:
 
 
 def _at(start: int, length: int) -> int:
-    """Index of the first line of a hunk (block of a diff) in the file, from 0.
+    """Return the index of the first line of a hunk in the file, from 0.
 
-    `start` and `length` come from the hunk's header, for one side. With `length` 0, `start` is the number of the line before the hunk.
+    A hunk is a block of a diff. `start` and `length` come from the hunk's header, for one side of the diff. With `length` 0, `start` is the
+    number of the line before the hunk.
     """
     return start - 1 if length else start
 
@@ -124,7 +125,7 @@ def _replace(lines: list[str], pieces: Sequence[tuple[int, int, tuple[str, ...]]
 
 
 def compare(change: FileChange, old: Sequence[Definition], new: Sequence[Definition]) -> list[DefinitionChange]:
-    """Definitions of one file that were added, removed or changed.
+    """Return the definitions of one file that were added, removed or changed.
 
     `old` and `new` are the definitions before and after the change. A moved definition is reported as removed and as added; `join_moves`
     finds these pairs.

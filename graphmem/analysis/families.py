@@ -16,8 +16,8 @@ _FAMILIES: Final = {language: "+".join(sorted(group)) for group in _TOGETHER for
 
 
 def family_of(language: str) -> str:
-    """Name of a language's family; TypeScript and JavaScript share one.
+    """Return the family of a language; TypeScript and JavaScript share one.
 
-    By default it is the language's own name. It is "" for plain text, which cannot name a definition.
+    By default the family has the language's own name. The result is "" for plain text, which cannot name a definition.
     """
     return "" if language == "text" else _FAMILIES.get(language, language)

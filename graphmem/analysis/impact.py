@@ -107,7 +107,7 @@ def _bad(argument: str, value: object, allowed: str) -> BadInputError:
 
 
 def expand(view: GraphView, targets: Collection[int]) -> list[int]:
-    """The given nodes and all nodes inside them, ascending.
+    """Return the given nodes and all nodes inside them, ascending.
 
     A class contains its members, and a file its symbols.
     """
@@ -137,9 +137,9 @@ class Start(NamedTuple):
 
 
 def impact(view: GraphView, targets: Sequence[int], question: Question, state: IndexState, runs: Runs = NO_RUNS) -> ImpactReport:
-    """Report on what a change of some nodes and their members affects.
+    """Return a report on what a change of nodes and their members affects.
 
-    It lists dependents, or dependencies if the question asks for them.
+    The report lists dependents, or dependencies if the question asks for them.
 
     Args:
         view: the graph to walk.
@@ -159,9 +159,10 @@ def united_impact(
     state: IndexState,
     runs: Runs = NO_RUNS,
 ) -> ImpactReport:
-    """Impact report of several walks through the graph.
+    """Return one impact report for several walks through the graph.
 
-    Each walk has its own start nodes. If several reach a node, its depth is the fewest steps, and its path is the most confident one.
+    Each walk has its own start nodes. If several walks reach a node, the node's depth is the fewest steps, and its path is the most
+    confident one.
 
     Args:
         view: the graph to walk.
@@ -237,10 +238,10 @@ def reach(view: GraphView, seeds: Sequence[int], question: Question) -> tuple[Fl
 
 
 def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArray], question: Question) -> tuple[_Found, int]:
-    """Nodes that several walks reach, and the number of nodes too deep.
+    """Return the nodes that several walks reach, and a count of deeper nodes.
 
-    Too deep are dependents that are more than `question.max_depth` steps away and are not tests. For a question about dependencies, the
-    number is 1 if there are deeper dependencies, else 0.
+    Deeper nodes are dependents that are more than `question.max_depth` steps away and are not tests. For a question about dependencies, the
+    count is 1 if there are deeper dependencies, else 0.
     """
     backwards = question.direction == "dependents"
     adjacency = reverse(view) if backwards else forward(view)
@@ -258,7 +259,7 @@ def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArra
 
 
 def _as_cases(view: GraphView, found: _Found, seeds: Sequence[int]) -> _Found:
-    """Replace functions inside a test by the test itself.
+    """Replace functions inside a test by the test that contains them.
 
     A test runner can run only whole tests. If the test is already in `found` or `seeds`, the function is only dropped.
     """
@@ -344,7 +345,7 @@ def _without_refuted(view: GraphView, found: _Found, seeds: Sequence[int], judge
 
 
 def case_of(view: GraphView, node: int) -> int:
-    """The test that a node is or belongs to; -1 if there is none."""
+    """Return the test that a node is or that contains it; -1 without one."""
     while node >= 0 and not view.is_test_case[node]:
         node = int(view.parent[node])
     return node
@@ -383,10 +384,10 @@ def _steps_and_symbols(
 
 
 def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> FloatArray:
-    """Confidence of each reached node, as the answer shows it.
+    """Return the confidence of each reached node, as the answer shows it.
 
-    The confidence of a test is replaced by the chance that the test runs a target. Two kinds of nodes keep the confidence of their path:
-    nodes that are not tests, and tests that ran a target in a recorded run.
+    For a test, the confidence is the chance that the test runs a target. Two groups of nodes keep the confidence of their path: nodes that
+    are not tests, and tests that ran a target in a recorded run.
     """
     rows = np.concatenate([view.in_edges(seed, TESTS) for seed in seeds] or [np.empty(0, dtype=np.int64)])
     seen = view.src[rows[view.edge_source[rows] == EDGE_SOURCES.index(EdgeSource.RUNTIME)]]
@@ -463,7 +464,7 @@ def _groups(view: GraphView, found: _Found, *, modules: bool) -> list[ImpactGrou
 
 
 def _text_only(view: GraphView, node: int) -> str:
-    """The language of a file that graphmem only searches as text.
+    """Return the language of a file that is only searched as text, or "".
 
     The result is "" for a file whose code is parsed.
     """

@@ -31,7 +31,7 @@ def nearest_miss(
     bounds: tuple[int, float],
     deepest: int,
 ) -> str:
-    """Sentences that explain why a path was not found.
+    """Return sentences that explain why a path was not found.
 
     Args:
         view: the graph.
@@ -74,7 +74,7 @@ def _reached(view: GraphView, found: Walk) -> str:
 
 
 def _open_calls(view: GraphView, before: Mapping[int, int], after: Mapping[int, int]) -> list[str]:
-    """Sentences on unresolved calls that could connect source and target.
+    """Return sentences on unresolved calls between the source and the target.
 
     An unresolved call has no known target. It is reported on two conditions: the source reaches its caller, and a symbol with the called
     name leads to the target.

@@ -111,10 +111,11 @@ def _apart(sources: set[int], targets: set[int]) -> tuple[list[int], list[int]]:
 def subgraph(
     view: GraphView, seeds: Sequence[int], state: IndexState, *, depth: int = 1, kinds: Collection[str] | None = None, limit: int = 500
 ) -> Subgraph:
-    """Nodes within some steps of the given nodes, and all edges among them.
+    """Return the nodes within some steps of given nodes, and their edges.
 
-    Edges are followed in both directions. Nodes are sorted by distance, then by index, so the nearest `limit` nodes are kept. An edge is
-    [source, destination, kind, confidence, rule]. Its source and destination are positions in the list of returned nodes. Edges are sorted.
+    All edges between returned nodes are returned. Edges are followed in both directions. Nodes are sorted by distance, then by index, so
+    the nearest `limit` nodes are kept. An edge is [source, destination, kind, confidence, rule]. Its source and destination are positions
+    in the list of returned nodes. Edges are sorted.
 
     Raises:
         BadInputError: a bound is out of range.

@@ -29,9 +29,10 @@ _INDEXED_LANGUAGES: WeakKeyDictionary[GraphView, set[str]] = WeakKeyDictionary()
 
 
 class Measured(NamedTuple):
-    """Measured share of calls that are found in a language, and are right.
+    """Measured recall and precision of the calls found in one language.
 
-    The first is the recall, the second the precision. Both are of calls found from source text.
+    The recall is the share of all calls that are found. The precision is the share of found calls that are right. Both are of calls found
+    from source text.
     """
 
     language: str  # its name for people
@@ -51,7 +52,7 @@ class Measured(NamedTuple):
 
 @cache
 def measured() -> dict[str, Measured]:
-    """Measured recall and precision of calls, by language.
+    """Return the measured recall and precision of calls, by language.
 
     `benchmarks/languages.py` measures these values and writes the table. Values are measured on projects that the rules were not developed
     on, if the language has such projects.
@@ -64,7 +65,7 @@ def measured() -> dict[str, Measured]:
 
 
 def known_calls(languages: Iterable[str]) -> list[Measured]:
-    """Measured shares of calls found in given languages, lowest first.
+    """Return the measured shares of calls found in languages, lowest first.
 
     The result has one element for each of `languages` that was measured.
     """
@@ -73,7 +74,7 @@ def known_calls(languages: Iterable[str]) -> list[Measured]:
 
 
 def known_in(view: GraphView, nodes: IntArray) -> list[KnownCalls]:
-    """Shares of calls found in the languages of given nodes, lowest first.
+    """Return the shares of calls found in the nodes' languages, lowest first.
 
     Languages with edges from an indexer are excluded, because their share is higher. Languages that were never measured come last. They are
     listed only if some of the nodes are functions.
@@ -89,7 +90,7 @@ def known_in(view: GraphView, nodes: IntArray) -> list[KnownCalls]:
 
 
 def _indexed_languages(view: GraphView) -> set[str]:
-    """Languages of files with edges from a SCIP indexer.
+    """Return the languages of files with edges from a SCIP indexer.
 
     The result is cached for each graph.
     """

@@ -43,7 +43,7 @@ MAX_REF_CHARACTERS = 1000
 
 
 def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int]:
-    """Nodes that a typed reference such as `query.py:QuerySet.filter` means.
+    """Return the nodes that a reference like `a.py:QuerySet.filter` means.
 
     The result has several nodes only if several definitions have the same path and name. They are sorted by line, with overloads last.
 
@@ -98,12 +98,12 @@ def is_known(view: GraphView, name: str) -> bool:
 
 
 def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
-    """Paths of partly parsed files whose text contains the last name in `ref`."""
+    """Return partly parsed files whose text contains the last name in `ref`."""
     return _containing(view.failed_paths, ref, root)
 
 
 def _unparsed_with(view: GraphView, ref: str, root: Path) -> list[str]:
-    """Paths of files without a grammar that contain the last name of `ref`."""
+    """Return files without a grammar that contain the last name of `ref`."""
     language = view.arrays.paths.language
     return _containing(
         [path for number, path in enumerate(view.paths) if text_only_language(path) and language[number].as_py() == LANGUAGE], ref, root
@@ -111,7 +111,7 @@ def _unparsed_with(view: GraphView, ref: str, root: Path) -> list[str]:
 
 
 def _containing(paths: Sequence[str], ref: str, root: Path) -> list[str]:
-    """Paths of the files that contain the last name of `ref` as a word."""
+    """Return those of `paths` that contain the last name of `ref` as a word."""
     names = re.findall(r"[\w$]+", _TWIN.sub(r"\g<name>", ref))
     if not names:
         return []
@@ -128,7 +128,7 @@ def _containing(paths: Sequence[str], ref: str, root: Path) -> list[str]:
 
 
 def _ranks(view: GraphView, ref: str) -> list[list[int]]:
-    """Lists of nodes that a reference may mean, one list per interpretation.
+    """Return lists of nodes, one for each interpretation of a reference.
 
     The preferred interpretation comes first. The reference means the nodes of the first list that is not empty.
     """
@@ -160,10 +160,10 @@ def _ranks(view: GraphView, ref: str) -> list[list[int]]:
 
 
 def _inherited(view: GraphView, ref: str) -> list[int]:
-    """Definitions that `Class.member` means if the class inherits the member.
+    """Return the definitions that `Class.member` means if it is inherited.
 
-    Only the nearest bases count: a base hides the definitions of its own bases. An abstract definition, as in an interface, counts only if
-    there is no other.
+    The class inherits the member. Only the nearest bases count, because a base hides the definitions of its own bases. An abstract
+    definition, as in an interface, counts only if there is no other.
     """
     owner, _, member = ref.rpartition(".")
     members = [node for node in view.by_name(member).tolist() if view.label[node] == SYMBOL] if owner else []
@@ -234,12 +234,12 @@ def _one(view: GraphView, ref: str, candidates: list[int]) -> list[int]:
 
 
 def _in_file(view: GraphView, node: int) -> tuple[bool, int, int]:
-    """Sort key for definitions of one name: overloads last, then by line."""
+    """Return a sort key for definitions of one name: overloads last, by line."""
     return "overload" in view.modifiers(node) if view.label[node] == SYMBOL else False, int(view.start_line[node]), node
 
 
 def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:
-    """Names similar to a reference that was not found, best first.
+    """Return names similar to a reference that was not found, best first.
 
     First come names that equal the last name of `ref` except for case, then names with similar spelling. At most two symbols are returned
     for each name. If `ref` also names a class, symbols in a class of that name come first.

@@ -46,7 +46,7 @@ RELATIONS: Final[dict[str, Relation]] = {
 
 
 def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
-    """Nodes that have a relation to a node, such as its callers, with edges.
+    """Return nodes in a relation to a node, such as its callers, with edges.
 
     Nodes are sorted by four keys: code before tests, confidence of the edge (highest first), path, and line. Members of a class are sorted
     by line. Among tests of the node, those with a TESTS edge come first, and each test is listed once.
@@ -83,7 +83,7 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
 
 
 def one_edge_a_test(view: GraphView, edges: NDArray[Any]) -> NDArray[np.int64]:
-    """Position in `edges` of the best edge of each source node.
+    """Return the position in `edges` of the best edge of each source node.
 
     The best edge is a TESTS edge if there is one, else the edge with the highest confidence. The positions are in the order of the source
     nodes.
@@ -94,11 +94,11 @@ def one_edge_a_test(view: GraphView, edges: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, limit: int, offset: int) -> tuple[list[SymbolInfo], int]:
-    """Symbols whose name contains the query in any case, and their number.
+    """Return symbols whose name contains the query, and their total number.
 
-    Exact names come first, then names that begin with the query, then the rest. Exact names are sorted by four keys: code before tests,
-    same case before another, top-level definitions before members, and number of uses. Other names are sorted by length. Ties are sorted by
-    path and line.
+    Case is ignored. Exact names come first, then names that begin with the query, then the rest. Exact names are sorted by four keys: code
+    before tests, same case before another, top-level definitions before members, and number of uses. Other names are sorted by length. Ties
+    are sorted by path and line.
 
     An empty query lists every symbol by path and line. A dotted query such as `Cart.to` finds names that contain `to` inside an outer name
     that ends with `Cart`. If the query has several words, one must be in the name, the others in the qualified name or path. Names of
@@ -137,9 +137,10 @@ def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, lim
 
 
 def _standing(view: GraphView, node: int, written: str) -> tuple[int, int, int, int]:
-    """Sort key of a symbol whose name is the query in any case; lowest first.
+    """Return the sort key of a symbol whose name equals the query.
 
-    The keys are: is a test, differs from `written` in case, is a member, and minus the number of uses. `written` is the query as typed.
+    The comparison ignores case, and the lowest key comes first. The parts of the key are: is a test, differs from `written` in case, is a
+    member, and minus the number of uses. `written` is the query as typed.
     """
     parent = int(view.parent[node])
     member = parent >= 0 and view.label[parent] == SYMBOL and view.kind[parent] != _MODULE
@@ -173,7 +174,7 @@ def _holds(text: str, words: Sequence[str]) -> bool:
 
 
 def find_files(view: GraphView, query: str) -> list[str]:
-    """Paths that contain every word of the query, ignoring case.
+    """Return the paths that contain every word of the query, ignoring case.
 
     File names that contain all words come first, then shorter paths.
     """

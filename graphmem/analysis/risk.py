@@ -49,7 +49,7 @@ class Facts(NamedTuple):
 
 
 def assess(facts: Facts) -> Risk:
-    """Level and score of a change's risk.
+    """Return the level and the score of a change's risk.
 
     Returns:
         The level is `unknown` on three conditions: no dependents were found, nothing proves that none exist, and calls from outside the
@@ -85,15 +85,15 @@ def assess(facts: Facts) -> Risk:
 
 
 def _saturating(most: float, value: float, scale: float) -> tuple[float, float]:
-    """Points for a value, and the maximum number of points.
+    """Return the points for a value, and the maximum number of points.
 
-    The points approach the maximum `most` as the value grows; a larger `scale` slows this.
+    The points approach the maximum `most` as the value grows. With a larger `scale` the points grow more slowly.
     """
     return most * (1 - math.exp(-value / scale)), most
 
 
 def _reasons(facts: Facts, *, untested: bool, at_least: bool) -> list[str]:
-    """Reasons for a risk level as sentences, the easiest to understand first."""
+    """Return reasons for a risk level as sentences, the clearest first."""
     reasons = [facts.outside] if facts.outside else []
     if facts.dependents:
         near = f", {facts.direct:,} of them direct" if facts.direct < facts.dependents else ""

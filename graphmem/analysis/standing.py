@@ -1,7 +1,7 @@
-"""Compare a symbol's number of direct dependents with other symbols'.
+"""Rank a symbol by its number of direct dependents among other symbols.
 
-The risk level of a change depends on absolute numbers, so most symbols of a library have the same level. This rank, the standing, also
-distinguishes symbols of one level.
+The risk level of a change depends on absolute numbers, so most symbols of a library have the same level. This rank, called the standing,
+also distinguishes symbols of the same level.
 """
 
 from __future__ import annotations

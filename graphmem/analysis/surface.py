@@ -36,9 +36,9 @@ _CALLED_BY: Final = {
 
 
 def outside_callers(view: GraphView, targets: Sequence[int]) -> str:
-    """Sentence that says why code outside the project may call a target.
+    """Return a sentence on why code outside the project may call a target.
 
-    Returns "" if nothing indicates such calls.
+    The result is "" if nothing indicates such calls.
     """
     for node in targets:
         if said := _outside_use(view, node):
@@ -81,7 +81,7 @@ def _is_shown_again(view: GraphView, node: int) -> bool:
 
 
 def _classes_that_have(view: GraphView, node: int) -> list[int]:
-    """The class of a public method, and its subclasses outside tests.
+    """Return the class of a public method, and its subclasses outside tests.
 
     The nodes are ascending. The list is empty if `node` is not a public method.
     """
@@ -129,7 +129,7 @@ def _is_private(name: str) -> bool:
 
 
 def _external_base(view: GraphView, node: int) -> str:
-    """Class outside the project that may call a method, or "".
+    """Return the class outside the project that may call a method, or "".
 
     The class of the method `node` inherits, perhaps indirectly, from it.
     """

@@ -60,17 +60,17 @@ _ADJACENCIES: WeakKeyDictionary[GraphView, dict[bool, Adjacency]] = WeakKeyDicti
 
 
 def forward(view: GraphView) -> Adjacency:
-    """Dependencies of each node, in the form that `walk` needs."""
+    """Return the dependencies of each node, in the form that `walk` needs."""
     return _adjacency(view, is_forward=True)
 
 
 def reverse(view: GraphView) -> Adjacency:
-    """Dependents of each node, in the form that `walk` needs."""
+    """Return the dependents of each node, in the form that `walk` needs."""
     return _adjacency(view, is_forward=False)
 
 
 def _adjacency(view: GraphView, *, is_forward: bool) -> Adjacency:
-    """Neighbours of all nodes in one direction, computed once for a graph."""
+    """Return the neighbours of all nodes in one direction; cached by graph."""
     known = _ADJACENCIES.setdefault(view, {})
     if is_forward not in known:
         near, far = (view.src, view.dst) if is_forward else (view.dst, view.src)
@@ -129,9 +129,9 @@ class Walk:
     last: dict[int, _Last]  # nodes whose most confident path ends with an edge that leads no further
 
     def paths(self, nodes: Sequence[int]) -> list[list[int]]:
-        """For each of `nodes`, the edge rows of the most confident path to it.
+        """Return the edges of the most confident path to each of `nodes`.
 
-        The first edge of a path is the one at the seed (start node).
+        Edges are row numbers. The first edge of a path is the one at the seed (start node).
         """
         last: dict[int, tuple[int, int]] = {}  # node -> (level, entry) that improved it last
         wanted = np.asarray([node for node in nodes if node not in self.last], dtype=np.int64)
@@ -158,7 +158,7 @@ class Walk:
 
 
 def step_values(view: GraphView, kinds: Collection[str], weights: dict[str, float]) -> FloatArray:
-    """Value of each edge as one step of a walk, shape (edges,).
+    """Return the value of each edge as one step of a walk, shape (edges,).
 
     The value is the edge's confidence times the weight of its kind. It is 0 for edges whose kind is not in `kinds`.
     """
@@ -230,9 +230,9 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
 
 
 def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, levels: list[_Level], floor: float) -> Iterator[_Last]:
-    """Edges that can only be the last step of a path, by depth and row.
+    """Yield edges that can only be the last step of a path, by depth and row.
 
-    They lead on from the nodes of each level of a walk, and from the start nodes. Each path has a value of at least `floor`.
+    The edges lead on from the nodes of each level of a walk, and from the start nodes. Each path has a value of at least `floor`.
     """
     if not len(adjacency.begins):
         return
@@ -251,9 +251,9 @@ def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, level
 
 
 def reached(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], floor: float) -> IntArray:
-    """Nodes that a walk through the graph reaches at any depth, ascending.
+    """Return the nodes that a walk reaches at any depth, ascending.
 
-    This takes about half the time of `walk`, because it does not store paths.
+    The call takes about half the time of `walk`, because it does not store paths.
     """
     size = len(adjacency.pointers) - 1
     best = np.zeros(size, dtype=np.float32)
@@ -298,7 +298,7 @@ def _ascending(nodes: IntArray, size: int) -> IntArray:
 
 
 def _neighbours(adjacency: Adjacency, frontier: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Edges of the nodes `frontier`, as three arrays.
+    """Return the edges of the nodes `frontier`, as three arrays.
 
     The first array has the number of edges of each node. The other two have, for each edge, the node at the other end and the edge row.
     """

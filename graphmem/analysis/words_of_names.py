@@ -56,7 +56,7 @@ def name_features(view: GraphView, tests: IntArray, targets: Sequence[int]) -> F
 
 
 def _words_of(view: GraphView, nodes: list[int]) -> list[frozenset[str]]:
-    """Words of the qualified name of each of `nodes`; cached for each graph."""
+    """Return the words of each node's qualified name; cached for each graph."""
     known: dict[int, frozenset[str]] = view.kept.setdefault("words of names", {})
     missing = [node for node in nodes if node not in known]
     if missing:

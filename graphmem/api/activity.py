@@ -24,15 +24,15 @@ class Activity:
         self.has_answered = False  # any request
 
     def idle_seconds(self) -> float:
-        """Seconds since the last request ended; 0 while one is open."""
+        """Return the seconds since the last request ended; 0 while one is open."""
         return 0.0 if self._open else time.monotonic() - self._last
 
     def begin(self) -> None:
-        """Count a new request, which is open from now on."""
+        """Count one more open request."""
         self._open += 1
 
     def end(self) -> None:
-        """Count an open request as answered, and note the time."""
+        """Count one open request less, and note the time."""
         self._open -= 1
         self._last = time.monotonic()
         self.has_answered = True

@@ -178,9 +178,10 @@ def keys_of(options: ServerOptions) -> Keys:
 
 
 def body_limits(options: ServerOptions) -> dict[str, int]:
-    """Return the body limits of imports and pushes, in bytes by path.
+    """Return the maximum body sizes of two routes, in bytes by path.
 
-    For all other paths, the limit is `options.limits.body_bytes`.
+    The routes take imported documents of memories, and indexes from `graphmem push`. For all other paths, the limit is
+    `options.limits.body_bytes`.
     """
     usual = options.limits.body_bytes
     return {IMPORT_PATH: max(IMPORT_BYTES, usual), PUSH_PATH: max(BODY_BYTES, usual)}
@@ -212,7 +213,7 @@ class GraphQLOrPage:
 
 
 async def not_found(request: Request, error: Exception) -> Response:
-    """Answer a request for an unknown address."""
+    """Answer a request for an unknown address with an error."""
     if request.url.path.startswith(PREFIX):
         name, _ = project_and_branch(request.url.path.removeprefix(PREFIX).partition("/")[0])
         return _json(payload("BAD_INPUT", f"this server has no project {name[:80]!r} that you may use; {_ROLES}"), 404)
@@ -220,7 +221,7 @@ async def not_found(request: Request, error: Exception) -> Response:
 
 
 async def not_allowed(request: Request, error: Exception) -> Response:
-    """Answer a request whose method the route does not support."""
+    """Answer a request with an error if its route does not support the method."""
     return _not_allowed((getattr(error, "headers", None) or {}).get("Allow", "GET"))
 
 

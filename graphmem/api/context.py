@@ -147,9 +147,9 @@ class Operation:
         return await self._runner.run(self.deadline, self._as_expected, partial(operation, *args, **kwargs))
 
     def _as_expected(self, operation: Callable[[], T]) -> T:
-        """Run `operation`; check that the index has the expected state.
+        """Run `operation`, and check that the index has the expected state.
 
-        The state is given by a number that grows with each committed change of the index. So one check after `operation` is enough.
+        The state is a counter that grows with each committed change of the index. So one check after `operation` is enough.
 
         Raises:
             GenerationChangedError: the index has another state.
@@ -166,7 +166,7 @@ class Operation:
         return answer
 
     def begin_event(self) -> None:
-        """Begin the next event of a subscription, with a new deadline.
+        """Start a new deadline for the next event of a subscription.
 
         Data that was cached for the previous event is dropped.
         """

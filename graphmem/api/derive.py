@@ -32,7 +32,7 @@ _SCALARS: Final = (str, int, float, bool)
 
 
 def _given_time(value: object) -> str:
-    """Return a DateTime of a request unchanged; the operation parses it.
+    """Return the DateTime of a request unparsed; the operation parses it.
 
     Raises:
         ValueError: the value is not a string.

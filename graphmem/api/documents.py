@@ -1,7 +1,7 @@
 """Parse, validate and measure each GraphQL document (query text) once.
 
-Strawberry has caches for parsing and validation. The key of these caches is a hash of the whole syntax tree. Computing it takes more than
-0.5 ms for a larger persisted operation. Here the text of the document is the key.
+Strawberry also caches parsing and validation, but its cache key is a hash of the whole syntax tree. Computing this hash takes more than 0.5
+ms for a larger persisted operation. Here the key is the text of the document.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ Seen = dict[int, tuple[Any, dict[str, Any]]]
 class _Work(threading.local):
     """The objects that this thread has rendered for the current answer.
 
-    A compiled function runs in one thread without interruption, so the objects of different answers do not mix.
+    A compiled function runs in one thread without interruption. So the objects of different answers cannot be mixed up.
     """
 
     seen: defaultdict[Render, Seen] | None = None  # by the function that renders the objects

@@ -77,9 +77,9 @@ def times(limits: ServerLimits) -> dict[Phase, Allowed]:
 
 
 def room(limits: ServerLimits) -> int:
-    """Return how many connections the server accepts at most.
+    """Return the maximum number of connections that the server accepts.
 
-    It is the configured number, or less if the process may open fewer files.
+    The result is the configured number, or less if the process may open fewer files.
     """
     soft = soft_limit("NOFILE")
     files = limits.connections if soft is None else soft - OWN_FILES
@@ -98,7 +98,7 @@ def cut_off(transport: asyncio.Transport) -> None:
 
 
 class Slot:
-    """The record of one accepted connection, and what it waits for."""
+    """The record of one accepted connection, with the event it waits for."""
 
     def __init__(self, address: str, let_go: Callable[[], object]) -> None:
         self.address = address

@@ -84,7 +84,7 @@ class PeopleRights(Rights):
 
 
 class _Place(NamedTuple):
-    """A project of the server, or one of its branches."""
+    """A project of the server or a branch of it, to which a name refers."""
 
     project: str
     branch: BranchId | None
@@ -133,7 +133,7 @@ class HubService:
 
     @property
     def in_place(self) -> bool:
-        """Whether the directory of the projects was not moved since the start."""
+        """Whether the directory of the projects is still where it was opened."""
         return index_id(self.hosting.folder) == self.index_id
 
     def projects(self) -> ServedProjects:
@@ -237,7 +237,10 @@ class HubService:
 
     @contextlib.contextmanager
     def _using(self, place: _Place) -> Iterator[Any]:
-        """Keep a project or a branch open inside a block."""
+        """Open a project or a branch, and keep it open inside a `with` block.
+
+        The block receives its operations.
+        """
         with self.hosting.using(place.project) as line:
             if place.branch is None:
                 yield line

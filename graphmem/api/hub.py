@@ -236,7 +236,10 @@ class HubApp:
         return service
 
     async def _unmount_idle(self) -> None:
-        """Close the applications of projects that had no request for a while."""
+        """Close the applications of projects that had no request for a while.
+
+        Branches that have expired are deleted, too.
+        """
         for key, mount in list(self._mounts.items()):
             if not mount.users and time.monotonic() - mount.last >= self._hosting.idle_s:
                 await self._unmount(key, mount)
@@ -257,7 +260,10 @@ class HubApp:
                 await mount.life.aclose()
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Close idle projects while the server's application runs."""
+        """Run the server's application, and close idle projects meanwhile.
+
+        At the end, all projects are closed.
+        """
 
         async def look() -> None:
             while True:

@@ -19,7 +19,7 @@ Number = TypeVar("Number", int, float)
 class ServerLimits:
     """Limits of one request to the server.
 
-    The class is frozen and hashable, because validation rules are cached for each set of limits.
+    The class is frozen and hashable, so that validation rules can be cached for each set of limits.
     """
 
     depth: int = 12  # nested fields, without introspection

@@ -21,9 +21,9 @@ Call = Callable[..., Awaitable[Any]]
 
 
 class SitesOf(NamedTuple):
-    """Key of a batched load: edges of one symbol in one relation.
+    """Key of a batched load: the edges of one symbol in one relation.
 
-    `relation` is, for example, the callers. `limit` is the maximum number of edges, and `id` is that of the symbol.
+    `relation` is, for example, callers. `limit` is the maximum number of edges. `id` is the id of the symbol.
     """
 
     relation: Relation
@@ -34,7 +34,7 @@ class SitesOf(NamedTuple):
 class KnownOf(NamedTuple):
     """Key of a batched load: the memories about one symbol or file.
 
-    `limit` is the maximum number of memories, and `id` is that of the symbol or file.
+    `limit` is the maximum number of memories. `id` is the id of the symbol or file.
     """
 
     limit: int

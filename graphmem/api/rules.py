@@ -84,7 +84,7 @@ def too_much(limit: str, allowed: int, found: int, node: Node | None = None) -> 
         limit: name of the limit, such as depth.
         allowed: the highest allowed number.
         found: the number in the document.
-        node: the place in the document, if known.
+        node: the part of the document to which the error refers, if known.
     """
     return GraphQLError(
         f"The operation is too large: its {limit} is {found:,}, and at most {allowed:,} is allowed; ask for less at a time",

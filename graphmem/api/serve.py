@@ -153,7 +153,7 @@ class Server:
                 self._own.close()
 
     def idle_seconds(self) -> float:
-        """Seconds since the last request ended; 0 while one is open."""
+        """Return the seconds since the last request ended; 0 while one is open."""
         return self._state.activity.idle_seconds()
 
     @property
@@ -200,7 +200,7 @@ class _Uvicorn(uvicorn.Server):
         return Acceptor(listener, self._connections, protocol, tls, self._state.limits.header_seconds)
 
     async def on_tick(self, counter: int) -> bool:
-        """A few times a second, close connections whose time limit has passed."""
+        """Close connections whose time limit has passed, a few times a second."""
         if counter % LOOK_TICKS == 0:
             self._connections.end_late()
         return await super().on_tick(counter)

@@ -1,4 +1,4 @@
-"""Options that all commands share, and code around each command.
+"""Define commands: the options that all share, and how each one runs.
 
 A command is a function whose first parameter is the open `CommandContext`. `@command` declares how the command differs from others. Two
 annotations extend typer's annotations: `Was` is an earlier name of an option, and `Setting` marks an option whose value is a setting.
@@ -139,7 +139,7 @@ def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame 
 def _as_setting(value: Any) -> Any:
     """Convert the value of a command's option to the value of a setting.
 
-    A path becomes a string. False becomes None: the user did not give the flag, so the setting stays unchanged.
+    A path becomes a string. False becomes None, because the user did not give the flag. Then the setting stays unchanged.
     """
     return str(value) if isinstance(value, Path) else None if value is False else value
 

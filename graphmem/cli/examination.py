@@ -259,7 +259,7 @@ def _evidence(report: dict[str, Any]) -> list[Finding]:
 
 
 def _indexer(one: dict[str, Any]) -> str:
-    """Write a sentence about a SCIP indexer that could check calls."""
+    """Return a sentence on a SCIP indexer that could check calls."""
     does = f"{one['program']} can check the calls of {one['files']:,} files"
     if not one["installed"]:
         return f"{does}; {one['install']}"
@@ -271,7 +271,7 @@ def _megabytes(size: int) -> str:
 
 
 def _flat(value: Any) -> str:
-    """Write a mapping on one line, without empty values."""
+    """Return a mapping as one line of text, without empty values."""
     if isinstance(value, dict):
         return ", ".join(f"{key.replace('_', ' ')} {_flat(inner)}" for key, inner in value.items() if inner not in ("", None))
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

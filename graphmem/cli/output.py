@@ -130,7 +130,10 @@ class Output:
 
 
 def _bare(cell: Cell) -> str:
-    """Return the text of a cell (a string with an optional style), unstyled."""
+    """Return the text of a cell without its style.
+
+    A cell is a string with an optional style.
+    """
     if isinstance(cell, tuple):
         cell = cell[0]
     return inert(f"{cell:,}" if isinstance(cell, int) else str(cell))
@@ -166,5 +169,5 @@ def joined(cells: Iterable[Cell]) -> Text:
 
 
 def plural(count: int, noun: str, many: str = "") -> str:
-    """Write a count with its noun: `1 file`, `2,818 files`."""
+    """Return a count with its noun: `1 file`, `2,818 files`."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"

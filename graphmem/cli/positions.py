@@ -20,7 +20,10 @@ class Position(NamedTuple):
 
 
 def position(written: str) -> Position:
-    """Read `path`, `path:line` or `path:line:column`, also with a last colon."""
+    """Split `path`, `path:line` or `path:line:column` into its parts.
+
+    A colon at the end is ignored.
+    """
     match = _POSITION.match(written)
     if match is None:
         return Position(written)
@@ -33,15 +36,16 @@ def paths_of(written: Iterable[str] | None) -> list[str]:
 
 
 def with_plain_paths(arguments: Mapping[str, Any], names: Iterable[str], *, fills: bool) -> dict[str, Any]:
-    """Return the arguments of a command with plain paths.
+    """Return a command's arguments, with `a.py` in place of `a.py:12:3`.
 
     Args:
         arguments: the values by the names of their parameters.
         names: parameters that are a path, or a list of paths.
-        fills: whether the position of a path becomes the arguments `line` and `column`; arguments that were given win.
+        fills: whether the line and column after a path become the arguments `line` and `column`. Values that were passed for these
+            arguments take precedence.
 
     Raises:
-        BadInputError: positions fill arguments, and the line is missing.
+        BadInputError: `fills` is true, but the line is missing.
     """
     found = dict(arguments)
     for name in found.keys() & set(names):

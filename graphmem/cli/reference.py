@@ -166,7 +166,7 @@ def _signed(parameter: Parameter) -> str:
 
 
 def _type(hint: Any) -> str:
-    """Write a type in Python's notation, without annotations and modules."""
+    """Return a type in Python's notation, without annotations and modules."""
     hint = split(hint)[0]
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Literal:

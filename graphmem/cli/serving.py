@@ -336,7 +336,7 @@ class _Run:
         output.line((f"  {by_it}Ctrl-C ends it", "dim"))
 
     def _follow_vectors(self) -> None:
-        """Compute vectors in the background, and show a progress bar.
+        """Compute vectors in the background, and show their progress.
 
         The server answers searches in the meantime.
         """

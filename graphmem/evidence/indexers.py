@@ -184,8 +184,8 @@ def _telling(output: Sequence[str]) -> str:
 def _projects(root: Path, marker: str) -> list[str]:
     """Return the directories below the root that have a file named `marker`.
 
-    An example of a marker is `tsconfig.json`. If the root itself has the file, the list is empty: the indexer then finds all projects by
-    itself.
+    An example of a marker is `tsconfig.json`. If the root itself has the file, the list is empty, because the indexer then finds all
+    projects by itself.
     """
     if not marker or (root / marker).exists():
         return []

@@ -30,7 +30,7 @@ _PRECEDENCE: Final = {rule: place for place, rule in enumerate(SOURCE_OF_RULE)}
 
 
 class Outside:
-    """Adds edges that outside tools observed to the index runs of one project.
+    """Adds the edges that outside tools observed to one project's code graph.
 
     Outside tools are SCIP indexers, recorded test runs and coverage. Not thread-safe.
 
@@ -58,9 +58,10 @@ class Outside:
 
     @property
     def mark(self) -> str:
-        """Version of the stored edges of outside tools, to be saved in the graph.
+        """Return the version of the stored edges that outside tools reported.
 
-        Call this after `update`. The next run passes the saved version to `update` and `is_due`, which find changes since then.
+        The caller saves the version in the graph. Call this method after `update`. The next run passes the saved version to `update` and
+        `is_due`, which find the changes since then.
         """
         return self._sidecar.mark()
 
@@ -124,7 +125,7 @@ class Outside:
         return found._replace(edges=sorted(edges.values()), unresolved=[row for row in found.unresolved if not _is_settled(row, settled)])
 
     def let_go(self) -> None:
-        """Release the parsed files from memory, after all files are merged."""
+        """Release the parsed files from memory; call this after all merges."""
         self._resolver = None
         self._definitions = {}
 
@@ -148,7 +149,7 @@ class Outside:
     def _state(self, number: int, body: str | None) -> tuple[bool, bool]:
         """Return whether a definition exists, and whether its body is unchanged.
 
-        The body is compared with that at the time when a tool saw the edge.
+        The body is compared with the body at the time when a tool saw an edge of the definition.
 
         Args:
             number: number of the definition in the stored edges.
@@ -209,7 +210,10 @@ class Outside:
             ranks[key] = min(rank, ranks.get(key, rank))
 
     def _definition(self, place: Place) -> Definition | None:
-        """The current definition at a place (path, name, kind, ordinal), or None."""
+        """Return the current definition at a place, or None if it is gone.
+
+        A place is (path, qualified name, kind, ordinal).
+        """
         known = self._definitions.get(place.path)
         if known is None:
             facts = self._resolver.facts(place.path) if self._resolver is not None else None
@@ -227,11 +231,11 @@ class Outside:
 
 
 def _raised(known: EdgeRow | None, key: tuple[str, str, str], rule: str, lines: set[int], *, is_first: bool) -> EdgeRow:
-    """Return an edge with the rule and confidence that a tool gives it.
+    """Return an edge with the rule and confidence of the tool that saw it.
 
-    `key` is (kind, source id, target id) of the edge, `known` the edge so far, or None. `lines` are the lines that the tool reported. Lines
-    of a SCIP index are added to those of the edge. Lines of a test run are used only if the edge has no lines. If `is_first` is False,
-    another tool takes precedence, and only the lines change.
+    `key` is (kind, source id, target id) of the edge. `known` is the edge so far, or None. `lines` are the lines that the tool reported.
+    Lines of a SCIP index are added to those of the edge. Lines of a test run are used only if the edge has no lines. If `is_first` is
+    False, another tool takes precedence, and only the lines change.
     """
     before = {int(line) for line in known.lines.split(",") if line} if known is not None else set()
     every = before | lines if rule == "scip" or not before else before

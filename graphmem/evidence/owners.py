@@ -17,8 +17,8 @@ def owners_of_lines(path: str, lines: int, definitions: Sequence[Definition]) ->
     """Return, for each line of a file, the innermost function around the line.
 
     Item n of the list is for line n; item 0 is unused. An item is None if the line is outside of functions. The body of a function is all
-    lines after the line with its name. The line with the name, and decorators, belong to the enclosing scope: they run when the function is
-    defined. If a whole function is on one line, the line belongs to the function.
+    lines after the line with its name. The line with the name, and decorators, belong to the enclosing scope, because they run when the
+    function is defined. If a whole function is on one line, the line belongs to the function.
     """
     owners: list[End | None] = [None] * (lines + 2)
     ends: list[End | None] = []

@@ -85,9 +85,9 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
 
 
 class Sighting(NamedTuple):
-    """The calls that a test run showed, and everything that was not usable.
+    """The calls that a test run recorded, and lists of unusable parts.
 
-    Not usable are functions without a definition, test items without a definition, and files that changed during the run.
+    Unusable are functions without a definition, test items without a definition, and files that changed during the run.
     """
 
     observations: list[Observation]

@@ -57,7 +57,7 @@ cannot be done.
 class Ready(NamedTuple):
     """Memories that were prepared for the next turn of a session.
 
-    A language model may check the relevance of the memories. If it did not, `note` says why.
+    A language model may check whether the memories are relevant. If no check was made, `note` says why.
     """
 
     found: list[Candidate]  # not yet shown, best first
@@ -65,7 +65,7 @@ class Ready(NamedTuple):
 
 
 class Looking(Protocol):
-    """Interface to the search of a project, for the background thread."""
+    """Interface through which the background thread searches a project."""
 
     def vector(self, text: str) -> Sequence[float] | None:
         """Return a message's vector of unit length; None without a model."""
@@ -174,9 +174,9 @@ class ContextAgent:
             return Ready(ready, state.note)
 
     def shown(self, session: str) -> frozenset[str]:
-        """Ids of memories that a session has been shown in its current topic.
+        """Return ids of memories that a session was shown in its current topic.
 
-        It should not be shown them again. A reset after every 50 turns empties the set, too.
+        A memory in the result should not be shown to the session again. The set is emptied at a change of topic and after every 50 turns.
         """
         with self._lock:
             return frozenset(self._sessions.use(session).shown)

@@ -28,7 +28,7 @@ _MARGIN: Final = 0.15  # share of a deadline reserved for writing and sending th
 
 
 class Timed(NamedTuple, Generic[T]):
-    """The result of a call with a deadline: its value, or that it is late."""
+    """The result of a call with a deadline: its value, or None if it was late."""
 
     value: T | None  # None if it was late
     seconds: float

@@ -173,7 +173,7 @@ class EditBook:
             self._sessions.use(session).tested = True
 
     def unopened(self, session: str) -> list[Dependent]:
-        """Return code that uses changed signatures, in files not yet opened.
+        """Return code that uses a changed signature, in files not yet opened.
 
         If these files are the same as in the last result, the list is empty.
         """
@@ -190,8 +190,9 @@ class EditBook:
         """Return a reminder of forgotten files for an agent that stops, or "".
 
         A session gets the reminder once. A forgotten file was not opened, although the edits or the task concern it. For example, it uses a
-        changed signature or often changes together with an edited file. Tests that did not run are named, too. At most `AT_STOP` files are
-        named, the likeliest first; users of a changed signature and files that change along are counted beyond that.
+        changed signature or often changes together with an edited file. Tests that did not run are named, too. About `AT_STOP` files are
+        named, the likeliest first. Further users of a changed signature, and further files that often change with edited ones, are only
+        counted.
         """
         with self._lock:
             state = self._sessions.get(session)

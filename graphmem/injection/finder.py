@@ -348,10 +348,10 @@ class Finder:
         return row.status != "candidate" or self._trust.now().level() != "cautious"
 
     def is_sure(self, info: MemoryInfo, session: str = "") -> bool:
-        """Return whether a memory's confidence allows showing it in a session.
+        """Return whether a memory's confidence and scope allow showing it.
 
-        The memory's confidence must meet the trust level, and its scope must include the session. Memories that await review are never
-        shown.
+        The memory's confidence must be high enough for the trust level, and its scope must include the session. Memories that await review
+        are never shown.
         """
         row = self._projections.memories().row(info.id)
         return row is not None and not is_held(row) and self._is_of(row, session) and self._is_sure(row, self._book.clock.now())
@@ -376,8 +376,9 @@ class Finder:
     def _sureness(self, row: MemoryRow, now: datetime, *, fades: bool = True) -> float:
         """Return a memory's confidence, ignoring changes of the memory's code.
 
-        Elsewhere, such a change lowers the confidence. But the person who changed the code needs the memory most. The text shown with the
-        memory mentions the change. Removed code does lower the confidence. With `fades=False`, age does not lower the confidence, either.
+        In other uses, a change of the code lowers the confidence. But the person who changed the code needs the memory most, and the text
+        shown with the memory mentions the change. Removed code does lower the confidence. With `fades=False`, age does not lower the
+        confidence.
         """
         there = [link for link in self._projections.memories().about(row.id) if link.anchor != Anchor.SUSPECT]
         return round(
@@ -385,7 +386,7 @@ class Finder:
         )  # rounded as displayed: further digits change while it is read
 
     def leaning(self, phase: str) -> Mapping[str, float]:
-        """Return how accepted weights of memory types differ from built-in ones.
+        """Return the ratio of accepted to built-in weights of memory types.
 
         The result maps a memory type to the accepted weight in `phase` divided by the built-in one. Types whose two weights are equal are
         left out.
@@ -425,8 +426,8 @@ def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
 def _stands(row: MemoryRow) -> bool:
     """Return whether a memory applies to every session (a standing memory).
 
-    The result is True for pinned memories, and for those with a scope in STANDING_SCOPES or a type in STANDING_TYPES. Exception: of the
-    memories made from the project's own files, only the overview and pinned ones apply. Agents read the project's instruction files by
+    The result is True for pinned memories, and for those with a scope in STANDING_SCOPES or a type in STANDING_TYPES. Of the memories made
+    from the project's own files, only the overview and pinned ones apply, because agents read the project's instruction files by
     themselves.
     """
     if row.status == "pinned":

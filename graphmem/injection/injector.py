@@ -154,7 +154,7 @@ class Injector:
             return first
 
     def memories_changed(self, delta: KnowledgeDelta) -> None:
-        """Process a write of memories: new ones, and newly disputed ones.
+        """Note new memories and newly disputed memories after a write.
 
         Call this after each write. A new memory may be shown to the session that made it, unless it only repeats words of this session. A
         memory that is now disputed counts as flagged wrong in each open session to which it was shown.
@@ -428,9 +428,10 @@ class Injector:
         return self._pack(ask, budget, [*rules, *items], until, why, notes)
 
     def _step(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Return the items to show between two steps of an agent, if any.
+        """Return the items to show between two steps (tool calls) of an agent.
 
-        A trigger (the reason to show something) determines the items. An example is a trap (warning) about a file that was just read.
+        A trigger is a reason to show something, such as a warning about a file that was just read. The trigger determines the items.
+        Without a trigger, there are none.
         """
         trigger: Trigger | None = self.steps.step(ask.session, self.agent.shown(ask.session), self.trust.threshold())
         if trigger is None:

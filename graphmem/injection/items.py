@@ -127,7 +127,10 @@ def with_extras(content: str, details: Mapping[str, Any] | None) -> str:
 
 
 def _has_all(content: str, value: Any) -> bool:
-    """Return whether the content of a memory mentions every item of a list."""
+    """Return whether the content of a memory mentions every item of a list.
+
+    The result is False for an empty list, and for a value that is not a list.
+    """
     entries = [str(one.get("description", "")) if isinstance(one, dict) else str(one) for one in value] if isinstance(value, list) else []
     return bool(entries) and all(one.casefold() in content.casefold() for one in entries)
 

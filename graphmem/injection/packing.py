@@ -70,7 +70,7 @@ def choose(found: Sequence[Item], left_out: Tally[str] | None = None) -> list[It
 def merged(pieces: Iterable[Item]) -> list[Item]:
     """Merge pieces of code of the same file that overlap or touch.
 
-    The file whose piece has the best score is first. Within a file the order is by line.
+    The file that has the piece with the best score is first. Within a file the order is by line.
     """
     by_file: dict[str, list[Item]] = {}
     for one in pieces:

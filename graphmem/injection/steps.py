@@ -36,9 +36,9 @@ class Trigger(NamedTuple):
 
 @dataclass(slots=True)
 class _Steps:
-    """The recent actions of one session, to decide about its next step.
+    """Recent actions of one session, from which its triggers are found.
 
-    Each tool call of an agent is a step.
+    A trigger is a reason to show a memory between two tool calls (steps).
     """
 
     step: int = 0

@@ -65,9 +65,9 @@ class Experience:
 
 
 class TrustBook:
-    """Stores how well memories worked in one project's sessions. Thread-safe.
+    """Records how well memories worked in one project's sessions, in a file.
 
-    The file has the numbers of sessions and of memories flagged wrong; see `Experience`.
+    The file has the numbers of sessions and of memories flagged wrong; see `Experience`. Thread-safe.
 
     Args:
         folder: the index directory.

@@ -58,14 +58,17 @@ class Doubt(NamedTuple):
 
 
 class Said(NamedTuple):
-    """Memories that an agent's message cites, and memories it calls wrong."""
+    """The memories that an agent's message cites, and those it calls wrong."""
 
     used: list[str]
     doubts: list[Doubt]
 
 
 class Followed(NamedTuple):
-    """Names that an edit added or removed in accordance with a memory."""
+    """The names by which an edit followed a memory.
+
+    The edit added names that the memory recommends, or removed names that it rejects.
+    """
 
     added: frozenset[str]
     removed: frozenset[str]
@@ -110,7 +113,7 @@ class UseBook:
                     state.shown[one.id] = one
 
     def cited_in(self, session: str, text: str) -> Said:
-        """Return the memories that an agent's words cite, and those called wrong."""
+        """Return the memories that an agent's message cites or calls wrong."""
         with self._lock:
             state = self._sessions.get(session)
             if state is None or not state.shown or "#" not in text:

@@ -63,7 +63,7 @@ def actions(server: Editor) -> None:
 
 
 def commands(server: Editor) -> None:
-    """Let an editor run the commands of graphmem's code actions.
+    """Let an editor run graphmem's commands, such as those of code actions.
 
     The URI of a document, which is an argument of each command, selects the project.
     """

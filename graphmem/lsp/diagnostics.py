@@ -1,7 +1,8 @@
-"""Register warnings on memories and on users of changed signatures.
+"""Show warnings about memories, and about users of changed signatures.
 
-A memory is suspect if it was written before its code changed. Signatures are compared with HEAD, once for all documents that were opened or
-saved at about the same time. Warnings are computed in a separate thread, so that a hover never waits for the warnings of many documents.
+A memory is suspect if it was written before its code changed. A signature counts as changed if it differs from the commit HEAD. The
+comparison with HEAD is made once for all documents that were opened or saved at about the same time. Warnings are computed in a separate
+thread, so that a hover never waits for the warnings of many documents.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Reports:
 def _publish(editor: Editor, uris: list[str]) -> None:
     """Publish the warnings of documents in two steps.
 
-    Warnings on memories are published first. Warnings on changed signatures take longer to compute, and are added later.
+    Warnings about memories are published first. Warnings about changed signatures take longer to compute, and are added later.
     """
     warnings = {uri: _suspect(editor, uri) for uri in uris if uri in editor.workspace.text_documents}
     for uri, found in warnings.items():
@@ -94,9 +95,9 @@ def _publish(editor: Editor, uris: list[str]) -> None:
 
 
 def _suspect(editor: Editor, uri: str) -> list[lsp.Diagnostic]:
-    """Return warnings on memories that were written before their code changed.
+    """Return warnings about memories that are older than their changed code.
 
-    The result is empty if the document is not indexed.
+    Such a memory was written before its code changed. The result is empty if the document is not indexed.
     """
     texts = editor.texts(uri)
     try:

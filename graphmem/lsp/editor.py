@@ -63,9 +63,9 @@ class Editor(LanguageServer):
         self._told: set[str] = set()
 
     def project(self, uri: str) -> Project:
-        """The project to which a document belongs.
+        """Return the project to which a document belongs.
 
-        This is the project of the innermost workspace folder around the document, or else the first project.
+        The result is the project of the innermost workspace folder around the document, or else the first project.
         """
         path = Path(uris.to_fs_path(uri) or "").resolve()
         folders = [Path(uris.to_fs_path(one) or "").resolve() for one in self.workspace.folders]
@@ -80,27 +80,27 @@ class Editor(LanguageServer):
             return found
 
     def projects(self) -> list[Project]:
-        """The projects of all folders of the workspace, in their order."""
+        """Return the projects of all folders of the workspace, in their order."""
         found = [self._first, *(self.project(uri) for uri in self.workspace.folders)]
         return list(dict.fromkeys(found))
 
     def texts(self, uri: str) -> Texts:
-        """The files of the project to which a document belongs, as `Texts`.
+        """Return the files of a document's project, as the editor shows them.
 
-        Open documents have the text in the editor.
+        A document that is open in the editor has the text in the editor, with unsaved edits.
         """
         return Texts(self.project(uri).root, self.workspace)
 
     def at(self, uri: str, position: lsp.Position) -> SymbolAt | None:
-        """The symbol at a position in the editor's text.
+        """Return the symbol at a position in the editor's text, or None.
 
-        None if the saved file does not contain the name at that position.
+        The result is None if the saved file does not contain the name at that position.
         """
         place = self.texts(uri).position(uri, position)
         return self.project(uri).service().symbol_at(place.path, place.line, place.column) if place is not None else None
 
     def detail(self, uri: str, position: lsp.Position) -> SymbolDetail | None:
-        """The symbol named at a position in the editor, with its edges, or None."""
+        """Return the symbol at a position in the editor, with its edges, or None."""
         found = self.at(uri, position)
         return self.project(uri).service().symbol(found.symbol.id) if found is not None and found.symbol is not None else None
 

@@ -16,7 +16,7 @@ SHOWN: Final = 3  # names of a list
 
 
 def hover_text(found: Hover) -> str:
-    """Write a symbol's signature, callers, tests and memories as Markdown.
+    """Return a symbol's signature, callers, tests and memories as Markdown.
 
     Files that usually change together with the symbol's file are listed, too.
     """
@@ -41,7 +41,7 @@ def hover_text(found: Hover) -> str:
 
 
 def lens_title(entry: OutlineEntry) -> str:
-    """Write the counts of a symbol, such as `12 callers · 3 tests · 1 trap`.
+    """Return the counts of a symbol, such as `12 callers · 3 tests · 1 trap`.
 
     A trap is a memory that warns of a mistake. Any other memory is counted as a note. Counts of 0 are left out.
     """

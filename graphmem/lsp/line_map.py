@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class LineMap:
     """Maps line numbers between a saved file and the text in the editor.
 
-    Lines count from 0. A line that only one of the two texts has is replaced by the nearest line above that both have.
+    Lines count from 0. If only one of the two texts has a line, that line is mapped to the nearest line above it that both texts have.
 
     Args:
         saved: lines of the saved text.

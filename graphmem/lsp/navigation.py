@@ -20,7 +20,7 @@ MOST_PLACES: Final = 5_000  # of references; the person is told of a longer list
 
 
 def hovers(server: Editor) -> None:
-    """Let an editor show what graphmem knows about the symbol at the mouse."""
+    """Let an editor show facts about the symbol below the mouse."""
 
     @handles(server, lsp.TEXT_DOCUMENT_HOVER, None)
     def hover(editor: Editor, given: lsp.HoverParams) -> lsp.Hover | None:

@@ -100,8 +100,8 @@ def hints(server: Editor) -> None:
 def entries(editor: Editor, uri: str) -> list[OutlineEntry]:
     """Return the symbols of a document, with their counts and memories.
 
-    The counts are of callers, tests and memories. Each symbol has the titles of its suspect memories, which were written before its code
-    changed.
+    The counts are of callers, tests and memories. Each symbol has the titles of its suspect memories: those that were written before its
+    code changed.
     """
     return editor.project(uri).service().outline(editor.texts(uri).path(uri)).entries
 

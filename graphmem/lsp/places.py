@@ -50,9 +50,9 @@ class Position(NamedTuple):
 
 @functools.lru_cache(maxsize=10_000)  # an answer asks it for every open document
 def path_of(root: Path, uri: str) -> str:
-    """The path of a document (URI) from the project's root.
+    """Return the path of a document (URI), relative to the project's root.
 
-    For a document outside the project, it is the full path.
+    For a document outside the project, the result is the full path.
     """
     path = Path(uris.to_fs_path(uri) or "")
     try:
@@ -62,7 +62,7 @@ def path_of(root: Path, uri: str) -> str:
 
 
 def last(name: str) -> str:
-    """The last part of a dotted name: `b` of `a.b`."""
+    """Return the last part of a dotted name: `b` of `a.b`."""
     return name.rpartition(".")[2]
 
 
@@ -82,31 +82,37 @@ class Texts:
         self._maps: dict[str, LineMap | None] = {}
 
     def path(self, uri: str) -> str:
-        """The path of a document (URI) from the project's root.
+        """Return the path of a document (URI), relative to the project's root.
 
-        For a document outside the project, it is the full path.
+        For a document outside the project, the result is the full path.
         """
         return path_of(self._root, uri)
 
     def uri(self, path: str) -> str:
-        """The URI of a path; for an open document, the URI that the editor uses."""
+        """Return the URI of a path.
+
+        For a document that is open in the editor, the result is the URI that the editor uses.
+        """
         document = self._open.get(path)
         return document.uri if document is not None else uris.from_fs_path(str(self._root / path)) or ""
 
     def version(self, path: str) -> int | None:
-        """The editor's version number of an open document; None if it is closed."""
+        """Return the editor's version number of an open document, or None."""
         document = self._open.get(path)
         return document.version if document is not None else None
 
     def saved(self, path: str) -> list[str]:
-        """The lines of the saved file; empty if it cannot be read."""
+        """Return the lines of the saved file; empty if it cannot be read."""
         try:
             return (self._root / path).read_text(encoding="utf-8", errors="replace").split("\n")
         except OSError:
             return []
 
     def lines(self, path: str) -> list[str]:
-        """The lines of a file in the editor; empty if it cannot be read."""
+        """Return the lines of a file as the editor shows it.
+
+        The result is empty if the file cannot be read.
+        """
         if path not in self._now:
             document = self._open.get(path)
             self._now[path] = document.source.split("\n") if document is not None else self.saved(path)
@@ -160,7 +166,7 @@ class Texts:
         return lsp.Range(at, at)
 
     def range(self, found: Usage) -> lsp.Range | None:
-        """The editor's range of a place that uses a symbol.
+        """Return the editor's range of a place that uses a symbol, or None.
 
         The result is None if the text at this place has changed since the file was saved.
         """
@@ -169,18 +175,18 @@ class Texts:
         return self._range(line, text, place.column, place.end_column) if text[place.column : place.end_column] == found.text else None
 
     def body(self, symbol: SymbolInfo) -> lsp.Range:
-        """The editor's range of all lines of a definition."""
+        """Return the editor's range of all lines of a definition."""
         first, end = self.now(symbol.path, symbol.start_line), self.now(symbol.path, max(symbol.end_line, symbol.start_line))
         lines = self.lines(symbol.path)
         text = lines[end] if end < len(lines) else ""
         return lsp.Range(lsp.Position(first, 0), lsp.Position(max(first, end), self._codec.client_num_units(text)))
 
     def of_symbol(self, symbol: SymbolInfo) -> lsp.Location:
-        """The location of a definition's name in the editor."""
+        """Return the location of a definition's name in the editor."""
         return lsp.Location(self.uri(symbol.path), self.name_range(symbol.path, symbol.start_line, last(symbol.name)))
 
     def ranges(self, path: str, lines: Iterable[int], name: str) -> list[lsp.Range]:
-        """The editor's ranges of a name in some lines of the saved file.
+        """Return the editor's ranges of a name in some lines of the saved file.
 
         Each occurrence of the name in a line gives a range. A line without the name gives one range; see `name_range`.
         """
@@ -193,7 +199,7 @@ class Texts:
         return made
 
     def item(self, kind: type[Item], symbol: SymbolInfo) -> Item:
-        """A symbol as an item of the editor's call or type hierarchy.
+        """Convert a symbol to an item of the editor's call or type hierarchy.
 
         The item's `data` is the id of the symbol.
         """
@@ -209,9 +215,9 @@ class Texts:
         )
 
     def _map(self, path: str) -> LineMap | None:
-        """Return which saved line each line in the editor is; None if equal.
+        """Return the map between saved lines and editor lines; None if equal.
 
-        They are equal in a document without unsaved edits, and in a closed one.
+        The lines are equal in a document without unsaved edits, and in a document that is not open.
         """
         if path not in self._maps:
             saved = self.saved(path) if path in self._open else []
@@ -228,5 +234,5 @@ def _words(text: str, name: str) -> Iterable[re.Match[str]]:
 
 
 def _around(whole: lsp.Range, inner: lsp.Range) -> lsp.Range:
-    """The smallest range that contains two ranges of one document."""
+    """Return the smallest range that contains two ranges of one document."""
     return lsp.Range(min(whole.start, inner.start), max(whole.end, inner.end))

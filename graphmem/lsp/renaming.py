@@ -34,7 +34,7 @@ LABELS: Final = {
 
 
 def renames(server: Editor) -> None:
-    """Return the edits that rename a symbol; the user confirms each edit."""
+    """Let an editor rename a symbol; the user confirms each edit."""
 
     @handles(server, lsp.TEXT_DOCUMENT_RENAME, None)
     def rename(editor: Editor, given: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
@@ -85,9 +85,9 @@ def preview_of(editor: Editor, uri: str, position: lsp.Position, name: str) -> l
 
 
 def _places(editor: Editor, project: Project, texts: Texts, target: str) -> Iterator[tuple[str, lsp.Range, str]]:
-    """Yield (path, range, certainty) of each place with the target's name.
+    """Yield (path, range, certainty) of each occurrence of a symbol's name.
 
-    `target` is the id of the symbol. The certainty says whether the place is the definition, a certain use or an uncertain use.
+    `target` is the id of the symbol. The certainty tells whether the occurrence is the definition, a certain use or an uncertain use.
     """
     found = project.service().usages(target, limit=MOST_PLACES)
     if found.total > len(found.usages):

@@ -66,7 +66,8 @@ class NodeColumns:
 class PathColumns:
     """The files of the code graph as parallel arrays: language, size and more.
 
-    There is one element for each path in the graph, in the order of the paths. A path is that of a file or of a symbol's file.
+    There is one element for each distinct path, in ascending order of the paths. The paths are those of files, and those of the files that
+    contain symbols.
     """
 
     path: Any  # pa.StringArray, ascending
@@ -129,7 +130,7 @@ class GraphArrays:
     def difference(self, other: GraphArrays) -> str:
         """Return the name of the first array in which two graphs differ.
 
-        The result is "" if all arrays are equal. The generations of the two graphs are not compared.
+        The result is "" if all arrays are equal. The two graphs' numbers of changes (`generation`) are not compared.
         """
         for section in ("nodes", "paths", "edges", "unresolved"):
             mine, theirs = getattr(self, section), getattr(other, section)

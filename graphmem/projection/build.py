@@ -222,9 +222,9 @@ def sites(lines: Any, line: npt.NDArray[Any]) -> Any:
 
 
 def rule_codes(words: list[str], rules: tuple[str, ...]) -> U8:
-    """Return the number of each rule: its position in the list `rules`.
+    """Return the position of each rule in the list `rules`.
 
-    A rule is the name of the way in which the target of an edge was found. A rule that is not in the list gets 0.
+    A rule is the name of the method by which the target of an edge was found. A rule that is not in the list gets 0.
 
     Raises:
         LimitError: more than 256 rules are in use.
@@ -287,9 +287,10 @@ def build_arrays(tables: GraphTables) -> GraphArrays:
 
 
 def take_nodes(columns: NodeColumns, order: npt.NDArray[Any], ids: Any, parent: I32) -> NodeColumns:
-    """Return the nodes in another order, with new ids and enclosing symbols.
+    """Return the columns of the nodes in another order.
 
-    `order` has, for each position in the new order, the position in `columns`. `ids` and `parent` are already in the new order.
+    `order` has, for each position in the new order, the position in `columns`. The results' ids and enclosing symbols are `ids` and
+    `parent`, which are already in the new order.
     """
     rows = pa.array(order)
     taken: dict[str, Any] = {}

@@ -30,20 +30,23 @@ _REBUILT: Final = "you need not do anything, because graphmem rebuilds the file 
 
 
 class DamagedFileError(Exception):
-    """A saved projection has wrong bytes, so it must be built again."""
+    """Error: a saved copy of the database's content has wrong bytes.
+
+    The copy must be built again from the database.
+    """
 
 
 class OtherFormatError(DamagedFileError):
-    """A saved projection is intact, but of another kind or format number.
+    """Error: a saved copy of the database's content has an unexpected format.
 
-    The projection must be built again.
+    The file is intact, but its kind or its format number is not the expected one. The copy must be built again from the database.
     """
 
 
 class Container(NamedTuple):
-    """Content of a saved projection: arrays and tables by name, and `meta`.
+    """Content of a saved copy: arrays and tables by name, and `meta`.
 
-    `meta` has other values by name, which the caller chose when writing the file.
+    `meta` has further values by name, which the caller chose when writing the file.
     """
 
     generation: int

@@ -1,4 +1,4 @@
-"""Errors for in-memory copies of the database: not readable, not saved."""
+"""Errors when in-memory copies of the database cannot be read or saved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphmem.runtime.limits import kind_of, refusal
 
 @contextmanager
 def refusal_named(folder: Path) -> Iterator[None]:
-    """Convert errors of writes inside a `with` block to errors of graphmem.
+    """Convert write errors in a `with` block to graphmem's error classes.
 
     OSError and SQLite's OperationalError are converted, mostly to DiskFullError. `folder` is the directory of the written files.
     """
@@ -27,7 +27,10 @@ def refusal_named(folder: Path) -> Iterator[None]:
 
 
 def may_pass(failure: Exception) -> bool:
-    """Return whether an error may go away: no memory, disk space or lock now."""
+    """Return whether an error may be temporary, so that a retry can succeed.
+
+    Examples are a lack of memory or disk space, and a lock held by another process.
+    """
     return bool(kind_of(failure)) or isinstance(failure, (DiskFullError, ResourceError, StoreBusyError))
 
 

@@ -112,9 +112,9 @@ class GraphView(GraphNames, GraphEdges):
 
     @cached_property
     def kept(self) -> dict[str, Any]:
-        """Cache for results that other modules compute from this graph, by name.
+        """Return a cache in which other modules store results about this graph.
 
-        After a change of the code, the new graph begins with an empty cache.
+        The cache maps names to results. After a change of the code, the new graph has an empty cache.
         """
         return {}
 
@@ -149,9 +149,9 @@ class GraphView(GraphNames, GraphEdges):
 
     @property
     def nbytes(self) -> int:
-        """Size of the graph's arrays in bytes.
+        """Size of the graph's arrays in bytes, without look-up tables.
 
-        Decoded lists and look-up tables need additional memory after their first use.
+        Decoded lists and look-up tables need more memory, from their first use on.
         """
         a = self.arrays
         parts = [getattr(part, c.name) for part in (a.nodes, a.paths, a.edges, a.unresolved) for c in fields(part)]

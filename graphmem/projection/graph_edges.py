@@ -17,7 +17,7 @@ from graphmem.runtime.arrow import computed
 
 
 class GraphEdges(GraphNodes):
-    """Questions about the edges of a code graph, by row number."""
+    """The methods of a code graph that read its edges, by row number."""
 
     def out_edges(self, i: int, kinds: Collection[str] | None = None) -> npt.NDArray[np.int64]:
         """Return the row numbers of the edges that begin at node `i`.

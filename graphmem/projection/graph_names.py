@@ -45,21 +45,21 @@ class FileSymbols(NamedTuple):
 
 
 class GraphNames(GraphNodes):
-    """Questions about files, symbols and names of a code graph."""
+    """The methods of a code graph that find files and symbols, also by name."""
 
     @cached_property
     def _of_path(self) -> tuple[I32, I32]:
-        """Return two arrays with the symbols in each file.
+        """Return two arrays from which the symbols of each file can be read.
 
-        The first has pointers into the second. The symbols of file i are symbols[pointers[i]:pointers[i + 1]]. They do not depend on line
-        numbers.
+        The first array has pointers into the second, which has nodes. The symbols of file i are symbols[pointers[i]:pointers[i + 1]], by
+        node number. The arrays stay valid if only line numbers change.
         """
         symbols = np.flatnonzero(self.label == SYMBOL).astype(np.int32)
         path = self.path_index[symbols]
         return pointers(path, len(self.paths)), symbols[np.argsort(path, kind="stable")]
 
     def in_tests(self, path: str) -> bool:
-        """Whether a path is a file of tests: test code, or data for tests."""
+        """Whether the file at a path is test code, or data for tests."""
         number = self.path_number.get(path)
         ptr, symbols = self._of_path
         own = symbols[:0] if number is None else symbols[ptr[number] : ptr[number + 1]]
@@ -126,7 +126,7 @@ class GraphNames(GraphNodes):
         return self._qualnames[qualname] if qualname else np.zeros(0, np.int32)
 
     def twin(self, i: int) -> int:
-        """Return a symbol's position among symbols of the same name in its file.
+        """Return a symbol's position among the file's symbols of the same name.
 
         The first such symbol in the file has position 1. For example, the setter of a property is the second definition of its name.
         """

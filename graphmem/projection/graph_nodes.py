@@ -1,4 +1,4 @@
-"""Nodes of the in-memory copy of the code graph: their columns and texts."""
+"""Nodes of the in-memory code graph: arrays of numbers, and strings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _BULK: Final = 24  # from this number of nodes on, gathering Arrow columns is fa
 
 
 class GraphNodes:
-    """Columns of a code graph, and the texts of each node.
+    """The methods of a code graph that read its nodes.
 
-    `GraphView` describes the columns.
+    `GraphView` describes the arrays.
     """
 
     def __init__(self, arrays: GraphArrays, before: GraphNodes | None = None) -> None:
@@ -145,9 +145,9 @@ class GraphNodes:
 
     @cached_property
     def is_runnable(self) -> Bool:
-        """Mask of test cases and of the modules of test files, shape (n,).
+        """Mask of the nodes that a test runner can run, shape (n,).
 
-        These are the nodes that a test runner can run.
+        These nodes are test cases, and the modules of test files.
         """
         return np.asarray(self.is_test_case | (self.is_test & (self.kind == NODE_KINDS.index("module"))), dtype=np.bool_)
 

@@ -123,7 +123,7 @@ class KeptMemories:
                 self._save(self.index)
 
     def _bring(self) -> None:
-        """Load the saved memory index, or build it from the store.
+        """Load the saved index of memories, or build it from the database.
 
         The caller must block writes of memories during the call.
         """
@@ -139,7 +139,7 @@ class KeptMemories:
         self._publish(MemoryIndex.from_knowledge(self._store.knowledge()))
 
     def _publish(self, index: MemoryIndex) -> None:
-        """Add the model's vectors to a memory index, and let readers use it."""
+        """Add the model's vectors to an index of memories, and let readers use it."""
         model_id = self._model_in_use()
         if model_id is not None:
             index.use_model(model_id, self._store.vectors(model_id))
@@ -154,7 +154,10 @@ class KeptMemories:
         return f"{self._store.knowledge_generation()} {self._store.meta().get(JOURNAL_MARK, '')}"
 
     def _save(self, index: MemoryIndex) -> bool:
-        """Save the memories; return whether the file now has the last write."""
+        """Save the index; return whether the file has the last write of memories.
+
+        The result is False if the index is empty or outdated, or if the write to the file failed.
+        """
         if not len(index) or index.generation != self._store.knowledge_generation():
             return False
         key = self._key()

@@ -47,7 +47,8 @@ class Loading:
     Args:
         store: the open database.
         data_dir: directory of the saved copies.
-        made: graph and words of the store's current state, with the words in a file in `data_dir`; None to open or build them.
+        made: the code graph and the word index of the database's current state, if the caller has just built them. The file of the word
+            index must be in `data_dir`. None to open saved copies, or to build the copies.
     """
 
     def __init__(self, store: GraphReads, data_dir: Path, made: tuple[GraphView, WordIndex] | None = None) -> None:
@@ -91,7 +92,7 @@ class Loading:
     def _try_again(self, load: Callable[[], None], *, wait: bool = True) -> None:
         """Retry a load that failed for lack of memory, descriptors or disk space.
 
-        Nothing happens if the last load did not fail in this way. Nothing happens, either, if the last retry was a moment ago.
+        The method does nothing if the last load did not fail in this way, or if the last retry was a moment ago.
 
         Args:
             load: the load to retry.
@@ -165,7 +166,7 @@ class Loading:
     def _rebuild(self, *, elsewhere: bool = False) -> None:
         """Build the code graph and then the word index from the database.
 
-        Readers keep the old snapshot until the new one is ready.
+        Readers get the old snapshot (copies of one state of the database) until the new one is ready.
 
         Args:
             elsewhere: whether to put the word index in a temporary directory if its own directory cannot be written.

@@ -28,7 +28,7 @@ class MemoryIndex(MemorySearch, MemoryMoments):
     see. Writers see all.
 
     Args:
-        generation: the store's counter of changes of memories, as it was when they were read.
+        generation: the database's counter of changes of memories, as it was when the memories were read.
     """
 
     @classmethod
@@ -165,7 +165,7 @@ class MemoryIndex(MemorySearch, MemoryMoments):
             return int((live & self._vectors.present[: len(live)]).sum()), int(live.sum())
 
     def without_vector_in(self, have: Collection[str]) -> dict[str, str]:
-        """Return the text hashes of memories that are not among `have`.
+        """Return the text hashes of memories that are not in the set `have`.
 
         The result maps each hash to the id of one memory with this text. Superseded and deprecated memories are left out.
         """

@@ -79,10 +79,10 @@ class MemoryLinks(ABC):
             return sorted(self._visible(self._about_target.get(node_id, ())))
 
     def path_of(self, file_id: str) -> str | None:
-        """Return the path of a file that a memory names, given the file's id.
+        """Return the path of a file with a given id, if a memory names the file.
 
-        The code graph may lack such a file. Only memories written since this object was built add paths. For any other file, the result is
-        None.
+        The code graph may lack such a file. Paths are known only from memories that were written since this object was built. For any other
+        file, the result is None.
         """
         return self._files.get(file_id)
 
@@ -153,7 +153,10 @@ class MemoryLinks(ABC):
             self._learnt_in[session].discard(memory_id)
 
     def _anchor(self, delta: KnowledgeDelta) -> None:
-        """Replace the links to code of the memories whose links a write changes."""
+        """Replace memories' links to code by those in `delta`, a write's change.
+
+        Only memories whose links changed are affected.
+        """
         links: dict[str, list[AboutRow]] = {one: [] for one in delta.anchored}
         for link in delta.about:
             links.setdefault(link.memory_id, []).append(link)
@@ -197,7 +200,7 @@ def _session(plain: list[Any]) -> SessionRow:
 
 
 def drop(lists: dict[str, list[Any]], key: str, value: Any) -> None:
-    """Remove `value` from the list of `key`; remove `key` if none is left."""
+    """Remove `value` from the list of `key`, and `key` if its list is empty."""
     values = lists.get(key)
     if values is not None and value in values:
         values.remove(value)

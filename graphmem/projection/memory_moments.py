@@ -1,4 +1,4 @@
-"""Memories of the in-memory copy by time of creation, such as neighbours."""
+"""Find memories of the in-memory index by their times of creation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Moment(NamedTuple):
 
 
 class MemoryMoments(MemorySlots):
-    """Questions about memories and time."""
+    """The methods of the index of memories that use times of creation."""
 
     def timeline(self, memory_id: str, before: int, after: int) -> list[str]:
         """Return ids of a memory and of those created before and after it.

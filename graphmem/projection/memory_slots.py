@@ -1,7 +1,7 @@
-"""The memories of the in-memory copy, by id and by other keys, in slots.
+"""Store memories in numbered slots, and find them by id and other keys.
 
-A *slot* is the number of a memory's row: in the columns for filters, in the matrix of vectors and in the word index. The rest of a memory
-is packed, and unpacked when it is needed, because a search reads about a hundred memories of fifty thousand.
+A *slot* is the number of a memory's row: in the columns for filters, in the matrix of vectors and in the word index. All other data of a
+memory are packed into bytes. They are unpacked when needed, because a search reads about a hundred memories of fifty thousand.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _NONE: Final[frozenset[int]] = frozenset()
 
 
 class MemorySlots(MemoryLinks):
-    """All memories with their links, found by id, short id, text or filter.
+    """All memories, found by id, short id, text or filter.
 
     Args:
-        generation: counter of the store's changes, as it was when the memories were read.
+        generation: the database's counter of changes, as it was when the memories were read.
     """
 
     def __init__(self, generation: int = 0) -> None:

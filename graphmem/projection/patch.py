@@ -161,7 +161,7 @@ class Merge:
 
 
 class Patched(NamedTuple):
-    """A code graph after a change, and the plans that merged old and new rows."""
+    """A code graph after a change, with the plans that merged its rows."""
 
     arrays: GraphArrays
     nodes: Merge
@@ -374,14 +374,14 @@ def _edges(
 
 
 def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: I64) -> tuple[I64, I64]:
-    """Find the places of new edges among old edges, and broken old edges.
+    """Find where new edges belong among old edges, and which old edges break.
 
     Edges are encoded by `edge_keys`: `old_keys` before the change, `new_keys` the new ones. `src`, `kind` and `dst` are the old edges with
     node numbers after the change; -1 is a removed node. `merge` is the plan for nodes.
 
     Returns:
-        For each new edge, the row of the old edge before which it belongs. Then the row numbers of old edges with a removed source or
-        destination.
+        For each new edge, the row of the old edge before which the new edge belongs. Then the row numbers of old edges with a removed
+        source or destination.
     """
     if merge.is_replacement:
         return np.searchsorted(old_keys, new_keys).astype(np.int64), np.zeros(0, np.int64)
@@ -430,7 +430,8 @@ def _by_dst(old_by_dst: I32, plan: Merge, edges: EdgeColumns) -> I32:
 def _ends(rows: Sequence[Any], ids: list[str]) -> tuple[npt.NDArray[Any], I32, I32]:
     """Return arrays with the kind code, source node and destination of edges.
 
-    Each of `rows` begins with (kind, source id, destination id). `ids` are the sorted ids of all nodes. The node of an unknown id is -1.
+    Each of `rows` begins with (kind, source id, destination id). `ids` are the sorted ids of all nodes. A node is given by its number, and
+    an unknown id by -1.
     """
     kind = codes([row[0] for row in rows], EDGE_KINDS, "edge kind")
     return kind, _place(ids, [row[1] for row in rows]), _place(ids, [row[2] for row in rows])

@@ -35,9 +35,9 @@ _known: Final[dict[str, str]] = {}  # the stems of words, for all stemmers of th
 
 
 class Elsewhere(NamedTuple):
-    """Number of texts with each word in another index, such as that of code.
+    """Counts of texts in another index, such as that of code, by word.
 
-    When the index of memories computes how rare a word is, it adds these numbers to its own.
+    When the index of memories computes how rare a word is, it adds these counts to its own.
     """
 
     rows: Mapping[str, int]  # normalised word -> number of texts with it; words without texts are left out
@@ -250,8 +250,8 @@ class Postings:
     def having(self, words: Iterable[str], slots: Sequence[int]) -> dict[str, tuple[str, int, list[int]]]:
         """Map each word to its stem and to the texts that contain the stem.
 
-        A value is (stem, number of all texts with the stem, those of the given `slots` whose texts have the stem). A slot is the number of
-        an indexed text.
+        A value is (stem, number of all texts with the stem, list of slots). A slot is the number of an indexed text. The list has those of
+        the given `slots` whose texts contain the stem.
         """
         wanted = np.asarray(slots, np.int32)
         found = {}

@@ -42,7 +42,8 @@ class Projections(Loading):
     Args:
         store: the open database.
         data_dir: directory in which the copies are saved.
-        made: graph and words of the database's current state, with the words in a file in `data_dir`; None to open or build them.
+        made: the code graph and the word index of the database's current state, if the caller has just built them. The file of the word
+            index must be in `data_dir`. None to open saved copies, or to build the copies.
     """
 
     # ---- reading
@@ -131,9 +132,9 @@ class Projections(Loading):
         return self._memories.settled.wait(None if timeout_s is None else max(0.0, timeout_s - (time.monotonic() - begun)))
 
     def note(self) -> str:
-        """Return a sentence if the graph or the words are missing, otherwise "".
+        """Return a sentence if the graph or the word index is missing, else "".
 
-        The call waits until saved words are opened, so that a later call does not give another answer.
+        The call waits until the saved word index is opened. So a later call does not give another answer.
         """
         if self._graph is None:
             return f"the graph could not be read: {self._failure}" if self._failure else "the graph is being read"

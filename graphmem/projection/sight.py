@@ -58,10 +58,10 @@ def seen() -> Seen | None:
 
 @contextmanager
 def meeting(which: Seen) -> Iterator[None]:
-    """Compare new memories only with the memories `which`, in a `with` block.
+    """Limit the memories with which new memories are compared.
 
-    By default, a writer sees all memories, to keep ids unique. But a new memory must not duplicate, confirm or contradict a memory that its
-    author may not see.
+    Inside the `with` block, new memories are compared only with the memories `which`. By default, a writer sees all memories, to keep ids
+    unique. But a new memory must not duplicate, confirm or contradict a memory that its author may not see.
     """
     before = _met.set(which)
     try:

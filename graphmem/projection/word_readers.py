@@ -71,10 +71,10 @@ class WordReaders:
             self._free.put(db)
 
     def empty_log(self) -> None:
-        """Empty the write-ahead log, before a write.
+        """Empty SQLite's write-ahead log, before a write.
 
-        For that, each connection gives up its position in the log. A held position would make the log grow without limit. No write has
-        happened since the connections were opened, so they see the same rows afterwards.
+        First each connection ends its read transaction, because an open transaction would make the log grow without limit. Then each
+        connection begins a new one. No write has happened since the connections were opened, so they see the same rows as before.
         """
         with self._entry:
             connections = [self._free.get() for _ in range(_READERS)]

@@ -1,7 +1,7 @@
-"""The tables of the word index, and how rows get in and out of them.
+"""The tables of the word index, and functions to insert and delete rows.
 
-An FTS5 table without contents has the normalised words of each chunk. The table `entries` has the data of the chunk, also its text as
-stored, because FTS5 needs the old text to delete a row. Both tables use the same row numbers.
+An FTS5 table without contents has the normalised words of each chunk (piece of a file). The table `entries` has the data of the chunk, also
+its text as stored, because FTS5 needs the old text to delete a row. Both tables use the same row numbers.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ def marks(values: Sequence[Any]) -> str:
 
 
 def filters(kinds: Collection[str], paths: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the SQL conditions for kinds and paths, with their parameters.
+    """Return SQL conditions for kinds and paths, with their parameters.
 
-    The conditions are on the table `e` and begin with AND. A directory matches everything below it.
+    The conditions are on the table `e` and begin with AND. A path of a directory selects every file below the directory.
     """
     conditions, values = "", []
     if kinds:

@@ -116,13 +116,14 @@ class WordIndex:
 
     @classmethod
     def open(cls, folder: Path, generation: int, notes: list[str] | None = None) -> WordIndex | None:
-        """Open the saved word index of a generation; None if it must be built.
+        """Open the saved word index of a generation, or return None.
 
-        It must be built if no intact file exists.
+        A generation is the number of the database's last change. The result is None if no intact file of this generation exists, so that
+        the index must be built.
 
         Args:
             folder: directory of `words-*.sqlite`.
-            generation: current generation of the store: the number of its last change.
+            generation: current generation of the database.
             notes: receives one sentence for each damaged file.
 
         Raises:

@@ -21,13 +21,13 @@ _log = logging.getLogger(__name__)
 class AcceptedFile(Generic[T]):
     """The accepted weights of one kind, in memory and in their file.
 
-    Thread-safe. A missing or broken file means the built-in weights. A broken file is logged.
+    Thread-safe. If the file is missing or broken, the built-in weights are used. A broken file is logged.
 
     Args:
         file: the JSON file, in an index directory.
-        decode: makes the weights from the content of the file. For invalid content it raises ValueError, KeyError, TypeError or
+        decode: converts the content of the file to the weights. For invalid content it raises ValueError, KeyError, TypeError or
             AttributeError.
-        encode: makes the content of the file from the weights.
+        encode: converts the weights to the content of the file.
     """
 
     def __init__(self, file: Path, decode: Callable[[dict[str, Any]], T], encode: Callable[[T], dict[str, Any]]) -> None:

@@ -100,8 +100,8 @@ def by_name(view: GraphView, named: Sequence[Mention], filters: Filters) -> dict
     """Find the symbols named in the query, each with a confidence.
 
     The result maps node numbers to confidences. A name written as code that only one symbol has gives 1. If n symbols share the name, each
-    gets 1 / sqrt(n). For an ordinary word that is also a name, the confidence is multiplied by 0.3. Externals are left out: they have no
-    location in the project.
+    gets 1 / sqrt(n). For an ordinary word that is also a name, the confidence is multiplied by 0.3. Symbols of used packages are left out,
+    because they have no location in the project.
     """
     scores: dict[int, float] = {}
     for mention in named:

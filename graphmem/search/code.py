@@ -151,15 +151,17 @@ def _asks_for_code(query: str) -> bool:
 def is_heard(found: CodeLists, faint: float) -> bool:
     """Whether any candidate in the code matches well enough to be shown.
 
-    It must have a word or a name of the query, be at a place (file and line) in the query, or have a cosine of at least `faint`.
+    A candidate matches if it has a word or a name of the query, or is at a file and line that the query names. It also matches if its
+    cosine with the query is at least `faint`.
     """
     return found.best_cosine >= faint or any(one.scores for one in found.lists if one.name not in ("dense", "files", "churn"))
 
 
 def _messages(view: GraphView, query: str, units: Units, scores: Mapping[str, float]) -> dict[str, float]:
-    """Return the share of a message that each of the best units contains.
+    """Return the share of the query's message that each of the best units has.
 
-    `scores` has the units' scores for words. Tests repeat the messages of the code, so they count only if the query mentions tests.
+    A query may be a message of a program. Otherwise the result is empty. `scores` has the units' scores for words; a unit is a symbol, or a
+    chunk without a symbol. Tests repeat the messages of the code, so they count only if the query mentions tests.
     """
     if not is_message(query):
         return {}
@@ -178,10 +180,10 @@ def _in_files(units: Units, files: Mapping[str, float]) -> dict[str, float]:
 
 
 def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
-    """Return a sort key that puts chunks in the order of their best rank.
+    """Return a sort key that puts chunks in the order of their best position.
 
-    Each of `lists` maps chunk ids to scores. The best rank of a chunk is its best position in any of these lists. Chunks that are in no
-    list come last. Ties are ordered by id.
+    Each of `lists` maps chunk ids to scores. A chunk's best position is the first one that it has in any of the lists, each sorted by
+    score. Chunks that are in no list come last. Ties are ordered by id.
     """
     place: dict[str, int] = {}
     for scores in lists:
@@ -191,11 +193,11 @@ def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
 
 
 def _receivers(units: Units) -> dict[str, list[str]]:
-    """Map each chunk to the units (symbols) that get a score from its vector.
+    """Map each chunk to the units that get a score from the chunk's vector.
 
-    A vector describes a whole chunk. The score goes to the units in the chunk, and to candidates around them, such as their class. The
-    lines of a chunk outside every symbol are a unit, too. This unit gets no score if the chunk was cut from a definition and has other
-    units.
+    A unit is a symbol, or the lines of a chunk outside every symbol. A vector describes a whole chunk. Its score goes to the units in the
+    chunk, and to candidates that enclose them, such as their class. The lines outside every symbol get no score if the chunk was cut from a
+    definition and has other units.
     """
     there = set(units.stems.units)
     facts = units.facts(there)

@@ -91,9 +91,10 @@ def _documented(view: GraphView, units: Units, chunk: str, query: str) -> str:
 
 
 def _cut_off(view: GraphView, entry: Entry) -> dict[str, int]:
-    """Return the function that begins in a chunk or below, and ends after it.
+    """Return the function that a chunk begins but does not end.
 
-    The result maps its id to the position of its first line, from the chunk's first line. Without such a function it is empty.
+    The function may also begin on the line after the chunk. The result maps the function's id to the position of the function's first line,
+    counted from the chunk's first line. Without such a function, the result is empty.
     """
     symbols = view.symbols_in(entry.path)
     for row in range(bisect_left(symbols.starts, entry.start_line), bisect_right(symbols.starts, entry.end_line + 1)):

@@ -60,14 +60,17 @@ class Case(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Quality of search: how early and how completely the right files come."""
+    """Quality of search: the rank of the first right file, and the recall.
+
+    The recall is the share of the right files that are among the first five results.
+    """
 
     first: float  # mean of 1 / place of the first right file
     recall: float  # mean share of the right files among the first five
 
     @property
     def score(self) -> float:
-        """The mean of `first` (1 / place of the first right file) and `recall`."""
+        """The mean of `first` (1 / rank of the first right file) and `recall`."""
         return (self.first + self.recall) / 2
 
 

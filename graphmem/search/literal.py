@@ -54,10 +54,11 @@ def is_message(query: str) -> bool:
 
 
 def messages(query: str, found: Iterable[tuple[str, str]]) -> dict[str, float]:
-    """Map each unit to the share of a message that it contains as one run.
+    """Map each unit to the share of a program's message that the unit has.
 
-    A unit is a symbol, or a chunk without a symbol. A program prints a message with values filled in, so the code often has only a part. A
-    run has at least three words, two of them more than words such as "the".
+    A unit is a symbol, or a chunk without a symbol. The message is the query. A program fills values into a message, so the code often has
+    only a part of the message. The longest run of consecutive words that the unit has is counted. A run has at least three words, two of
+    them more than words such as "the".
 
     Args:
         query: the search text.

@@ -42,9 +42,9 @@ _RELATED: Final[Mapping[str, float]] = {"required_with": 1.0, "validates": 0.5, 
 
 
 class Near(NamedTuple):
-    """A score that a memory gets because a memory beside it is a good hit.
+    """A score that a memory gets because a neighbouring memory is a good hit.
 
-    Beside it are, for example, the memories created just before or after it.
+    Neighbours are, for example, the memories created just before or after a memory.
     """
 
     score: float
@@ -159,7 +159,7 @@ def gather(
 def is_heard(lists: MemoryLists, faint: float) -> bool:
     """Whether any memory has a word of the query or a similar vector.
 
-    A vector is similar if its cosine is at least `faint`. Without such a memory, no memory is shown as a match.
+    A vector is similar if its cosine with the query's vector is at least `faint`. Otherwise the search shows no memory as a match.
     """
     return bool(lists.words) or max(lists.dense.values(), default=0.0) >= faint
 

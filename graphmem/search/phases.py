@@ -109,7 +109,7 @@ class PhaseBook:
         return kept.table if kept is not None else PHASES
 
     def leaning(self, phase: str) -> dict[str, float]:
-        """Return how accepted weights of a phase differ from the built-in ones.
+        """Return the ratio of accepted to built-in weights in a phase of work.
 
         The result maps a memory type to the accepted weight divided by the built-in one. Types whose two weights are equal are left out.
         """

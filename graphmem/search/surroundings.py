@@ -127,9 +127,9 @@ def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float)
 
 
 def _best(size: int, given: Sequence[tuple[npt.NDArray[np.int64], F64]]) -> F64:
-    """Return the highest value given to each candidate; 0 without a value.
+    """Return the highest of the values that each candidate is given.
 
-    `size` is the number of candidates. Each item of `given` is (positions of candidates, their values).
+    A candidate without a value gets 0. `size` is the number of candidates. Each item of `given` is (positions of candidates, their values).
     """
     best = np.zeros(size)
     for receiver, values in given:

@@ -245,7 +245,7 @@ def _divided(view: GraphView, entries: Sequence[Entry], named: Mapping[int, floa
 
 
 def _small(numbers: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.unsignedinteger[Any]]:
-    """Copy numbers in the smallest type that holds them."""
+    """Convert numbers to the smallest integer type that can hold them."""
     highest = int(numbers.max(initial=0))
     return numbers.astype(np.uint8 if highest < 1 << 8 else np.uint16 if highest < 1 << 16 else np.uint32)
 
@@ -326,8 +326,8 @@ def _painted(
 ) -> tuple[list[str], list[int]]:
     """Return which symbol each line of a chunk belongs to.
 
-    The first list has the ids of the units: symbols, or the lines outside symbols. The second list has, for each line, the position of its
-    unit in the first list. The node of each unit that is a symbol is added to `nodes`.
+    The first list has the ids of the chunk's units. A unit is a symbol, or the lines outside symbols. The second list has, for each line,
+    the position of the line's unit in the first list. The node of each unit that is a symbol is added to `nodes`.
     """
     around = _enclosing(view, entry)
     own = view.ids[around] if around >= 0 else entry.id

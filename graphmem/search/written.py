@@ -1,7 +1,8 @@
 """Recognise texts about code: release notes, completions, help texts.
 
-Words of a question often occur in release notes and in scripts that complete a command line. They also occur in functions that only return
-a help text. None of these does what the question asks about. They are recognised by their paths and by their shape.
+Words of a question often occur in release notes, in scripts that complete a command line, and in functions that only return a help text.
+None of these texts does what the question asks about. Documents and scripts are recognised by their paths, and such functions by their
+words and calls.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Turn changes of this machine's memories into operations.
+"""Find changes of this machine's memories, and prepare them for sharing.
 
-An operation is one author's change of one memory (`wire.Op`). The journal shows which memories were written since the last exchange, and
-why. The base of a memory (`sidecar.Base`) has the values from the last comparison with the shared log. The difference
-between a memory and its base is the change. Changes of memories that must stay on this machine never become operations.
+A prepared change is an operation: one author's change of one memory (`wire.Op`). The journal (the log of all writes of memories) shows
+which memories were written since the last exchange, and why. The base of a memory (`sidecar.Base`) has the memory's values at the last
+comparison with the shared log. The difference between a memory and its base is the change. Changes of memories that must stay on this
+machine never become operations.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Anchor(NamedTuple):
 
 @dataclass
 class _Touched:
-    """Facts about one memory, taken from the new entries of the journal."""
+    """Facts about one memory, from journal entries since the last exchange."""
 
     at: str = ""
     decided: set[str] = field(default_factory=set)
@@ -93,7 +94,7 @@ class Collector:
         self._side.put({"anchor": f"{number} {entry.body.get('at', '') if entry is not None else ''}"})
 
     def collect(self) -> None:
-        """Queue all memory changes since the last call, to send them to the team."""
+        """Prepare all memory changes since the last call, to be sent to the team."""
         anchor = self.anchor()
         touched = self._touched(self._book.journal.entries(after=anchor.number if anchor is not None else 0))
         ids = set(touched)
@@ -231,10 +232,10 @@ class Collector:
         self._side.put_base(one, Base(now, base.heads | {name: [op.id] for name in writes}, elements, sorted(past), base.upto))
 
     def _collect_new(self, one: str, touched: _Touched, view: Shared, now: Record) -> None:
-        """Collect changes of a memory that was never compared before.
+        """Prepare changes of a memory that was never compared with the shared log.
 
         `now` is the memory on this machine, and `view` is the shared memory. Each value that differs from the shared values is sent as a
-        concurrent change: both values stay. But a value that equals an earlier shared value is an old copy, and is not sent.
+        concurrent change, so that both values stay. But a value that equals an earlier shared value is an old copy, and is not sent.
         """
         writes: dict[str, Write] = {}
         heads: dict[str, list[str]] = {}

@@ -119,7 +119,7 @@ class Exchange:
     def collect(self) -> None:
         """Prepare this machine's changes of memories for a later exchange.
 
-        Before the first exchange nothing is prepared: the first exchange compares all memories anyway.
+        Before the first exchange nothing is prepared, because the first exchange compares all memories.
         """
         with self._book.writing():
             if self._collector().anchor() is not None:
@@ -202,10 +202,11 @@ class Exchange:
         self._side.put({"epoch": epoch})
 
     def _settle_pending(self) -> None:
-        """Complete an earlier exchange that ended too soon.
+        """Complete the bookkeeping of an earlier exchange that was interrupted.
 
-        It had not stored new bases: copies of memories' values for the next comparison. They are pending in the sidecar. If the journal has
-        the write, the pending bases are stored; otherwise they are dropped.
+        A base is a copy of a memory's values for the next comparison with the shared log. The interrupted exchange left new bases pending
+        in the sidecar (this machine's file about the shared log). If the journal has the exchange's write, the pending bases are stored.
+        Otherwise they are dropped.
         """
         token, bases = self._side.pending()
         if token:
@@ -292,7 +293,7 @@ class Exchange:
     def _keep_apart(self) -> None:
         """Prepare changes that turn concurrent texts into separate memories.
 
-        Texts are concurrent if people wrote them for one memory at the same time.
+        Texts are concurrent if people wrote them for one memory without having seen the other text.
         """
         collector = self._collector()
         with self._side.writing():

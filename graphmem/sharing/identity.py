@@ -16,8 +16,8 @@ MAX_CHARACTERS: Final = 200
 def project_key(root: Path | None) -> str:
     """Return the key by which all clones of a project find each other.
 
-    The key is the first commit of the repository, and for a subdirectory also its path. A shallow clone or a directory without commits gets
-    a random key. Other people then pass that key with `--key`.
+    The key is the first commit of the repository. For a subdirectory, the path is added. A shallow clone or a directory without commits
+    gets a random key. Other people must then pass that key with `--key`.
     """
     if root is not None:
         try:

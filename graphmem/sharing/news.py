@@ -1,4 +1,4 @@
-"""Make the news: recent memories, disagreements, who knows what."""
+"""Collect a team's news: recent memories, disagreements, who knows what."""
 
 from __future__ import annotations
 

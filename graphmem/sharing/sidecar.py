@@ -132,9 +132,9 @@ class Sidecar:
         return self.get("device")
 
     def begin_again(self) -> None:
-        """Delete all that is known of shared memories, except unsent changes.
+        """Delete everything about shared memories except unsent changes.
 
-        The next exchange then compares all memories.
+        The next exchange then compares all memories with the shared log.
         """
         with self.writing() as db:
             db.execute("DELETE FROM memory")
@@ -154,7 +154,7 @@ class Sidecar:
             return [row[0] for row in self._db().execute(f"SELECT id FROM memory{where} ORDER BY id", (dirty,) if dirty else ())]  # noqa: S608
 
     def apart(self) -> set[str]:
-        """Return ids of the memories about whose fields people may disagree.
+        """Return ids of memories on which people may disagree.
 
         These memories have a field with several current values, or unsent changes.
         """

@@ -48,7 +48,7 @@ class Head(NamedTuple):
 
 
 class Killed(NamedTuple):
-    """The change by which somebody forgot a memory for good.
+    """The change by which a person forgot (deleted) a memory for good.
 
     `over` has the ids of the changes that wrote the erased texts.
     """

@@ -64,10 +64,10 @@ def _quotient(home: Mapping[str, int], between: Sequence[tuple[str, str]]) -> nx
 
 
 def _loose(home: Mapping[str, int], size: Mapping[str, int], between: Sequence[tuple[str, str]]) -> list[str]:
-    """Packages to take out of their groups, because the groups form a cycle.
+    """Return packages to take out of their groups, which form a cycle.
 
     A package (or other set of files that stay together) is taken out if a dependency joins it to another group of the cycle. The largest
-    one of each group stays in the group.
+    package of each group stays in the group.
 
     Args:
         home: maps a package to its group.
@@ -87,7 +87,7 @@ def _loose(home: Mapping[str, int], size: Mapping[str, int], between: Sequence[t
 
 
 def _candidates(unit: str, home: Mapping[str, int], first: Mapping[str, int]) -> list[int]:
-    """Groups that a package may join, best first.
+    """Return the groups that a package may join, best first.
 
     `home` maps a package (or other set of files that stay together) to its current group, and `first` maps it to its original group. The
     original group of `unit` comes first, if other packages are still in it. Then come the groups of packages in the nearest folders.

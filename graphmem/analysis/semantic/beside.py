@@ -1,7 +1,7 @@
 """Find files that are not part of the product, such as examples.
 
-Generated code, documentation and scripts of developers belong to them. They are in the graph like all code. In lists that tell a newcomer
-where to begin, they come last.
+Generated code, documentation and developers' scripts are not part of the product, either. The graph contains such files like all other
+code. But lists that tell a newcomer where to begin show these files last.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ANYWHERE: Final = (FOLDERS - AT_ROOT) | {*_EXAMPLES, *_MEASURES}
 def is_beside(path: str) -> bool:
     """Whether folders or name show that a file is not part of the product.
 
-    `tools`, `build` and `docs` count at the root only: a package may have a part of this name.
+    The folders `tools`, `build` and `docs` count only at the root, because a package may have a subfolder of this name.
     """
     *folders, name = path.lower().split("/")
     named = bool(folders) and (folders[0] in AT_ROOT or folders[0].startswith(".") or not ANYWHERE.isdisjoint(folders))

@@ -137,9 +137,9 @@ def _rule(file: str, number: int, table: Any) -> BoundaryRule:
 
 
 def _patterns(where: str, table: dict[str, Any], key: str) -> tuple[str, ...]:
-    """The patterns under the key `key` of a rule; none if the key is missing.
+    """Return the patterns under the key `key` of a rule.
 
-    The value in `table` is a string or a list of strings. `where` names the rule in errors.
+    If the key is missing, the result is empty. The value in `table` is a string or a list of strings. `where` names the rule in errors.
     """
     given = table.get(key, [])
     listed = [given] if isinstance(given, str) else given
@@ -182,7 +182,7 @@ def check(files: FileGraph, rule: BoundaryRule) -> Checked:
 
 
 def _matched(paths: Sequence[str], unmatched: list[str], patterns: Sequence[str]) -> Mask:
-    """Files that match one of `patterns`: booleans, shape (files,).
+    """Return which files match one of `patterns`: booleans, shape (files,).
 
     Patterns that match no file are appended to `unmatched`.
     """
@@ -199,7 +199,7 @@ def _matched(paths: Sequence[str], unmatched: list[str], patterns: Sequence[str]
 
 
 def baseline_line(breach: Breach) -> str:
-    """The line of the baseline file that accepts a breach of a rule.
+    """Return the line of the baseline file that accepts a breach of a rule.
 
     The baseline is a file that lists accepted breaches.
     """
@@ -207,7 +207,7 @@ def baseline_line(breach: Breach) -> str:
 
 
 def baseline_lines(text: str) -> Iterator[str]:
-    """The lines of the baseline file, which lists accepted breaches of rules.
+    """Yield the lines of the baseline file, which lists accepted breaches.
 
     Comments and blank lines are left out.
     """

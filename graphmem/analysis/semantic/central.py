@@ -29,7 +29,7 @@ _SKIPPED: Final = tuple(NODE_KINDS.index(kind) for kind in ("module", "variable"
 
 
 def page_rank(view: GraphView) -> F64:
-    """Centrality of each node, as a multiple of the average, shape (n,).
+    """Return the centrality of each node, relative to the mean, shape (n,).
 
     A node is central if many nodes depend on it, also indirectly. Tests neither give nor receive rank.
     """
@@ -54,10 +54,10 @@ def page_rank(view: GraphView) -> F64:
 
 
 def central(view: GraphView, rank: F64, limit: int) -> list[int]:
-    """Nodes of the most central definitions, highest rank first.
+    """Return the nodes of the most central definitions, highest rank first.
 
-    Functions, methods and classes come before interfaces, types and enums. Functions inside functions, and examples, scripts and other
-    code beside the product, come last: nobody begins to read there.
+    Functions, methods and classes come before interfaces, types and enums. Functions inside functions, and examples, scripts and other code
+    beside the product, come last, because nobody begins to read there.
     """
     kept = np.flatnonzero((view.label == SYMBOL) & ~view.is_test & ~np.isin(view.kind, _SKIPPED))
     declared = np.isin(view.kind[kept], _DECLARED)

@@ -131,9 +131,10 @@ def without_strangers(groups: Sequence[Sequence[str]], tests: Collection[str], u
 
 
 def _with_single_files_at_home(groups: Sequence[Sequence[str]], tests: Collection[str], units: Mapping[str, str]) -> list[list[str]]:
-    """Move each file of code to the group with more than half of its folder.
+    """Move each code file to the group that holds most of its folder.
 
-    Files stay if they are in `tests` or `units`, or below the folder that names their group.
+    Such a group has more than half of the folder's files. Files stay if they are in `tests` or `units`, or below the folder that names
+    their group.
     """
     holders: dict[str, Counter[int]] = defaultdict(Counter)
     for i, group in enumerate(groups):
@@ -153,7 +154,7 @@ def _with_single_files_at_home(groups: Sequence[Sequence[str]], tests: Collectio
 
 
 def _nearest(home: str, moved: Collection[str], members: Sequence[Collection[str]]) -> int | None:
-    """Position of the group that holds most files of a folder, or None.
+    """Return the position of the group with most files of a folder, or None.
 
     The folder is `home`, or the nearest folder above it in which some group has files. Files in `moved` do not count. `members` has the
     files of each group.
@@ -201,9 +202,9 @@ def _graph(
 
 
 def _node(path: str, units: Mapping[str, str]) -> Node:
-    """Node of the graph that stands for a file.
+    """Return the node of the graph that stands for a file.
 
-    It is the file itself, or the unit that is never divided, such as a Go package.
+    The node is the file itself, or the file's unit: a set of files that is never divided, such as a Go package.
     """
     return (_UNIT, units[path]) if path in units else (_FILE, path)
 
@@ -242,7 +243,7 @@ def _hang(graph: nx.Graph, node: Node, folder: str, weight: float) -> None:
 
 
 def modularity(groups: Iterable[Sequence[str]], links: Mapping[tuple[str, str], float]) -> float:
-    """Newman's weighted modularity of the groups, computed from links only.
+    """Return Newman's weighted modularity of the groups, from links only.
 
     The value is in [-0.5, 1]; it is 0 without links.
     """

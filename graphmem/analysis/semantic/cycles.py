@@ -30,7 +30,7 @@ class Arc(NamedTuple):
 
 
 def file_arcs(files: FileGraph) -> dict[Pair, Arc]:
-    """Imports between files, by pair of paths (importing, imported).
+    """Return imports between files, by pair of paths (importing, imported).
 
     Cycles between files are made of these imports alone.
     """
@@ -46,7 +46,7 @@ def file_arcs(files: FileGraph) -> dict[Pair, Arc]:
 
 
 def cycles(level: str, files: FileGraph, arcs: Mapping[Pair, Arc]) -> list[Cycle]:
-    """Dependency cycles among files or modules, largest first.
+    """Return dependency cycles among files or modules, largest first.
 
     A cycle is a group of files or modules that all reach each other (strongly connected). Each cycle comes with the edges to cut.
 

@@ -83,7 +83,7 @@ class Dead(NamedTuple):
 
 
 def find(entries: Entries) -> Dead:
-    """Definitions that no code reaches, except perhaps tests.
+    """Return the definitions that no code reaches, except perhaps tests.
 
     A definition is alive if code outside tests reaches it from a root or from the public API. A root is a place where execution begins. If
     a dead definition is inside another, only the outer one is listed. The list is ordered by node number.
@@ -113,7 +113,7 @@ def _candidates(view: GraphView) -> Bool:
 
 
 def offered(entries: Entries) -> Bool:
-    """Which nodes belong to the public API of the project, shape (n,).
+    """Return which nodes belong to the project's public API, shape (n,).
 
     The result is booleans. A member of a public definition belongs to the API if all names in its path are public.
     """
@@ -129,7 +129,7 @@ def offered(entries: Entries) -> Bool:
 
 
 def _roots(entries: Entries) -> Bool:
-    """Which nodes are code where execution may begin, tests included.
+    """Return which nodes are code where execution may begin, tests included.
 
     The result is booleans, one for each node.
     """
@@ -160,10 +160,11 @@ def _protocol(name: str, language: str) -> bool:
 
 
 def _reached(view: GraphView, roots: Bool, twin: npt.NDArray[np.int64]) -> Bool:
-    """Definitions in `roots`, and all that they use directly or indirectly.
+    """Return which definitions are roots, or are used by roots.
 
-    Three rules extend this. If a member is used, so is its class. If a base method is used, so are its overrides. If a definition is used,
-    so are all definitions with the same number in `twin` (see `_twins`).
+    Indirect use counts. The result is booleans, one for each node. Three rules extend the set. If a member is used, so is its class. If a
+    base method is used, so are its overrides. If a definition is used, so are all definitions with the same number in `twin` (see
+    `_twins`).
     """
     uses = np.flatnonzero(kind_mask(USES)[view.edge_kind] & (view.src != view.dst))
     replaces = np.flatnonzero(kind_mask((EdgeKind.OVERRIDES,))[view.edge_kind])
@@ -182,7 +183,7 @@ def _reached(view: GraphView, roots: Bool, twin: npt.NDArray[np.int64]) -> Bool:
 
 
 def _twins(view: GraphView) -> npt.NDArray[np.int64]:
-    """A number for each node, equal for definitions with one path and name.
+    """Return numbers for nodes, equal for definitions of one path and name.
 
     The shape is (n,). Examples are `f` in `if …: def f(): …` and `else: def f(): …`, or a property and its setter. A use may mean any of
     these definitions, so all count as used.
@@ -209,7 +210,7 @@ def _reason(view: GraphView, node: int, live_tests: Bool) -> str:
 
 
 def _span(view: GraphView, node: int) -> list[int]:
-    """A definition and all definitions inside it, as nodes."""
+    """Return a definition and all definitions inside it, as nodes."""
     found = [node]
     for one in found:
         found.extend(view.dst[view.out_edges(one, (EdgeKind.DEFINES,))].tolist())
@@ -217,10 +218,10 @@ def _span(view: GraphView, node: int) -> list[int]:
 
 
 def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]:
-    """Dead definitions with the confidence that they are dead, highest first.
+    """Return dead definitions with the confidence that each is dead.
 
-    Ties are ordered by number of lines, most first, then by path and line. If other dead code uses a definition, that code may be alive
-    after all. So the definition's confidence is multiplied by the lowest confidence of this code.
+    The highest confidence comes first. Ties are ordered by number of lines, most first, then by path and line. If other dead code uses a
+    definition, that code may be alive after all. So the definition's confidence is multiplied by the lowest confidence of this code.
     """
     view = entries.view
     names = view.arrays.nodes.name.to_pylist()
@@ -248,7 +249,7 @@ def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]
 
 
 def _users(view: GraphView, node: int, dead: Collection[int]) -> set[int]:
-    """Dead definitions that use a given one, or a definition inside it.
+    """Return dead definitions that use a given one, or a definition inside it.
 
     `dead` are all dead definitions.
     """
@@ -263,10 +264,10 @@ def _users(view: GraphView, node: int, dead: Collection[int]) -> set[int]:
 
 
 def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defined: Mapping[str, int]) -> tuple[float, list[str]]:
-    """Confidence that a definition is dead, and sentences that explain it.
+    """Return the confidence that a definition is dead, with its reasons.
 
-    Only facts about the definition itself count here. The function `judged` also considers whether the code that uses the definition is
-    dead.
+    The reasons are sentences. Only facts about the definition itself count here. The function `judged` also considers whether the code that
+    uses the definition is dead.
 
     Args:
         entries: entry points of the graph.
@@ -323,7 +324,7 @@ def _stands_in(view: GraphView, node: int, parent: int) -> bool:
 
 
 def _bases_written(view: GraphView, node: int) -> int:
-    """Number of base classes written in the header of a Python class.
+    """Return the number of base classes in the header of a Python class.
 
     A computed base (`class A(chosen()):`) counts, although the graph has no edge to it. Root classes such as `object` do not count.
     """
@@ -350,7 +351,7 @@ def is_made_elsewhere(path: str) -> bool:
 
 
 def _explained(view: GraphView, node: int) -> int:
-    """Number of lines on which the graph knows a use of a definition.
+    """Return the number of lines where the graph knows a use of a definition.
 
     If the definition's name occurs on more lines, some of them may be uses that the graph lacks.
     """

@@ -32,7 +32,7 @@ class State(NamedTuple):
 
 
 def compare(base: str, head: str, old: State, new: State) -> Drift:
-    """Architecture changes from an old to a new state of the project.
+    """Return the changes of the architecture from an old to a new state.
 
     Args:
         base: name of the old state.
@@ -64,7 +64,7 @@ def compare(base: str, head: str, old: State, new: State) -> Drift:
 
 
 def _modules(old: Modules, new: Modules) -> list[ModuleChange]:
-    """Modules that were added or removed, or whose set of files changed."""
+    """Return modules that were added or removed, or have other files now."""
     before = {group.id: group for group in old.groups}
     after = {group.id: group for group in new.groups}
     found = []
@@ -80,7 +80,7 @@ def _modules(old: Modules, new: Modules) -> list[ModuleChange]:
 
 
 def _dependencies(old: Modules, new: Modules) -> tuple[list[DependencyChange], int]:
-    """Dependencies between modules that were added, removed or changed.
+    """Return dependencies between modules that were added, removed or changed.
 
     The largest dependencies come first. The second value is the number of dependencies whose change is too small to list.
     """
@@ -109,14 +109,17 @@ def _cycles(modules: Modules) -> list[Cycle]:
 
 
 def _only_in(cycles: list[Cycle], others: list[Cycle]) -> list[Cycle]:
-    """Return the cycles whose members are not all in one cycle of `others`."""
+    """Return the cycles that exist only in `cycles`, not in `others`.
+
+    A cycle also exists in `others` if all its members are in one cycle of `others`.
+    """
     return [one for one in cycles if not any(one.level == other.level and set(one.members) <= set(other.members) for other in others)]
 
 
 def _api(old: Entries, new: Entries) -> list[ApiChange]:
-    """Public definitions that are new, gone, moved, or have a new signature.
+    """Return public definitions that are new, gone, moved or changed.
 
-    Breaking changes come first; then the order is by path and line.
+    A definition is changed if its signature is. Breaking changes come first; then the order is by path and line.
     """
     before, after = _public(old), _public(new)
     gone = {key: before[key] for key in before.keys() - after.keys()}
@@ -142,7 +145,7 @@ def _api(old: Entries, new: Entries) -> list[ApiChange]:
 
 
 def _public(entries: Entries) -> dict[tuple[str, str], int]:
-    """Nodes of the public definitions, which external code may use.
+    """Return the nodes of public definitions, which external code may use.
 
     The key is (path, qualname). If several definitions have the same key, the first is kept.
     """

@@ -61,7 +61,7 @@ class _Read(NamedTuple):
 
 
 def duplicates(pieces: Iterable[Piece], least_tokens: int = LEAST_TOKENS, similar: float = SIMILAR) -> list[DuplicateGroup]:
-    """Groups of duplicate pieces of code, most lines to save first.
+    """Return groups of duplicate pieces of code, most lines to save first.
 
     Each piece is in at most one group.
 
@@ -124,7 +124,7 @@ _KEYWORD: Final = {word: 16 + i for i, word in enumerate(_KEYWORDS.split())}
 
 
 def _near(read: Sequence[_Read], members: Sequence[int], similar: float) -> list[tuple[list[int], float]]:
-    """Groups of similar pieces of code, each with its similarity.
+    """Return groups of similar pieces of code, each with its similarity.
 
     A group is a list of positions in `read`. The first position is the piece with which the others of the group were compared. The
     similarity is the lowest of these comparisons.

@@ -53,7 +53,7 @@ class Entries:
         return {node: kind for node, kind in self.kind.items() if kind in TEST_KINDS or not self.view.is_test[node]}
 
     def of_kinds(self, kinds: Collection[str] | None) -> list[int]:
-        """Nodes of the entry points of given kinds.
+        """Return the nodes of the entry points of given kinds.
 
         `kinds=None` selects all kinds except tests and fixtures.
         """
@@ -68,11 +68,11 @@ class Entries:
         return beside(self.view)
 
     def ordered(self, kinds: Collection[str] | None, named: Collection[str], calls: Calls) -> list[int]:
-        """Entry points of given kinds, in the order in which to read them.
+        """Return entry points of given kinds, in the order in which to read them.
 
-        Code that is not part of the product, such as examples, comes last. Commands without a name in a framework come first: a manifest
-        declares most of them, and a person types them. The others follow by kind. Among these commands, and among programs, those that run
-        the most code precede the others; the rest is ordered by path and line.
+        Code that is not part of the product, such as examples, comes last. Commands that are not in `named` come first, because most of
+        them are programs that a person starts, declared in a manifest such as pyproject.toml. The others follow by kind. Among these
+        commands, and among main programs, those that run the most code come first. All other ties are ordered by path and line.
 
         Args:
             kinds: kinds to return; None for all kinds except tests and fixtures.
@@ -178,9 +178,9 @@ class Calls:
         return found
 
     def reach(self, start: int, depth: int) -> int:
-        """Number of symbols that at most `depth` calls from `start` reach.
+        """Return the number of symbols that at most `depth` calls reach.
 
-        `start` itself is not counted.
+        The calls begin at the node `start`. `start` itself is not counted.
         """
         seen = {start}
         front = [start]

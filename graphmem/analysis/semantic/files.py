@@ -38,9 +38,10 @@ _VARIABLE: Final = NODE_KINDS.index("variable")
 
 
 def _dispatched(view: GraphView, rows: I64, files: I64) -> npt.NDArray[np.bool_]:
-    """Which calls may reach methods of several files, by the receiver's type.
+    """Return which calls may reach methods of several files.
 
-    The receiver is then of an interface, and the source names none of the implementations. `files` has the file of each target.
+    The receiver of such a call is an interface, so its type determines the method at run time. The source names none of the
+    implementations. `rows` are edges, and `files` has the file of each edge's target. The result has a boolean for each edge.
     """
     out = np.zeros(len(rows), np.bool_)
     if _BY_RECEIVER not in view.rules:
@@ -98,7 +99,7 @@ class FileGraph:
         self.dst: I64 = keys[starts] % max(1, len(self.paths))
 
     def file_of(self, nodes: npt.NDArray[np.int32]) -> I64:
-        """Index of the file that contains each node; -1 for externals."""
+        """Return the index of the file that contains each node; -1 for externals."""
         path = self.view.path_index[nodes]
         return np.where(path >= 0, self.of_path[path], -1).astype(np.int64)
 
@@ -159,7 +160,7 @@ class FileGraph:
         return np.bincount(files[known], self.view.complexity[known], minlength=len(self)).astype(np.int64)
 
     def kinds_of(self, rows: I64) -> dict[str, int]:
-        """Number of the given edges of each kind, most frequent kind first.
+        """Return the number of given edges of each kind, most frequent first.
 
         Kinds with equal numbers are sorted by name.
         """
@@ -187,9 +188,10 @@ class FileGraph:
 
     @cached_property
     def deferred(self) -> npt.NDArray[np.bool_]:
-        """Which dependencies between files only functions import; shape (l,).
+        """Which dependencies between files have imports only inside functions.
 
-        Such imports do not run when the file is loaded. A dependency without imports gives True.
+        The result is booleans, shape (l,), one for each dependency. Imports inside a function do not run when the file is loaded. A
+        dependency without imports gives True.
         """
         view = self.view
         imports = EDGE_KINDS.index(EdgeKind.IMPORTS)
@@ -225,7 +227,7 @@ def step_of(view: GraphView, row: int) -> PathStep:
 
 
 def common_folder(paths: Iterable[str]) -> str:
-    """The deepest folder that contains all given paths; "" is the root."""
+    """Return the deepest folder that contains all paths; "" is the root."""
     parts: list[str] | None = None
     for path in paths:
         folders = path.split("/")[:-1]

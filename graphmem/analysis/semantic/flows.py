@@ -35,7 +35,7 @@ class _Way(NamedTuple):
 
 
 def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = None) -> list[Flow]:
-    """Flows from entry points of given kinds.
+    """Return the flows (paths of calls) from entry points of given kinds.
 
     The flow that passes the most modules comes first; flows from examples, scripts and other code beside the product come last. With
     `kinds` None, entry points of all kinds except tests and fixtures are used. A flow is left out if it equals the last steps of another
@@ -69,7 +69,7 @@ def _rank(modules: Modules, entries: Entries, way: _Way) -> tuple[object, ...]:
 
 
 def _best(modules: Modules, calls: Calls, module_of: Sequence[int], entry: int) -> _Way | None:
-    """The path of calls from an entry point that passes the most modules.
+    """Return the path of calls from an entry point that passes most modules.
 
     The result is None if no path has enough steps.
     """
@@ -106,7 +106,7 @@ def _best(modules: Modules, calls: Calls, module_of: Sequence[int], entry: int) 
 
 
 def _called(symbol: SymbolInfo) -> str:
-    """Name of a step of a flow, as answers show it.
+    """Return the name of a step of a flow, as answers show it.
 
     For code that runs when a file is loaded, the name is the path of the file.
     """

@@ -26,19 +26,20 @@ UNSURE: Final = frozenset({"override", "satisfies", "unique_name", "ambiguous_na
 
 
 def churn_of(files: FileGraph, churn: Mapping[str, float] | None) -> F64 | None:
-    """Churn (frequency of change) of each file, shape (f,), or None."""
+    """Return each file's churn (frequency of change), shape (f,), or None."""
     return None if churn is None else np.array([churn.get(path, 0.0) for path in files.paths], np.float64)
 
 
 def file_dependents(files: FileGraph) -> I64:
-    """Number of other files that depend on each file, shape (f,)."""
+    """Return the number of other files that depend on each file, shape (f,)."""
     return np.bincount(files.dst, minlength=len(files)).astype(np.int64)
 
 
 def symbol_dependents(files: FileGraph) -> I64:
-    """Number of definitions outside tests that use each node directly.
+    """Return the number of definitions that use each node directly.
 
-    The shape is (n,). Edges with an uncertain target do not count, such as edges from a call of a base method to its overrides.
+    The shape is (n,). Definitions in tests do not count. Edges with an uncertain target do not count, such as edges from a call of a base
+    method to its overrides.
     """
     view = files.view
     certain = np.array([rule not in UNSURE for rule in view.rules], np.bool_)
@@ -48,11 +49,11 @@ def symbol_dependents(files: FileGraph) -> I64:
 
 
 def scores(churn: F64 | None, complexity: npt.NDArray[np.int64], dependents: npt.NDArray[np.int64]) -> F64:
-    """Risk of changes, 0 to 100, from churn, complexity and dependents.
+    """Return the risk of changes, 0 to 100, called heat.
 
-    The score, called heat, is a geometric mean. The three factors are log(1 + churn), log(1 + complexity) and log(2 + dependents), each
-    divided by its largest value. Churn is the frequency of change. Without churn (None), the heat has only the other two factors. If churn
-    or complexity is 0, the heat is 0. Without dependents, the heat is low, but not 0.
+    The heat is a geometric mean of three factors: log(1 + churn), log(1 + complexity) and log(2 + dependents), each divided by its largest
+    value. Churn is the frequency of change. Without churn (None), only the other two factors are used. If churn or complexity is 0, the
+    heat is 0. Without dependents, the heat is low, but not 0.
     """
     factors = [_share(complexity.astype(np.float64)), _share(dependents.astype(np.float64) + 1)]
     if churn is not None:
@@ -67,19 +68,19 @@ def _share(values: F64) -> F64:
 
 
 def file_heat(files: FileGraph, churn: F64 | None) -> F64:
-    """Risk of a change of each file, 0 to 100, shape (f,).
+    """Return the risk of a change of each file, 0 to 100, shape (f,).
 
-    It is 0 for tests.
+    The risk of files of tests is 0.
     """
     found = scores(churn, np.where(files.is_test, 0, files.complexity), file_dependents(files))
     return np.where(files.is_test, 0.0, found)
 
 
 def symbol_heat(files: FileGraph, churn: F64 | None) -> tuple[F64, I64]:
-    """Risk of a change of each node, 0 to 100, and number of dependents.
+    """Return each node's risk of a change, 0 to 100, and its dependents.
 
-    Both results have the shape (n,). Only definitions that have a body and are outside tests have a score above 0. The frequency of change
-    of a definition is that of its file.
+    The second result has numbers of dependents. Both results have the shape (n,). Only definitions that have a body and are outside tests
+    have a score above 0. The frequency of change of a definition is that of its file.
     """
     view = files.view
     dependents = symbol_dependents(files)

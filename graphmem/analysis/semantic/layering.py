@@ -21,7 +21,7 @@ ALARMS: Final = 20  # one dependency in so many may be marked as worth cutting
 
 
 def components(weights: Mapping[tuple[T, T], float]) -> list[list[T]]:
-    """Groups of two or more nodes that all reach each other.
+    """Return groups of two or more nodes that all reach each other.
 
     The keys of `weights` are edges (from, to). The largest groups come first. Ties are ordered by the lowest member. The members of a group
     are ascending.
@@ -35,7 +35,7 @@ def components(weights: Mapping[tuple[T, T], float]) -> list[list[T]]:
 
 
 def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
-    """A small set of light edges whose removal breaks all cycles.
+    """Return a small set of light edges whose removal breaks all cycles.
 
     `weights` maps an edge (from, to) to its weight. A heuristic orders the nodes of each cycle, and single nodes are moved to improve the
     order. The edges against the order form the set. Then edges that close no cycle are taken out of the set again, the heaviest first. The
@@ -49,10 +49,10 @@ def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
 
 
 def frees(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> dict[tuple[T, T], int]:
-    """Number of nodes that leave their cycle when an edge is removed.
+    """Return how many nodes leave their cycle when one edge is removed.
 
-    The result has this number for each edge of `cut`. A node leaves if it is then in no cycle. Edges that free no node when removed alone
-    are left out of the result.
+    The result has this number for each edge of `cut`, removed alone. A node leaves if it is in no cycle afterwards. Edges that free no node
+    are not in the result.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
@@ -73,9 +73,10 @@ def frees(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> d
 
 
 def worth_cutting(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> list[tuple[T, T]]:
-    """Edges that are worth removing: each alone frees a node from its cycle.
+    """Return those edges of `cut` that are worth removing.
 
-    They are sorted by weight per freed node, lightest first. The list has at most one edge for every `ALARMS` edges in `weights`.
+    Each of them alone frees a node from its cycle. They are sorted by weight per freed node, lightest first. The list has at most one edge
+    for every `ALARMS` edges in `weights`.
     """
     freed = frees(weights, cut)
     order = sorted(freed, key=lambda pair: (weights[pair] / freed[pair], weights[pair], pair))
@@ -83,7 +84,7 @@ def worth_cutting(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T
 
 
 def strata(nodes: Sequence[T], weights: Mapping[tuple[T, T], float]) -> dict[T, int]:
-    """Layer of each node; all nodes of a cycle have the same layer.
+    """Return the layer of each node; nodes of a cycle share a layer.
 
     The keys of `weights` are edges (from, to). A node is above the nodes that it depends on.
     """
@@ -98,7 +99,7 @@ def strata(nodes: Sequence[T], weights: Mapping[tuple[T, T], float]) -> dict[T, 
 
 
 def layers(nodes: Sequence[T], weights: Mapping[tuple[T, T], float], cut: Sequence[tuple[T, T]]) -> dict[T, int]:
-    """Layer of each node in a dependency graph.
+    """Return the layer of each node in a dependency graph.
 
     A node without dependencies has layer 0. Any other node is one layer above its highest dependency. Edges in `cut` are ignored.
     """
@@ -115,7 +116,7 @@ def layers(nodes: Sequence[T], weights: Mapping[tuple[T, T], float], cut: Sequen
 
 
 def _order(weights: Mapping[tuple[T, T], float], group: Sequence[T]) -> list[T]:
-    """Order of a group's nodes in which most edge weight leads forward.
+    """Return a group's nodes in an order with most edge weight forward.
 
     Nodes are taken one by one. A node without edges to remaining nodes goes to the end, a node without edges from them to the start. If
     there is neither, the node with the largest outgoing minus incoming weight goes to the start.
@@ -155,7 +156,7 @@ def _order(weights: Mapping[tuple[T, T], float], group: Sequence[T]) -> list[T]:
 def _sifted(weights: Mapping[tuple[T, T], float], order: list[T]) -> list[T]:
     """Move each node to the position with the least backward edge weight.
 
-    This is repeated until no move helps, at most `ROUNDS` times.
+    The moves are repeated until no move helps, at most `ROUNDS` times.
     """
     out: dict[T, dict[T, float]] = defaultdict(dict)
     into: dict[T, dict[T, float]] = defaultdict(dict)

@@ -22,7 +22,7 @@ Place = tuple[float, float]
 
 
 def layered(layer: Mapping[str, int], weights: Mapping[tuple[str, str], float], widest: int = WIDEST) -> dict[str, Place]:
-    """Centre of each node on a map of 1 x 1, the highest layer on top.
+    """Return the centre of each node on a map of 1 x 1, top layer highest.
 
     A layer of more than `widest` nodes takes several rows.
 
@@ -47,7 +47,7 @@ def layered(layer: Mapping[str, int], weights: Mapping[tuple[str, str], float], 
 
 
 def _aside(number: int, boxes: int) -> float:
-    """Distance by which a row of the map is shifted sideways.
+    """Return the distance by which a row of the map is shifted sideways.
 
     `number` is the row's position, and `boxes` its number of boxes. Only rows of one or two boxes are shifted. Several rows of one box
     would otherwise form a column that hides the lines behind it.

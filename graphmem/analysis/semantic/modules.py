@@ -46,9 +46,10 @@ HOTTEST: Final = 5  # a module's heat is the mean score of this many hottest fil
 
 
 def first_sentence(doc: str) -> str:
-    """First sentence of a docstring or page, without underlines of headings.
+    """Return the first sentence of a docstring or page, without underlines.
 
-    The result is "" if the sentence is a single word, or if `doc` begins with a notice of copyright or license.
+    Underlines of headings are left out. The result is "" if the sentence is a single word, or if `doc` begins with a notice of copyright or
+    license.
     """
     if _NOTICE.match(doc):
         return ""
@@ -148,10 +149,10 @@ class Modules:
         return sorted([*kept, *(sorted(group) for group in joined.values())])
 
     def _root(self, code: Sequence[str]) -> str:
-        """Name of a module whose files are in the root.
+        """Return the name of a module whose files are in the root.
 
-        It is the last part of the package to which most files of the root belong, as in Go, or else `ROOT`. A major version, such as `v5`,
-        does not count.
+        The name is the last part of the package to which most files of the root belong, as in Go, or else `ROOT`. A major version, such as
+        `v5`, does not count.
         """
         module, number = self.view.arrays.paths.module, self.view.path_number
         files = [path for path in code if "/" not in path and path not in self._tests]
@@ -289,13 +290,13 @@ class Modules:
         return round(modularity([group.paths for group in self.groups], links), 4)
 
     def name_of(self, path: str) -> str:
-        """Name of a file's module; "" if it has none."""
+        """Return the name of a file's module; "" if it has none."""
         number = self._number.get(path)
         place = -1 if number is None else int(self.of_file[number])
         return self.groups[place].name if place >= 0 else ""
 
     def find(self, ref: str) -> int | None:
-        """Position in `groups` of the module whose id or name is `ref`, or None."""
+        """Return the position of the module with the id or name `ref`, or None."""
         return next((i for i, group in enumerate(self.groups) if ref in (group.id, group.name)), None)
 
     # ---- answers
@@ -320,7 +321,7 @@ class Modules:
         ]
 
     def _weights(self) -> tuple[list[int], list[int]]:
-        """For each module, its numbers of inner edges and of outer edges.
+        """Return each module's numbers of inner edges and of outer edges.
 
         The first list counts edges between files of the module, the second edges to and from other modules. Modules are in the order of
         `groups`.
@@ -377,7 +378,7 @@ class Modules:
             top = np.where(inside, above, top)
 
     def _central(self, nodes: npt.NDArray[np.int32]) -> list[int]:
-        """Top-level definitions outside tests with the most dependents.
+        """Return top-level definitions outside tests with the most dependents.
 
         `nodes` are the nodes of a module. If all of them are tests, definitions in the tests are returned.
         """
@@ -391,7 +392,7 @@ class Modules:
         return found
 
     def documentation(self, group: Named) -> str:
-        """First sentence of the documentation of a module, or ""."""
+        """Return the first sentence of a module's documentation, or ""."""
         own = self._own(group)
         for path in sorted(own, key=lambda one: (one.count("/"), one)):
             folder, _, name = path.rpartition("/")
@@ -401,13 +402,14 @@ class Modules:
         return ""
 
     def _own(self, group: Named) -> list[str]:
-        """Files of a module except tests; all files if the module has only tests."""
+        """Return a module's files except tests; all if it has only tests."""
         return [path for path in group.paths if not self.files.is_test[self._number[path]]] or group.paths
 
     def _summary(self, group: Named) -> str:
-        """Summary from the documentation of the module's package or only file.
+        """Return a summary of a module, from the documentation of its code.
 
-        For a module without documentation, the summary names the files.
+        The documentation is that of the module's package, or of its only file. For a module without documentation, the summary names the
+        files.
         """
         if text := self.documentation(group):
             return text
@@ -420,7 +422,7 @@ class Modules:
         return f"Holds {', '.join(named[:NAMED])}" + (f" and {len(named) - NAMED} more." if len(named) > NAMED else ".")
 
     def _documented(self, path: str) -> str:
-        """First sentence of the documentation in a file, or ""."""
+        """Return the first sentence of the documentation in a file, or ""."""
         symbols = self.view.by_path(path)
         return first_sentence(self.view.doc(int(symbols[0]))) if len(symbols) else ""
 
@@ -438,11 +440,11 @@ class Modules:
         return ModuleDependency(src.id, dst.id, src.name, dst.name, len(rows), self.files.kinds_of(rows), upward, sites, cut)
 
     def map(self, notes: list[str], state: IndexState) -> ModuleMap:
-        """Overview of the system: modules, their dependencies and modularity."""
+        """Return an overview: the modules, their dependencies and modularity."""
         return ModuleMap(self.infos, self.dependencies, self.modularity, notes, state)
 
     def detail(self, i: int, state: IndexState) -> ModuleDetail:
-        """Details of one module, given by its position in `groups`."""
+        """Return details of one module, given by its position in `groups`."""
         group, files, view = self.groups[i], self.files, self.view
         hottest = float(self.heat.max(initial=0.0)) or 1.0
         links = self._inside(i)

@@ -121,14 +121,14 @@ def naming_files(group: Sequence[str], tests: Collection[str]) -> list[str]:
 
 
 def main_folder(group: Sequence[str]) -> str:
-    """The deepest folder that holds more than half of the files, or ""."""
+    """Return the deepest folder with more than half of the files, or ""."""
     counts = _below(group)
     fitting = [folder for folder, count in counts.items() if count > MOST * len(group)]
     return max(fitting, key=lambda one: (one.count("/"), counts[one], one), default="")
 
 
 def _below(paths: Iterable[str]) -> Counter[str]:
-    """Number of given files below each folder, at any depth."""
+    """Return the number of given files below each folder, at any depth."""
     counts: Counter[str] = Counter()
     for path in paths:
         folder = path.rpartition("/")[0]
@@ -164,7 +164,7 @@ class _Shares:
 
 
 def _base(group: Sequence[str], top: str) -> str:
-    """Name of the deepest folder that holds most files of the group.
+    """Return the name of the deepest folder with most files of the group.
 
     The result is relative to `top`, the common folder of all files. A leading `src` or similar folder is dropped. The root is "".
     """
@@ -178,7 +178,7 @@ def _shown(folder: str, top: str) -> str:
 
 
 def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float], top: str, root: str) -> str:
-    """Unique name of a module: its folder, or the folder and its main parts.
+    """Return a unique name of a module: its folder, or its main parts.
 
     The folder `base` alone is the name if no other module has it and `most` is true. Otherwise the name has two parts of the folder, too,
     as in `store: reading, tables`. The parts are the folders with most files, or the files with the highest weight. If the folder is the
@@ -216,7 +216,7 @@ def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: 
 
 
 def _together(group: Sequence[str], parts: Counter[str], top: str) -> str:
-    """Folders that together hold most files of a module, as in `build + perf`.
+    """Return folders that together hold most files, as in `build + perf`.
 
     At most `PARTS` folders are named. `parts` has the number of files in each folder, and `top` is the common folder of all files.
     """
@@ -231,9 +231,9 @@ def _together(group: Sequence[str], parts: Counter[str], top: str) -> str:
 
 
 def _stem(path: str) -> str:
-    """File name without extensions; the folder's name for a file like `index`.
+    """Return a file name without extensions, or the name of the folder.
 
-    Other such generic file names are `__init__` and `main`.
+    The folder's name is returned for generic file names such as `index`, `__init__` and `main`.
     """
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0] or name

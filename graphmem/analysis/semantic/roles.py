@@ -19,7 +19,7 @@ ROLES: Final = ("code", "test", "migration", "generated", "no_code")
 
 
 def role_of(path: str, is_test: bool, has_code: bool) -> FileRole:
-    """The role of a file, by its folders and name."""
+    """Return the role of a file, such as tests, by its folders and name."""
     *folders, name = path.split("/")
     if not has_code:
         return "no_code"
@@ -33,7 +33,7 @@ def role_of(path: str, is_test: bool, has_code: bool) -> FileRole:
 
 
 def roles(modules: Modules) -> dict[str, FileRole]:
-    """The role of each file of the index, by path."""
+    """Return the role of each indexed file, such as code or tests, by path."""
     files = modules.files
     tests, of = files.is_test.tolist(), modules.of_file.tolist()
     return {path: role_of(path, tests[i], of[i] >= 0) for i, path in enumerate(files.paths)}

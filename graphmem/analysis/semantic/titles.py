@@ -48,7 +48,7 @@ class Title(NamedTuple):
 
 
 def titles(modules: Modules, descriptions: Mapping[str, str]) -> list[Title]:
-    """A title for each module, in the order of `Modules.groups`.
+    """Return a title for each module, in the order of `Modules.groups`.
 
     Args:
         modules: the modules of the project.
@@ -101,7 +101,7 @@ def folder_descriptions(pages: Iterable[str]) -> dict[str, str]:
 
 
 def setting_apart(modules: Modules) -> list[list[str]]:
-    """Words that distinguish each module from the others, best first.
+    """Return words that distinguish each module from others, best first.
 
     The words come from names of definitions and files. A word counts more if more definitions of the module have it, and less if more
     modules have it. Words of the module's own name do not count.
@@ -151,7 +151,7 @@ def _stem(word: str) -> str:
 
 
 def _folders(name: str, path: str) -> Sequence[str]:
-    """Names by which documentation may mention a module.
+    """Return names by which documentation may mention a module.
 
     They are its path and its name, and the last parts of both.
     """

@@ -109,6 +109,6 @@ def index(
 
 
 def _missing(state: IndexState) -> str:
-    """Write how many search vectors are missing, and how to compute them."""
+    """Return a sentence on missing search vectors and how to compute them."""
     advice = state.note or "`graphmem serve` computes them in the background, `graphmem index --vectors` at once"
     return f"vectors: {state.vectors:,} of {state.chunks:,} chunks; {advice}"

@@ -99,10 +99,10 @@ def remember(
 
 
 def _is_persons(service: Service) -> bool:
-    """Whether the command counts as a person's, and not as an agent's.
+    """Whether a person, and not an agent, has most likely run the command.
 
-    A command from a terminal without the environment variables of agents counts as a person's. Any other command counts as a person's only
-    if no running session of an agent has read untrusted text. Such text could make an agent run the command.
+    The answer is True for a command from a terminal without the environment variables of agents. For any other command, it is True if no
+    running session of an agent has read untrusted text. Such text could make an agent run the command.
     """
     if sys.stdin.isatty() and not any(os.environ.get(name) for name in AGENT_VARIABLES):
         return True
@@ -451,7 +451,7 @@ def delete_all(
 
 
 def _vouched(here: CommandContext, id: str) -> Service:  # noqa: A002
-    """Return the service, if the command counts as a person's.
+    """Return the service if a person has most likely run the command.
 
     Only people may verify memories; see `_is_persons` for the check.
 

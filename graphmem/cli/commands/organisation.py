@@ -109,9 +109,9 @@ def _interrupt(*_: object) -> None:
 
 
 def _place() -> str:
-    """Return a directory for temporary files whose path is short.
+    """Return a directory for temporary files with a short path.
 
-    A socket is created in it, and the path of a socket may have only about a hundred characters.
+    A socket is created in the directory. The path of a socket may have only about a hundred characters.
     """
     if given := os.environ.get("TMPDIR"):
         return given

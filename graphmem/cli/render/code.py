@@ -146,7 +146,7 @@ def _say_cut(output: Output, shown: int, total: int) -> None:
 def places(answer: SearchAnswer) -> list[str]:
     """Return `path:line` of each hit of a search; `#id` for a memory.
 
-    If the answer has all hits packed in one text (`packed`), the result is the lines of that text.
+    If the answer contains all hits packed into one text (`packed`), the result is the lines of that text.
     """
     if answer.packed is not None:
         return answer.packed.text.splitlines()
@@ -167,7 +167,10 @@ def search(output: Output, answer: SearchAnswer) -> None:
 
 
 def packed(output: Output, answer: SearchAnswer, whole: PackedText) -> None:
-    """Print the hits of a search as one text, and the number of omitted hits."""
+    """Print the packed text with the hits of a search.
+
+    The number of omitted hits is printed, too.
+    """
     for line in whole.text.splitlines():
         output.line(line)
     output.line()
@@ -179,7 +182,7 @@ def packed(output: Output, answer: SearchAnswer, whole: PackedText) -> None:
 
 @renders(SymbolAt, refused=lambda answer: answer.symbol is None)
 def symbol_at(output: Output, answer: SymbolAt) -> None:
-    """Print the symbol at a position in a file, or why there is none."""
+    """Print the symbol at a position in a file, or why no symbol is there."""
     if answer.is_stale:
         output.line((_STALE, common.UNSURE))
     if answer.symbol is None:

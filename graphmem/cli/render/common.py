@@ -38,22 +38,22 @@ def verb(kind: str) -> str:
 
 
 def confidence(value: float) -> tuple[str, str]:
-    """Write a confidence with two decimals, coloured by its value."""
+    """Return a confidence with two decimals, and a colour for its value."""
     return f"{value:.2f}", GOOD if value >= 0.8 else UNSURE if value >= 0.5 else DIM
 
 
 def place(path: str, line: int = 0) -> tuple[str, str]:
-    """Write `path:line`, which editors and terminals turn into links."""
+    """Return `path:line`, which editors and terminals turn into links."""
     return (f"{path}:{line}" if line else path) or "(external)", PATH
 
 
 def name(symbol: SymbolInfo) -> tuple[str, str]:
-    """Write the name of a symbol; for a file its path."""
+    """Return the name of a symbol; for a file its path."""
     return symbol.qualname or symbol.name or symbol.path, NAME
 
 
 def kind(symbol: SymbolInfo) -> str:
-    """Write a symbol's kind and, in brackets, its kind of entry point."""
+    """Return a symbol's kind and, in brackets, its kind of entry point."""
     extra = [word for word in (symbol.entry_point, "test" if symbol.is_test and symbol.entry_point != "test" else "") if word]
     return " ".join([symbol.kind, *(f"({word})" for word in extra)])
 
@@ -76,12 +76,15 @@ def steps(output: Output, path: list[PathStep]) -> None:
 
 
 def evidence(source: str, rule: str) -> str:
-    """Write the rule that found an edge, with its source unless it is `ast`."""
+    """Return the rule that found an edge, and the source of the edge.
+
+    The source is left out if it is `ast` (the syntax of the code), "", or equal to the rule.
+    """
     return rule if source in {"ast", "", rule} else f"{rule} ({source})".strip()
 
 
 def state_line(state: IndexState) -> Text:
-    """Write the state of the index, to show how current an answer is."""
+    """Return a line on the state of the index: how current an answer is."""
     if state.state == "empty":
         return joined([("index: empty", UNSURE)])
     words = [state.state, f"generation {state.generation}"]
@@ -107,7 +110,10 @@ def calls_line(output: Output, rows: list[KnownCalls]) -> None:
 
 
 def known(output: Output, found: NearbyMemories) -> None:
-    """Print memories about the code of an answer, one line each."""
+    """Print memories about the code of an answer, one line each.
+
+    Memories that await review are only counted.
+    """
     if not (found.memories or found.held):
         return
     output.line()
@@ -132,15 +138,15 @@ def known(output: Output, found: NearbyMemories) -> None:
 
 
 def cut(shown: int, total: int, how: str) -> str:
-    """Write how many rows were omitted, and `how` to see them.
+    """Return a sentence on how many rows were omitted, or "".
 
-    `shown` of `total` rows were printed. The result is "" if all were printed.
+    `shown` of `total` rows were printed. `how` tells the user how to see the omitted rows.
     """
     return f"… and {total - shown:,} more; {how}" if total > shown else ""
 
 
 def session_name(id: str) -> str:  # noqa: A002 - the word of the domain
-    """Write the id of a session; a very long one is shortened in the middle.
+    """Return the id of a session; a very long id is shortened in the middle.
 
     Ids of related sessions may differ only at their end (`…~2`).
     """

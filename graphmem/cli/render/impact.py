@@ -118,7 +118,11 @@ def _verdict(output: Output, report: ImpactReport) -> None:
 
 
 def _body(output: Output, report: ImpactReport, top: int) -> None:
-    """Print what is known, direct dependents, the tests to run, then the rest."""
+    """Print the sections of an impact report, the most important first.
+
+    For dependents, the order is: memories about the code, direct dependents, code of other projects, tests, and indirect dependents. Files
+    that change together with the target and the completeness of the list follow.
+    """
     common.known(output, report.known)
     groups: dict[str, list[ImpactHit]] = {}
     for hit in report.hits:
@@ -291,7 +295,7 @@ def _certainty(output: Output, report: ImpactReport) -> None:
 def _called_from_outside(one: SymbolInfo) -> bool:
     """Whether code outside the project may call a symbol.
 
-    This is so if the symbol is an entry point, or has a special name in Python, such as `__enter__`.
+    The result is True for an entry point, and for a special name in Python, such as `__enter__`.
     """
     special = one.name.startswith("__") and one.name.endswith("__") and one.path.endswith(".py")
     return special or one.entry_point not in {"", "test"}

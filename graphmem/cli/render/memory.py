@@ -231,7 +231,7 @@ def _anchor(anchor: str) -> list[Cell]:
 
 
 def _as_text(value: object) -> str:
-    """Write a value in the details of a memory as text."""
+    """Convert a value in the details of a memory to a string."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {_as_text(one)}" for name, one in value.items())
     if isinstance(value, (list, tuple)):

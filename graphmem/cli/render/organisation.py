@@ -102,7 +102,7 @@ def team_news(output: Output, found: TeamNews) -> None:
 
 
 def _listed(*words: str) -> str:
-    """Join the words that are known; a local memory has no author."""
+    """Join the strings that are not empty with commas."""
     return ", ".join(word for word in words if word)
 
 

@@ -59,5 +59,5 @@ def compacted(output: Output, answer: CompactAnswer) -> None:
 
 
 def megabytes(size: float) -> str:
-    """Write a number of bytes in megabytes."""
+    """Return a number of bytes as a string in megabytes."""
     return f"{size / 1e6:,.1f} MB"
