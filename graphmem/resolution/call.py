@@ -23,7 +23,7 @@ class Evaluator(Protocol):
 
 
 class Argument(NamedTuple):
-    """An argument of a call, with its place and its inferred type."""
+    """An argument of a call, with its source position and its inferred type."""
 
     entry: FileEntry
     scope: int

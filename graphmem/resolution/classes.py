@@ -46,14 +46,14 @@ from graphmem.resolution.types import (
 )
 
 MAX_METHODS: Final = 16
-"""Methods of a common prefix beyond which a type names the prefix alone."""
+"""Most methods with a common prefix that a type lists. For more methods, the type has only the prefix."""
 
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
 
 
 MANY_PARTS: Final = 8
-"""Alternatives of a type from which on declarations of one class are joined."""
+"""Most alternatives of a type for which the declarations of one class are kept apart. For more, they are joined."""
 
 
 class Classes:
@@ -289,7 +289,7 @@ class Classes:
     def _class_attribute(self, owner: Symbol, name: str) -> Type:
         """Return the type of an attribute as its class defines it.
 
-        The type is not yet adapted to an object: a method is still a plain function.
+        The type is not yet adapted to an object. For example, a method is still a plain function.
         """
         entry = self.project.entry(owner)
         self.project.touch_member(entry, name)
@@ -313,9 +313,10 @@ class Classes:
         return found if declared and not is_vague(found) else filled_attribute(self.inference, owner, name, found)
 
     def _assigned_elsewhere(self, owner: Symbol, name: str) -> Type:
-        """Return the values that code outside a class assigns to its attribute.
+        """Return the type of the values that other code assigns to an attribute.
 
-        The result is the type of the values. An example is `item.name = value` in a function, where `item` is an object of the class.
+        `owner` is the class with the attribute `name`. An example is `item.name = value` in a function outside the class, where `item` is
+        an object of the class.
         """
         found = EMPTY
         sites, _ = self.project.call_sites(f"={name}", owner.path)
@@ -381,8 +382,8 @@ class Classes:
         """Keep the class methods for a class, or the object methods for an object.
 
         In Ruby a class and its objects have separate methods. `value` has the methods, and `receiver` is a class or an object. If
-        `receiver` is a class and `value` has no class methods, `value` is returned unchanged. Such methods come from a mixin that extends
-        the class.
+        `receiver` is a class and `value` has no class methods, `value` is returned unchanged, because the methods may come from a mixin
+        that extends the class.
         """
         if not rules_of(owner).sides_are_apart:
             return value
@@ -395,7 +396,8 @@ class Classes:
         """Whether a class has a method that its objects lack, or the reverse.
 
         In Ruby a class and its objects have separate methods. `value` is the member in the class `owner` of the file `entry`, and
-        `receiver` is a class or an object. A method of a module may be one of the class that extends it.
+        `receiver` is a class or an object. If `receiver` is a class and `owner` is a module, the result is False, because a class that
+        extends the module has the module's methods as class methods.
         """
         if not rules_of(entry).sides_are_apart or any(atom[0] != FUNC for atom in value):
             return False
@@ -430,7 +432,7 @@ class Classes:
         """Return a value's methods whose names begin with a prefix.
 
         An example is `getattr(self, "visit_" + name)`. Methods of subclasses are included. If an object has more than `MAX_METHODS` methods
-        with the prefix, the result has one `METHODS` tuple, (object, prefix), instead of them.
+        with the prefix, the result has one `METHODS` tuple, (object, prefix), instead of these methods.
         """
         found = bottom_for(value)
         for atom in value:
@@ -496,7 +498,7 @@ class Classes:
 
 
 def _informs(entry: FileEntry, position: int) -> bool:
-    """Whether an assignment tells anything about the type of its target.
+    """Whether an assignment helps to infer the type of its target.
 
     The result is False only for `x = None` without an annotation. It is True for `x: A = None` and `x = f()`.
     """

@@ -32,7 +32,8 @@ def is_vague(value: Type) -> bool:
 def holds_callables(declared: Type) -> bool:
     """Whether the items of a declared container or iterator may be called.
 
-    Then the values that the code puts into it tell more, as in `handlers: Iterable[Callable]`.
+    For `handlers: Iterable[Callable]`, the result is True. The values that code puts into such a container have a more exact type than the
+    declaration.
     """
     return any(
         atom[0] == BOX and atom[1] in HOLDING and any(_is_open(inner) or holds_callables(part) for part in atom[2][-1:] for inner in part)
@@ -83,10 +84,10 @@ def _holding(inference: Inference, kind: str, given: Type) -> Type:
 
 
 def filled_attribute(inference: Inference, owner: Symbol, name: str, value: Type) -> Type:
-    """Return the type of an attribute, with the values that statements add.
+    """Return the type of an attribute, with the elements that statements add.
 
-    An example of such a statement is `item.names.append(x)`, in any file. `value` is the type of the attribute `name` of the class `owner`,
-    without the added values.
+    The attribute holds a container. An example of such a statement is `item.names.append(x)`, in any file. `value` is the type of the
+    attribute `name` of the class `owner`, without the added elements.
     """
     if not any(atom[0] == BOX and atom[1] in FILLED for atom in value):
         return value

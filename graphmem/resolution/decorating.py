@@ -31,10 +31,11 @@ def called_name(entry: FileEntry, symbol: Symbol) -> tuple[str, Symbol | None]:
 
 
 def factory_keys(entry: FileEntry, symbol: Symbol, owner: Symbol | None) -> Sequence[str]:
-    """Return the keys of decorators `@name(…)` whose value runs a function.
+    """Return the keys that find decorators `@name(…)` that may run a function.
 
-    `symbol` is the function. It is nested in a function `name`, or is a method of the class `name`: a constructor, or `__call__`. `owner`
-    is the class if `symbol` is a constructor.
+    A key, such as `@name`, finds the uses of a decorator in the index of calls. `symbol` is the function. It must be nested in a function
+    `name`, or be a constructor or `__call__` of a class `name`. For any other function, the result is empty. `owner` is the class if
+    `symbol` is a constructor.
     """
     around = owner or entry.symbols[entry.definitions[symbol.index].parent]
     is_call_method = symbol.kind == "method" and symbol.name == rules_of(entry).call_method
@@ -48,10 +49,11 @@ def called_at(inference: Inference, entry: FileEntry, site: CallSite) -> Type:
 
 
 def receivers(inference: Inference, symbol: Symbol, owner: Symbol | None, called: Type, *, is_decorator: bool) -> Iterator[Atom | None]:
-    """Yield the receivers with which a called value runs a function.
+    """Yield the receivers of the calls in which a value runs a function.
 
-    `owner` is the class if `symbol` is a constructor. A decorator may also be an object with the method `__call__`, or a class with some
-    arguments given before.
+    `symbol` is the function, and `called` is the type of the called value. A receiver is the object or the class on which the function is
+    called. It is None for a function without a receiver. `owner` is the class if `symbol` is a constructor. If `is_decorator` is True, the
+    value may also be an object with the method `__call__`, or a class with some arguments bound by `functools.partial`.
     """
     for atom in called:
         if atom[0] == FUNC and atom[1] is symbol:
@@ -69,8 +71,8 @@ def receivers(inference: Inference, symbol: Symbol, owner: Symbol | None, called
 def decorated(inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
     """Return the functions that a decorator with very many uses replaces.
 
-    `symbol` is the decorator, or the constructor of its class. Only functions whose name the project calls count. The result is empty for
-    a decorator with few uses, because inference finds what callers pass to it.
+    `symbol` is the decorator, or the constructor of its class. Only functions whose name the project calls count. The result is empty for a
+    decorator with few uses, because then type inference finds the decorated functions.
     """
     project = inference.project
     return project.solver.ask(project.shared, ("W", symbol), _decorated, inference, symbol)

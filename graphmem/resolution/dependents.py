@@ -3,8 +3,8 @@
 `solver` caches answers, such as the type of a name. Each answer records its inputs, which are facts of files. A *group* is a set of inputs
 that has a number. One index finds the groups that contain an input, and the other finds the answers that used an input or a group. Large
 projects have a hundred thousand groups and twice as many answers; an edit affects only dozens of them. An index is built at its first use.
-Items that are added later are scanned until there are many; then the index is built again. The indexes only save time: a full scan would
-find the same answers.
+Items that are added later are scanned until there are many; then the index is built again. The indexes only save time, because a full scan
+would find the same answers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Reverse:
         self._owners = owners[order]
 
     def of(self, numbers: Iterable[int]) -> list[int]:
-        """Return the sets, by number, that contain any of `numbers`, sorted."""
+        """Return the sorted numbers of the sets that contain any of `numbers`."""
         import numpy as np
 
         wanted = np.fromiter(numbers, np.int32)

@@ -1,7 +1,7 @@
 """Infer the types of expressions on demand, across files, with a cache.
 
-This module is independent of the language; the rules in `entry.rules` hold the differences. Nothing is guessed here: an unresolved name has
-the empty type. For such names, the package `edges` may search the whole project for a definition of the same name.
+This module is independent of the language; the rules in `entry.rules` hold the differences. Nothing is guessed here, so an unresolved name
+has the empty type. For such names, the package `edges` may search the whole project for a definition of the same name.
 """
 
 from __future__ import annotations
@@ -328,7 +328,7 @@ class Evaluation:
         return join_all(known(atom) or one(atom) for atom in found) if found else found
 
     def beside_variable(self, entry: FileEntry, scope: int, base: int, line: int) -> Type:
-        """Return what the name of a local variable means outside the function.
+        """Return the type that a local variable's name has outside the function.
 
         `base` is the expression `a` in `a.name`. In Rust, `error::of(x)` begins with a module, even if a variable is named `error`. In
         other languages, and for other expressions, the result is empty.

@@ -146,7 +146,7 @@ class FileEntry:
     def rest(self, read: Callable[[FileEntry], FileFacts]) -> None:
         """Release the parser's results from memory; the next use calls `read`.
 
-        Do not call it while the file is being resolved, or while an object holds parts of the results.
+        Do not call this method while the file is being resolved, or while an object holds parts of the results.
         """
         self.__dict__ = {name: value for name, value in vars(self).items() if name not in RELEASED} | {"read": read}
         self.__class__ = RestingEntry
@@ -373,8 +373,8 @@ class FileEntry:
     def defines(self, position: int, name: str) -> bool:
         """Whether a class itself defines an attribute, or its methods assign it.
 
-        `position` is that of the class among the file's definitions. Released facts are not read again. For what is not a class, the
-        result is True.
+        `position` is that of the class among the file's definitions. If the definition at `position` is not a class, the result is True.
+        Parser's results that were released from memory are not read again.
         """
         names = self.attribute_names.get(position)
         return names is None or name in names
@@ -466,7 +466,7 @@ RELEASED: Final = frozenset(
 class RestingEntry(FileEntry):
     """A `FileEntry` whose parser's results were released from memory.
 
-    They are read again at their next use.
+    The results are read again at their next use.
     """
 
     read: Callable[[FileEntry], FileFacts]
@@ -502,8 +502,8 @@ class Place(NamedTuple):
 def part_names(definitions: Sequence[Definition], *, apart: bool) -> list[str]:
     """Return, for each definition of a file, its outermost definition's name.
 
-    For a method, this is the name of its class. Other files record on which outermost definitions they depend. If `apart` is True, methods
-    have names of their own.
+    For a method, this is the name of its class. Other files record on which outermost definitions they depend. If `apart` is True, the name
+    for a method is its own qualified name.
     """
     found: list[str | None] = [None] * len(definitions)
     for position in range(len(definitions)):

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 Key = tuple[str, ...]
 Row = tuple[object, ...]
-"""A hashed value: compared as a whole, never taken apart."""
+"""A value that is hashed and compared as a whole."""
 
 _FLOWS = frozenset({"return", "yield", "export", "when", "unless"})
 
@@ -155,9 +155,9 @@ class Fingerprints:
     ) -> int:
         """Return the hash of a top-level definition of the file, such as a class.
 
-        `positions` are the definitions in it, and `bindings` and `imports` are its statements. `methods` are methods that have hashes of
-        their own. Of some of these methods, the result covers the facts that `_mention` returns. The others are hashed by name, as
-        `_members` describes.
+        `positions` are the definitions inside the top-level definition, and `bindings` and `imports` are its statements. `methods` are the
+        methods that have separate hashes. The result covers only some facts about these methods, which `_mention` returns. Plain methods,
+        as `_members` describes, are left out.
         """
         entry = self._entry
         definitions = [entry.definitions[position] for position in positions]
@@ -181,9 +181,10 @@ class Fingerprints:
     ) -> tuple[list[Definition], list[Binding]]:
         """Hash plain members of a class by name; return the other members.
 
-        A member is plain if only a look-up of its name in a class finds it. It is a method, or an attribute that methods assign. Code of
-        the class itself must not contain the name, and no method of that name may be decorated. `definitions` and `bindings` are those of
-        the class with its inner classes, and `methods` are the methods. The result is (methods, bindings).
+        A member is a method, or an attribute that methods assign. A member is plain if other code can depend on it only by looking up its
+        name in a class. For this, code of the class itself must not contain the name, and no method of this name may be decorated.
+        `definitions` and `bindings` are the definitions and bindings of the class and its inner classes, and `methods` are its methods. The
+        result is (methods, bindings).
         """
         if not methods:
             return [], list(bindings)
@@ -240,10 +241,10 @@ class Fingerprints:
         return self._slice(list(bindings), set(), is_visible)
 
     def _slice(self, bindings: list[Binding], wanted: set[str], is_root: Callable[[Binding], bool]) -> list[Binding]:
-        """Return bindings that matter, and all bindings that can influence them.
+        """Return bindings that a condition accepts, and those that influence them.
 
-        A binding such as `x = f(y)` is kept if `is_root` accepts it or `wanted` contains `x`. Then the names in its value, here `f` and
-        `y`, are added to `wanted`, too.
+        `is_root` is the condition. A binding such as `x = f(y)` is kept if `is_root` accepts the binding or if `wanted` contains `x`. Then
+        the names in its value, here `f` and `y`, are added to `wanted`, too.
         """
         names = self._names
         kept: set[int] = set()
@@ -275,7 +276,7 @@ class Fingerprints:
     def _mention(self, definition: Definition, lines: dict[int, int]) -> Row:
         """Return the facts about a method on which its class depends.
 
-        The facts decide under which names the method is found. They also decide to which class the attributes belong that the method sets.
+        The facts decide under which names the method is found. They also decide which class has the attributes that the method assigns.
         `lines` maps line numbers to ranks: the positions of the lines in their order.
         """
         return (

@@ -32,10 +32,10 @@ from graphmem.resolution.terms import last_name, string_of
 from graphmem.runtime.resources import data_root
 
 EVENT: Final = "!"
-"""Prefix of event names in the index of call sites."""
+"""Prefix, in the index of call sites, of event names."""
 
 TEMPLATE: Final = "|"
-"""Prefix of names that templates see in the index of call sites."""
+"""Prefix, in the index of call sites, of names that templates see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class HandsOver:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event of a framework, which calls its connected functions when sent.
+    """An event of a framework. Sending it calls the connected functions.
 
     An event may be an object, as in `saved.connect(f)`, `@receiver(saved)` and `saved.send()`. Otherwise it has a name, as in
     `bus.on("saved", f)` and `bus.emit("saved")`.
@@ -133,7 +133,7 @@ class Generated:
     The repository does not contain it; another configuration extends it.
     """
 
-    file: str  # its path from the folder of the other one
+    file: str  # path of the configuration, relative to the folder of the extending one
     paths: Mapping[str, Sequence[str]]  # pattern of imported names → places from that folder
     framework: str = ""
 
@@ -207,7 +207,7 @@ class Frameworks:
 
     @cached_property
     def rows_of_views(self) -> Sequence[HandsOver]:
-        """The rows for a class with a named route: `Index.as_view("index")`."""
+        """Return the rows for named routes of classes: `Index.as_view("index")`."""
         return [row for row in self.hands_over if row.rule == "route" and row.named_views]
 
     def answers(self, method: str, name: str) -> bool:

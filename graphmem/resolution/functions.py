@@ -59,7 +59,7 @@ Caller = tuple[CallSite, bool, frozenset[Atom | None]]
 """A call that runs a function, whether the functions it passes count, and the receivers of the call."""
 
 MAX_FUNCTIONS_OF_TESTS: Final = 40
-"""Callers of a function beyond which the functions that tests pass to it do not count."""
+"""Most callers of a function for which the functions that tests pass to it count."""
 
 
 class Functions:
@@ -259,10 +259,11 @@ class Functions:
         return found
 
     def _wrappers(self, callee: Type) -> Type:
-        """Return the functions that stand for decorated ones in a called value.
+        """Return the wrappers that a called value has besides decorated functions.
 
-        After `@timed` on a function `f`, the type of `f` has two alternatives: `f` itself and the wrapper that `timed` returns. The wrapper
-        may give the results of all functions with the decorator. If those of `f` are among them, the caller gets these.
+        After `@timed` on a function `f`, the type of `f` has two alternatives: `f` itself and the wrapper that `timed` returns. The
+        inferred result of the wrapper may have the results of all functions that `timed` decorates. If these include the result of `f`, the
+        caller uses only the result of `f`.
         """
         if len(callee) < 2:
             return EMPTY
@@ -274,11 +275,11 @@ class Functions:
         return found
 
     def _decorates(self, made: Instance, callee: Type) -> bool:
-        """Whether an object made by a decorator only stands for the function.
+        """Whether a decorator's object stands in a called value for a function.
 
-        `callee` is the type of the called value. After `@Task` on a function `f`, the type of `f` has two alternatives: `f` itself and a
-        `Task` object. `Task.__call__` gives the results of all functions with the decorator. So the caller uses the result of `f`, which is
-        more exact.
+        `made` is the object, and `callee` is the type of the called value. After `@Task` on a function `f`, the type of `f` has two
+        alternatives: `f` itself and a `Task` object. The inferred result of `Task.__call__` has the results of all functions that `Task`
+        decorates. The caller therefore uses the result of `f`, which is more exact.
         """
         functions = [atom[1] for atom in callee if atom[0] == FUNC]
         return any(self.project.definition(one).decorators and made in self.inference.defined(one) for one in functions)

@@ -12,7 +12,7 @@ from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.runtime.faults import fault
 
 MAX_IMPLEMENTED: Final = 8
-"""Most methods that a call on a type of a library may mean."""
+"""Most methods of the project that a call on a library's type may run."""
 
 MAX_OVERRIDES: Final = 40
 """Maximum number of overriding methods that become edges of one call. Beyond it, only OVERRIDES edges exist."""
@@ -132,8 +132,8 @@ class Hierarchy:
     def overrides(self, owner: Symbol, name: str, caller: Symbol) -> list[Symbol]:
         """Return the methods of subclasses that override a class's method.
 
-        `owner` is the class, and `name` the method. `caller`, the calling function, is never returned: a method that calls its own name
-        usually wraps another object. If `caller` is not a test, classes in test files are left out. The result is empty for more than
+        `owner` is the class, and `name` the method. The calling function `caller` is never returned, because a method that calls its own
+        name usually wraps another object. If `caller` is not a test, classes in test files are left out. The result is empty for more than
         `MAX_OVERRIDES` methods.
         """
         in_tests = self.project.files[caller.path].in_tests

@@ -27,7 +27,7 @@ class AsksNames(Protocol):
         ...
 
     def beside_variable(self, entry: FileEntry, scope: int, base: int, line: int) -> Type:
-        """Return what the name of a local variable means outside the function."""
+        """Return the type that a local variable's name has outside the function."""
         ...
 
     def scope_of_callee(self, entry: FileEntry, scope: int, name: str, line: int) -> int:

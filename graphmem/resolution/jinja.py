@@ -39,7 +39,7 @@ class JinjaRules(ScopedRules):
 def _registered(inference: Inference, site: CallSite, name: str) -> Iterator[Type]:
     """Yield the types of functions registered for templates under a name.
 
-    `site` registers them. It is a decorator, a call such as `app.add_template_filter(f, "x")`, or an assignment.
+    `site` is the code that registers the functions: a decorator, a call such as `app.add_template_filter(f, "x")`, or an assignment.
     """
     entry = inference.project.files[site.path]
     inference.project.touch("passed", site.path, entry.definitions[site.scope].qualname, f"{TEMPLATE}{name}")

@@ -1,7 +1,7 @@
 """Resolution rules of languages: a subclass of `Rules` for each language.
 
 The key `rules` in `language.toml` names the class, and `_MODULES` gives its module. `NameRules`, `ClassRules` and `CallRules` declare the
-overridable methods. Every method has a default: a new language needs only `module_names` and `import_targets`. Rules keep no state about
+overridable methods. Every method has a default, so a new language needs only `module_names` and `import_targets`. Rules keep no state about
 files. They read other files through `inference.project`, which records each look-up. So after a change of a file, the answers that read the
 file are computed again.
 """

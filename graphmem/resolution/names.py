@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 class Meaning(NamedTuple):
     """The bindings to which a name in a scope refers, or its type if simple.
 
-    Only the file of the name is considered. `input` is a number for this look-up; answers that use the name record it, to be computed again
-    when the bindings change.
+    Only the file of the name is searched. `input` is the number of this look-up. Answers that use the name record this number, and are
+    computed again when the bindings change.
     """
 
-    input: int  # the input it was read from
+    input: int  # number of the input
     value: Type | None  # its value if that is simple: an undecorated function, a class, a parameter
     places: Sequence[Place] | None  # its places, if they are the same on every line
-    slots: Sequence[Slot]  # slots of the scope itself, where the line decides; empty without places: defined elsewhere
+    slots: Sequence[Slot]  # bindings in the scope itself, if the line decides between them
     local: Sequence[int]  # bindings that hold inside one expression
     classes: Sequence[int]  # enclosing scopes whose inherited members take precedence
 
@@ -83,8 +83,8 @@ class Names:
     def scope_of_callee(self, entry: FileEntry, scope: int, name: str, line: int) -> int:
         """Return the scope in which the name of a called function is looked up.
 
-        It is the scope around if the name only begins to be a variable on this line. In Rust, `let (item, rest) = item(text);` calls the
-        function `item`.
+        Usually it is `scope`. In Rust, `let (item, rest) = item(text);` calls the function `item`, because the variable `item` exists only
+        after this statement. For such a call, the result is the enclosing scope.
         """
         if not scope or not rules_of(entry).variables_begin_late:
             return scope
@@ -169,8 +169,8 @@ class Names:
     def _inherited(self, entry: FileEntry, scope: int, name: str) -> list[Place]:
         """Return the bindings of a name that a class scope inherits from bases.
 
-        If `scope` is a method written outside its class, members of that class are returned. If the class is a mixin without the name, the
-        name is looked up in the classes that inherit the mixin.
+        If `scope` is a method written outside its class, members of that class are returned. If the class is a mixin that does not define
+        the name, the name is looked up in the classes that inherit the mixin.
         """
         symbol = rules_of(entry).implied_class(self.inference, entry, scope)
         if symbol is None:
@@ -286,7 +286,7 @@ class Names:
     def taken(self, entry: FileEntry, module: Atom, name: str) -> Type:
         """Return the value of the name `b` in `from a import b`.
 
-        `module` is `a`. If `a` is the package that contains the importing file, the name is a submodule.
+        `module` is `a`. If `a` is the importing file itself, as for `from . import b` in a Python `__init__.py`, the name is a submodule.
         """
         if module[0] == MODULE and module[1] == entry.path and rules_of(entry).own_names_are_below:
             return rules_of(entry).submodule(self.inference, module, name)
@@ -431,10 +431,10 @@ def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
 
 
 OTHER_BUILDS: Final = frozenset(("overload", "windows"))
-"""Modifiers of definitions that a usual build lacks if it has another of the same name."""
+"""Modifiers of definitions that a usual build does not use if there is another definition of the name."""
 
 FALLBACKS: Final = OTHER_BUILDS | {"fallback"}
-"""The same, if a module that is never missing also provides the name."""
+"""The same modifiers, and that of a fallback, if the name is also imported from a module that is always installed."""
 
 
 def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:

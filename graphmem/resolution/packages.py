@@ -102,7 +102,7 @@ class PackageRules(Rules):
     def sees(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
         """Whether a file sees the names of another file in its package.
 
-        Files outside tests do not see the names of test files. No file sees those of scripts.
+        Files outside tests do not see the names of test files. No file sees the names of scripts.
         """
         return (entry.in_tests or not other.in_tests) and not other.path.endswith(self.script_endings)
 
@@ -278,8 +278,9 @@ class PackageRules(Rules):
     def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
         """Return the bounds of a type parameter, as indices of expressions.
 
-        In `T extends Base`, the bound is `Base`. Type parameters `name` of `scope` and of the scopes around it count as one. The result is
-        empty if one of them has no bound, or if they have more than `most_bounds` different bounds.
+        In `T extends Base`, the bound is `Base`. The scopes around `scope` may have type parameters of the same name. The bounds of all
+        these type parameters are returned. The result is empty if one of the type parameters has no bound, or if there are more than
+        `most_bounds` different bounds.
         """
         found: list[int] = []
         while scope >= 0:
@@ -358,8 +359,8 @@ class PackageRules(Rules):
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Whether a function accepts the number of arguments of a call.
 
-        `positional` is the number of positional arguments. Parameters with defaults may be missing. A variadic last parameter takes the
-        rest.
+        `positional` is the number of positional arguments. Parameters with defaults may be missing. A variadic last parameter accepts all
+        further arguments.
         """
         parameters = (
             definition.parameters[1:] if self.first_parameter_is_receiver and definition.kind == "method" else definition.parameters
@@ -369,7 +370,7 @@ class PackageRules(Rules):
         return required <= positional + len(keywords) and (has_rest or positional + len(keywords) <= len(parameters))
 
     def sees_globals(self, entry: FileEntry) -> bool:
-        """Return False: names come from the file, its package or an import."""
+        """Return False: a name is defined in the file or package, or is imported."""
         return False
 
     def is_common_name(self, name: str) -> bool:

@@ -32,14 +32,14 @@ MAX_CALL_SITES: Final = 120
 """Maximum number of call sites of one name used to infer an undeclared parameter."""
 
 MAX_SAMPLED: Final = 40
-"""The same for a name with more call sites than that outside tests. Their types alone count, and more of them cost time."""
+"""Maximum number for a name with more than `MAX_CALL_SITES` call sites outside tests. Only the types of these calls count."""
 
 MAX_DECORATED: Final = 60
-"""The same for a name that only decorates: each site adds one function."""
+"""Maximum number for a name that is used only as a decorator. Each use adds one function."""
 
 
 MANY_DEFINITIONS: Final = 8
-"""Number of definitions of a name from which on their order is kept."""
+"""Most definitions of a name that are sorted again at each look-up. For more definitions, the sorted list is cached."""
 
 _LAST: Final = "\U0010ffff"  # after every character of a path
 
@@ -240,9 +240,9 @@ class Project:
         """Return the calls of a name, and whether the list is complete.
 
         The name has no dots: `f` for `a.f()`. Calls outside tests come first. The list has at most `MAX_CALL_SITES` calls, or
-        `MAX_DECORATED` if all are uses of a decorator. If more than `MAX_CALL_SITES` are outside tests, it has `MAX_SAMPLED`. If calls are
-        left out, those in the file `near` are kept first, then those in its folder, then in the folder around it. Unrelated packages of one
-        tree share many names, and calls in a package rarely run a method of another.
+        `MAX_DECORATED` if all are uses of a decorator. If more than `MAX_CALL_SITES` calls are outside tests, the list has at most
+        `MAX_SAMPLED`. If calls are left out, the calls nearest to the file `near` are kept: first the calls in the file, then in its
+        folder, then in the folder around that folder. Distant calls matter less, because unrelated packages share many names.
         """
         paths = self._called.get(name, {})
         if sum(islice(paths.values(), MAX_DECORATED + 1)) <= MAX_DECORATED:
@@ -302,15 +302,16 @@ class Project:
         return self.files[symbol.path]
 
     def touch_member(self, entry: FileEntry, name: str) -> None:
-        """Record that the answer depends on which classes have a method `name`.
+        """Record that the current answer depends on which classes have a method.
 
-        `entry` is the file of a class in which the name was looked up.
+        `name` is the name of the method. `entry` is the file of a class in which the name was looked up. In languages whose methods are not
+        separate inputs, nothing is recorded.
         """
         if entry.rules.methods_are_inputs:
             self.touch("member", name)
 
     def touch_members(self, symbol: Symbol, prefix: str = "") -> None:
-        """Record that the answer depends on the methods that a class has.
+        """Record that the current answer depends on which methods a class has.
 
         If a prefix is given, only methods whose names begin with it count.
         """
@@ -367,9 +368,9 @@ class Project:
         return stale
 
     def _contents_kept(self, path: str) -> dict[Key, Any]:
-        """Return, from a cache if possible, what a file contributes to each input.
+        """Return the result of `_contents` for a file, from a cache if possible.
 
-        The result is that of `_contents`. The cache helps because editing changes the same few files repeatedly.
+        The cache helps because editing changes the same few files repeatedly.
         """
         entry = self.files.get(path)
         known = self._said.pop(path, None)
@@ -575,8 +576,9 @@ def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
 def _index_key(key: Key) -> Key:
     """Return the input that changes when the content at a key changes.
 
-    An input is a fact of a file that answers depend on. `key` is a key of `Project._contents`. For (`named`, name, symbol id), the input is
-    (`named`, name): the last part only tells whose content it is. If only one file has content for the input, `key` itself is returned.
+    An input is a fact of files that answers depend on. `key` is a key of `Project._contents`. If several files or definitions contribute to
+    an input, the last part of `key` names one of them and is removed. For example, (`named`, name, symbol id) belongs to the input
+    (`named`, name). Otherwise `key` itself is returned.
     """
     if key[0] == "shared":
         return key[:3]

@@ -256,10 +256,11 @@ class Resolver:
         return found.id, found.qualname, entry.in_tests
 
     def handler(self, path: str, scope: int, line: int, name: str, edges: Iterable[EdgeRow]) -> tuple[str, str] | None:
-        """Return (id, qualified name) of the function that a line passes on.
+        """Return (id, qualified name) of the handler function that a line names.
 
-        `messages.create` in `router.POST("/message", messages.create)` is such a function. None if the edges do not decide between several
-        functions of that name.
+        In `router.POST("/message", messages.create)`, the handler is `messages.create`. Several functions may have the handler's name. The
+        edge with the highest confidence decides between them. The result is None if no edge leads to such a function, or if the best edges
+        lead to several.
 
         Args:
             path: the file.
@@ -341,7 +342,7 @@ class Resolver:
         return len(self._project.solver.groups)
 
     def remember(self, kept: Dependencies) -> None:
-        """Restore what an earlier resolver returned by `dependencies`.
+        """Restore the dependencies that an old resolver's `dependencies` returned.
 
         Call this first, before `update`. The first `update` must then contain the same facts as the last state of the earlier resolver. The
         files that this `update` returns need not be resolved, because their edges are known. Later updates return the same files as the

@@ -1,4 +1,4 @@
-"""Ways of finding the target of an edge: name, confidence, description."""
+"""Rules that find the target of an edge: name, confidence, description."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class Rule(NamedTuple):
-    """A way of finding the target of an edge, with its confidence."""
+    """A rule that finds the target of an edge, with its confidence."""
 
     confidence: float  # (0, 1]: expected share of true edges
     sentence: str

@@ -46,11 +46,11 @@ class Through(NamedTuple):
     """
 
     names: Sequence[str]
-    first: int = 0  # positional arguments from here
-    last: int = 1  # to before here
-    keyword: str = ""  # or the argument of this name; "*" for all that have one
-    elements: bool = False  # it calls the method on what the argument contains
-    needs: str = ""  # it calls the method only if the argument's class has this one, too
+    first: int = 0  # position of the first of the positional arguments
+    last: int = 1  # up to, but without, this position
+    keyword: str = ""  # or the name of a keyword argument; "*" for all keyword arguments
+    elements: bool = False  # whether the method is called on the elements of the argument
+    needs: str = ""  # another method that the argument's class must have
 
 
 class CallRules:
@@ -60,7 +60,7 @@ class CallRules:
     """Methods that run when a class is called, in order."""
 
     many_methods: int = 0
-    """Classes that a receiver may have, from which on their methods share the confidence; 0 for no number."""
+    """Least number of possible classes of a receiver for which their methods share the confidence; 0 if they never do."""
 
     call_method: str = ""
     """Method that runs when an instance is called; "" for none."""
@@ -75,7 +75,7 @@ class CallRules:
     """Types of the language's library that have no subclasses."""
 
     value_types: frozenset[str] = frozenset()
-    """Types of the language's library that null does not belong to."""
+    """Types of the language's library that do not accept null."""
 
     overloads_are_inherited: bool = False
     """Whether functions of base classes are overloads of those of a class."""
@@ -123,7 +123,7 @@ class CallRules:
     """
 
     components: tuple[str, ...] = ()
-    """Endings of files that are one component each, whose default export is the file."""
+    """Endings of files that each contain one component. The default export of such a file is the component."""
 
     calls_extensions: bool = True
     """Whether `item.show()` can call a function that extends the type of `item` from outside."""
@@ -167,9 +167,10 @@ class CallRules:
         return EMPTY
 
     def made_by_hook(self, inference: Inference, symbol: Symbol, call: Call) -> Type:
-        """Return the result of a class call that a method of the class decides.
+        """Return the result of a class call, if a method of the class decides it.
 
-        `symbol` is the called class. An example of the method is `__new__` in Python. The result is empty for an object of the class.
+        `symbol` is the called class. In Python, an example of such a method is `__new__`. If the call simply creates an object of the
+        class, the result is empty.
         """
         return EMPTY
 
@@ -186,16 +187,18 @@ class CallRules:
         return value
 
     def made_by(self, inference: Inference, symbol: Symbol) -> Type:
-        """Return the type of the object that a class method makes, if any.
+        """Return the type of the object that a class method creates, if any.
 
-        The object belongs to the class on which the method is called. That class is unknown here.
+        `symbol` is the class method. In a call `A.create()`, the method creates an object of `A`, the class on which it is called. The
+        caller uses this result only if that class is unknown.
         """
         return EMPTY
 
     def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
         """Return the types that a decorator adds to the decorated function's name.
 
-        `symbol` is the function, `decorator` is the decorator, and `current` is the type of the name before. By default, nothing is added.
+        `symbol` is the function, `decorator` is the decorator, and `current` is the type of the name before the decorator is applied. By
+        default, nothing is added.
         """
         return EMPTY
 
@@ -261,7 +264,7 @@ class CallRules:
     def part_of_tuple(self, inference: Inference, receiver: Instance, position: int) -> Type:
         """Return the type of an item of an object that is also a tuple.
 
-        In Python, objects of a `NamedTuple` class are such. The result is empty for other objects.
+        In Python, an object of a `NamedTuple` class is also a tuple. The result is empty for other objects.
         """
         return EMPTY
 
@@ -368,8 +371,8 @@ class CallRules:
     def fit(self, inference: Inference, given: Type, declared: Type) -> int | None:
         """Score how well the type of an argument fits the type of a parameter.
 
-        `given` is the argument's type, and `declared` the parameter's type; the module `fitness` has the scores. None means that this
-        language has no rule of its own. Then the caller uses the rule that most languages share.
+        `given` is the argument's type, and `declared` the parameter's type; the module `fitness` has the scores. None means that the caller
+        uses the scores that most languages share.
         """
         return None
 
@@ -381,9 +384,9 @@ class CallRules:
         return functions
 
     def reached(self, inference: Inference, entry: FileEntry, scope: int, line: int, call: tuple[int, Type]) -> Type:
-        """Return the callees of a call without overloads that it cannot reach.
+        """Return the type of a callee, without overloads that a call cannot run.
 
-        `call` has the call and the type of its callee. By default, the result is that type.
+        `call` has the index of the call's expression and the type of the callee. By default, that type is returned.
         """
         return call[1]
 
@@ -405,8 +408,8 @@ class CallRules:
     def declared_once(self, inference: Inference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return the interface method that all other given methods implement.
 
-        `methods` are all methods of one name. A call on an object of unknown type may run any of them. If all others implement one method
-        of an interface, only that method is returned. Otherwise all are returned.
+        `methods` are all methods of one name. A call on an object of unknown type may run any of them. If one is a method of an interface
+        and all others implement it, only that method is returned. Otherwise all are returned.
         """
         return methods
 

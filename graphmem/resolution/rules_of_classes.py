@@ -33,7 +33,7 @@ class ClassRules:
     """Default rules for classes of a language with `this` and base classes."""
 
     first_parameter_is_receiver: bool = False
-    """Whether methods name their receiver (`self`) or use a keyword (`this`)."""
+    """Whether methods declare their receiver as the first parameter (`self`), instead of using a keyword (`this`)."""
 
     fallback_method: str = ""
     """Method that runs for missing attributes; "" for none."""
@@ -45,7 +45,7 @@ class ClassRules:
     """Methods of a key that a container of the language calls: the first unless it is a sequence, the others if they are equal."""
 
     contained_text: str = ""
-    """Method that a container's text calls on what it contains; "" for none."""
+    """Method of the elements that runs when a container is converted to text; "" for none."""
 
     item_method: str = ""
     """Method that runs when an item is read through a subscript; "" for none."""
@@ -113,7 +113,7 @@ class ClassRules:
     """Whether any code may assign an attribute that no class declares."""
 
     uses_tell_classes: bool = False
-    """Whether the attributes that code uses of a parameter can tell its class."""
+    """Whether the class of a parameter is inferred from the attributes that code reads from it."""
 
     classes_are_made_by_name: bool = False
     """Whether `is_made` asks if any file calls a class or uses it as a value."""
@@ -150,7 +150,7 @@ class ClassRules:
         return EMPTY
 
     sides_are_apart: bool = False
-    """Whether a class and its objects have methods of one name each."""
+    """Whether a class and its objects have separate methods, which may share a name."""
 
     fields_are_called: bool = False
     """Whether reading an attribute looks like a call without arguments."""
@@ -163,20 +163,20 @@ class ClassRules:
         return ""
 
     siblings_are_inferred: bool = False
-    """Whether a member that a class lacks is guessed to come from the classes that use it, on the object itself only."""
+    """Whether a member that a mixin lacks is looked up in the classes that inherit the mixin, for accesses on `self` only."""
 
     def is_one_class(self, symbol: Symbol) -> bool:
         """Whether all declarations with a class's qualified name are one class.
 
-        In Ruby they are: each file may add members to the class.
+        In Ruby they are, because each file may add members to the class.
         """
         return False
 
     def next_owners(self, inference: Inference, after: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes in which `super` in a mixin finds a method.
 
-        A mixin is a module whose methods other classes take over. `after` is the mixin, and `name` the method. The classes that inherit the
-        mixin decide where the search goes on.
+        A mixin is a module whose methods other classes take over. `after` is the mixin, and `name` the method. The search goes on in the
+        resolution orders of the classes that inherit the mixin.
         """
         return ()
 
@@ -209,7 +209,7 @@ class ClassRules:
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
         """Return the interface methods that a method implements implicitly.
 
-        The class of the method has all methods of the interface, but does not declare it.
+        The class of the method has all methods of the interface, but does not name the interface as a base.
         """
         return ()
 
@@ -254,7 +254,7 @@ class ClassRules:
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
         """Return the class of the receiver `self` or `this`.
 
-        `base` is the expression, and `scope` must be inside a method of the class. The class is given by its position among the file's
+        `base` is the expression, and `scope` must be inside a method of the class. The class is returned as its position among the file's
         definitions. The result is -1 if `base` is not the receiver.
         """
         term = entry.terms[base]

@@ -38,7 +38,7 @@ class NameRules:
     """
 
     variables_begin_late: bool = False
-    """Whether the value of a declaration cannot use the variable it declares."""
+    """Whether a variable exists only after its declaration, so that the declared value cannot use it."""
 
     own_names_are_below: bool = True
     """Whether an import from the file itself names a module below it.
@@ -92,7 +92,7 @@ class NameRules:
     def may_be_of_receiver(self, name: str) -> bool:
         """Whether a name in a block may be a member of the block's receiver.
 
-        The result is False for names that only the code around the block gives a meaning, such as constants in Ruby.
+        The result is False for names that are looked up only in the code around the block, such as constants in Ruby.
         """
         return True
 
@@ -254,13 +254,13 @@ class NameRules:
     def sees_methods(self, entry: FileEntry) -> bool:
         """Return whether a bare name in a file may be a method of some class.
 
-        An example is a template, which sees the methods of helpers.
+        An example is a template, which can use the methods of helper classes without a receiver.
         """
         return False
 
     def is_common_name(self, name: str) -> bool:
         """Return whether built-in types have a method of this name.
 
-        So many calls have such a name that it does not identify their target.
+        Such a name does not identify the target of a call.
         """
         return False

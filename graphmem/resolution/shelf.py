@@ -14,7 +14,7 @@ from graphmem.parsing.facts import FileFacts
 from graphmem.resolution.file_entry import FileEntry, RestingEntry
 
 BUDGET_BYTES: Final = 400 << 20
-"""Approximate memory of all facts with their indexes; every tree of some 2,000 files fits."""
+"""Approximate memory for all facts with their indexes. It is enough for about 2,000 files."""
 
 _FILE_BYTES: Final = 8_000
 _TERM_BYTES: Final = 110

@@ -157,7 +157,7 @@ class _Question:
         self.rounds = 0  # computations
 
     def __lt__(self, other: _Question) -> bool:
-        """Order questions for a heap: the one that was asked last comes first."""
+        """Order questions for a heap, with the one that was asked last first."""
         return self.index > other.index
 
 
@@ -230,7 +230,7 @@ class Solver:
     def look_up(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
         """Return `compute(*arguments)`, cached by `key`, if it asks no questions.
 
-        `compute` only reads recorded inputs. The cached answer has one number for all of them, so asking it again is cheap.
+        `compute` only reads recorded inputs. The cached answer has one number for all of its inputs, so reading the answer again is cheap.
         """
         known = memo.get(key)
         if known is None:
@@ -291,9 +291,9 @@ class Solver:
         return question.value
 
     def _settle(self, question: _Question) -> bool:
-        """Compute a question, and store the answers that are final afterwards.
+        """Compute an answer, and store all answers that are final afterwards.
 
-        They are the answers of all questions that depend on each other (a component).
+        The final answers are those of all questions that depend on each other (a component).
 
         Returns:
             False if the question belongs to a component that began before it, so its answer is not final; else True.
@@ -352,7 +352,8 @@ class Solver:
     def _mark(self, question: _Question) -> None:
         """Schedule an outdated question to be computed again.
 
-        It joins the running pass over outdated questions that has yet to reach it. Without such a pass, it waits for the next one.
+        If the running pass over outdated questions has yet to reach the question, the question joins that pass. Otherwise, the question
+        waits for the next pass.
         """
         for sweep in reversed(self._sweeps):
             if question.index >= sweep.first:

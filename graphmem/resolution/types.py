@@ -56,7 +56,7 @@ True if it or a subclass is meant, as with `cls` and `type[...]`.
 """
 
 Instance = tuple[Literal[1], Symbol, bool]
-"""An instance of a class of the project; True if not of a subclass."""
+"""An instance of a class of the project. True if the instance is not one of a subclass."""
 
 Func = tuple[Literal[2], Symbol, "Atom | None"]
 """A function: its definition and its bound receiver."""
@@ -108,7 +108,7 @@ TypeVariable = tuple[Literal[14], str]
 """A type parameter of a signature: its name."""
 
 Partial = tuple[Literal[15], "Type", int]
-"""A call that still waits for arguments: the function; its nesting depth."""
+"""A function with some arguments already bound: the function; its nesting depth."""
 
 SelfType = tuple[Literal[16]]
 """The receiver's own type, in a signature."""
@@ -144,7 +144,7 @@ Outside = Ext | ExtInstance
 """External values."""
 
 Receiver = Class | Instance
-"""Owner of an attribute of the project."""
+"""A class of the project or an object of it, as the owner of an attribute."""
 
 Atom = (
     Class
@@ -180,7 +180,7 @@ EMPTY: Final[Type] = frozenset()
 TOP: Final[Type] = frozenset({(ANYTHING,)})
 
 MAX_ATOMS: Final = 64
-"""Most alternatives of a value; beyond them it is TOP."""
+"""Most alternatives of a type. A type with more becomes `TOP`."""
 
 MAX_DEPTH: Final = 3
 """Deepest nesting of containers that is followed."""
@@ -389,7 +389,7 @@ def order(atom: Atom) -> str:
 def ordered(value: Type) -> Iterable[Atom]:
     """Return the alternatives of a type in an order that is always the same.
 
-    It does not depend on the process.
+    The order is the same in every process.
     """
     return value if len(value) < 2 else sorted(value, key=order)
 
@@ -403,7 +403,7 @@ def bottom_for(value: Type) -> Type:
 
 
 OPEN_TAGS: Final = frozenset({UNTYPED, TYPEVAR})
-"""Tags for parts of an annotation that are left to inference."""
+"""Tags for parts of an annotation that do not determine a type."""
 
 
 def is_open(declared: Type) -> bool:

@@ -32,8 +32,8 @@ def fitting(inference: Inference, entry: FileEntry, site: Reference | CallSite, 
     """Return the versions of a method that fit the constness of the receiver.
 
     `methods` are the versions, with and without `const`. A constant receiver fits only the versions with `const`. Any other receiver fits
-    only the versions without `const`. All versions are returned if the constness of the receiver is unknown. The same holds if either all
-    or none of them have `const`.
+    only the versions without `const`. All versions are returned if the constness of the receiver is unknown, or if the versions do not
+    differ by `const`.
     """
     found = entry.terms[site.term]
     callee = entry.terms[found[1]] if found[0] == CALL else None
@@ -46,9 +46,10 @@ def fitting(inference: Inference, entry: FileEntry, site: Reference | CallSite, 
 
 
 def of_constness(inference: Inference, methods: Sequence[Symbol], wanted: bool | None) -> Sequence[Symbol]:
-    """Return the versions of a method for constant objects, or the others.
+    """Return the versions of a method for constant, or for other, objects.
 
-    `wanted` says whether the object is constant. All versions are returned if that is unknown, or if either all or none have `const`.
+    `wanted` says whether the object is constant. All versions are returned if `wanted` is None (unknown), or if the versions do not differ
+    by `const`.
     """
     constant = [method for method in methods if is_const(inference, method)] if wanted is not None and len(methods) > 1 else []
     if not constant or len(constant) == len(methods):

@@ -25,7 +25,7 @@ NUMBERS: Final = frozenset(["bool", "char", "double", "float", "int", "long", "s
     f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 ARGUMENTS: Final = "va_list"
-"""The type of a list of arguments, to which nothing converts."""
+"""The type of a list of arguments. No other type converts to it."""
 
 _CHARACTERS: Final = frozenset(["char", "wchar_t", "char8_t", "char16_t", "char32_t"])
 _EMPTY_POINTER: Final = 350
@@ -121,7 +121,7 @@ def fit(argument: Term, given: Type, declared: Declared) -> int | None:
 def fit_pointer(declared: Declared) -> int | None:
     """Score how well a pointer fits a parameter.
 
-    The result is None if only the types of both can decide.
+    The result is None if the caller must compare the types of the pointer and the parameter.
     """
     if declared.is_open or declared.is_pointer:
         return None if declared.is_open or declared.classes else EXACT
@@ -133,7 +133,7 @@ def fit_pointer(declared: Declared) -> int | None:
 def fit_value(given: Type, declared: Declared) -> int | None:
     """Score how well a value that is not a pointer fits a parameter.
 
-    `given` is the type of the value. The result is None if only the types of both can decide.
+    `given` is the type of the value. The result is None if the caller must compare the types of the value and the parameter.
     """
     if declared.is_pointer and declared.classes and any(atom[0] == INST for atom in given):
         return 0

@@ -27,10 +27,10 @@ ELSEWHERE: Final = "windows"
 """Modifier of definitions that only a build for Windows contains."""
 
 _HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp")
-"""Endings of the files that others include."""
+"""Name endings of header files, which other files include."""
 
 _STANDARD: Final = "std"
-"""The namespace of the standard library, which projects only add to."""
+"""The namespace of the standard library. Projects may only add names to it."""
 
 
 class CFamilyNames(ScopedRules):
@@ -63,8 +63,9 @@ class CFamilyNames(ScopedRules):
         """Return the definitions of a name that the file itself does not define.
 
         Definitions in included files are preferred; these may be static. Without them, definitions in all files count, except static ones
-        and the macros of `_is_macro_apart`. If several files remain, the one whose header is included is chosen. Classes alone are returned
-        from all files. The result is None if nothing was found or the choice is unclear.
+        and the macros of `_is_macro_apart`. If definitions in several files remain and all are classes, or all are aliases, all are
+        returned. Otherwise, those in the file whose header is included are returned. The result is None if nothing was found or the choice
+        is unclear.
         """
         found: list[Place] | None = inference.project.solver.ask(entry.memo, ("shared", name), self._shared, inference, entry, name)
         return found
@@ -114,8 +115,8 @@ class CFamilyNames(ScopedRules):
     def visible(self, inference: Inference, entry: FileEntry, functions: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return the functions of one name that a file can see.
 
-        They are in the file itself, in an included file, or in a source file with the name of an included one. All `functions` are
-        returned if there are none.
+        They are in the file itself, in an included file, or in a source file with the name of an included one. If the file can see none of
+        them, all `functions` are returned.
         """
         seen = self.included(inference, entry) | {entry.path}
         stems = {stem(path) for path in seen}
@@ -124,7 +125,7 @@ class CFamilyNames(ScopedRules):
     def visible_apart(self, entry: FileEntry, place: Place) -> bool:
         """Return whether a definition and a file can be in the same build.
 
-        `place` is the definition. The result is False only if it is for Windows and the file `entry` is not.
+        `place` is the definition. The result is False only if the definition is for Windows and the file `entry` is not.
         """
         return is_for_windows(entry.path, ()) or not is_for_windows(place.entry.path, _modifiers(place))
 
@@ -132,7 +133,8 @@ class CFamilyNames(ScopedRules):
         """Return the (scope, name) under which look-ups find a definition.
 
         `position` is the definition's position in the file. A method or class may be written outside its class, such as
-        `a::b::Class::method`. Its name is then `Class.method`: the earlier parts are left out, because they may be namespaces.
+        `a::b::Class::method`. The name in the result is then `Class.method`. The earlier parts are left out, because they may be
+        namespaces.
         """
         scope, slot = super().definition_slot(entry, position)
         definition = entry.definitions[position]

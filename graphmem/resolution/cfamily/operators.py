@@ -177,7 +177,8 @@ class CFamilyOperators(CFamilyNames):
     def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[int, int], line: int) -> bool:
         """Return whether `*p` is a whole container, because `p` points at one.
 
-        `index` has `p` and the key. An iterator has the type of its container, too, but `*iterator` is an item.
+        `index` has `p` and the key. If `p` is an iterator and not a pointer, the result is False, because `*p` is then an item of the
+        container.
         """
         base, key = index
         if entry.terms[key] != (LITERAL, POINTED):
@@ -210,4 +211,4 @@ class Operand(NamedTuple):
     argument: Argument
     classes: frozenset[Symbol]
     accepted: frozenset[Symbol]
-    """These classes and their bases."""
+    """The classes of the operand and their bases."""

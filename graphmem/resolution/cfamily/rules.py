@@ -63,7 +63,7 @@ class CFamilyRules(CFamilyOperators):
         return ("", 0, symbol.qualname) if symbol.kind == "method" else super().overload_group(entry, symbol)
 
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
-        """Return whether `method` overrides `base`: their parameters are equal."""
+        """Return whether `method` has the parameters of `base`, so overrides it."""
         return _shape(inference, base) == _shape(inference, method)
 
     def may_run(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
@@ -96,7 +96,10 @@ class CFamilyRules(CFamilyOperators):
         return super().declared(inference, entry, scope, term)
 
     def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[int, int], line: int) -> bool:
-        """Return whether `*p` has the type of `p`, as for a map's iterator."""
+        """Return whether the type inferred for `*p` is the type of `p` itself.
+
+        The result is True for a pointer to a container, and for a map or its iterator.
+        """
         base, key = index
         if super().is_whole(inference, entry, scope, index, line):
             return True
@@ -107,7 +110,8 @@ class CFamilyRules(CFamilyOperators):
     def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the classes and external types that a type expression names.
 
-        An alias of a library's template, such as `using ItemPtr = std::unique_ptr<Item>`, stands for what the template holds.
+        An alias of a library's template is replaced by the type inside the template. For `using ItemPtr = std::unique_ptr<Item>`, `ItemPtr`
+        is replaced by `Item`.
         """
         found = super().objects(inference, entry, scope, term)
         written = entry.terms[term]
@@ -170,7 +174,7 @@ class CFamilyRules(CFamilyOperators):
     def fit_argument(self, inference: Inference, argument: Argument, function: Symbol, annotation: int) -> int | None:
         """Score how well the source text of an argument fits a parameter.
 
-        `annotation` declares the parameter of `function`. None means that only the types are compared.
+        `annotation` declares the parameter of `function`. None means that the caller must compare the types.
         """
         entry, scope, line, index, given = argument
         declared = declared_of(inference, function, annotation)
@@ -212,9 +216,10 @@ class CFamilyRules(CFamilyOperators):
         return frozenset((CLASS, one_class, False) for one_class in classes if one_class.name in names)
 
     def reached(self, inference: Inference, entry: FileEntry, scope: int, line: int, call: tuple[int, Type]) -> Type:
-        """Return the callees of a call without overloads that it cannot reach.
+        """Return the type of a callee, without overloads that a call cannot run.
 
-        `call` has the call and the type of its callee. Overloads differ by the number of parameters, and by `const`.
+        `call` has the index of the call's expression and the type of the callee. Overloads differ by the number of parameters, and by
+        `const`.
         """
         term, callee = call
         functions = [atom for atom in callee if atom[0] == FUNC]
@@ -226,11 +231,12 @@ class CFamilyRules(CFamilyOperators):
         return frozenset(atom for atom in callee if atom[0] != FUNC or atom[1] in kept)
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Whether a value can be passed though it has none of the declared types.
+        """Whether a parameter accepts a value that has none of its declared types.
 
         `given` is the value. `classes` and `outside` are the types that the parameter declares, of the project and of libraries. A value
-        that is not an object of a project class is accepted. An object of a project class is accepted only if `classes` is empty. Also,
-        `outside` must have a type that is not built in.
+        that is not an object of a project class is accepted. A constant of an enum is accepted if `classes` is empty, because such
+        constants are numbers. Any other object of a project class is accepted if `classes` is empty and `outside` has a type that is not
+        built in.
         """
         if given[0] != INST:
             return True

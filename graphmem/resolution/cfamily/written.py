@@ -31,7 +31,7 @@ class Written(NamedTuple):
 
     is_pointer: bool
     name: str
-    """The last part of the type's name; "" if it has none, or if only its being a pointer is known."""
+    """The last part of the type's name; "" if the type has no name, or if it is only known to be a pointer."""
 
 
 def declared_as(inference: Inference, entry: FileEntry, scope: int, line: int, term: int) -> Written | None:
@@ -56,9 +56,10 @@ def declared_as(inference: Inference, entry: FileEntry, scope: int, line: int, t
 
 
 def _of_operation(inference: Inference, entry: FileEntry, scope: int, line: int, found: Operator) -> Written | None:
-    """Return the declared type of the first operand of `a + b` or `a++`.
+    """Return the declared type of an arithmetic operation: `a + b` or `a++`.
 
-    The result is None if the declaration of an operand is unknown, or declares a pointer. The result has a name only for a number.
+    It is the type of the first operand that is not a literal. If this type is not a number, the name in the result is "". The result is
+    None for any other operator, and if the declaration of an operand is unknown or declares a pointer.
     """
     _, sign, left, right = found
     sides = [side for side in (left, right) if side >= 0 and entry.terms[side][0] != LITERAL]

@@ -91,8 +91,9 @@ def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: 
 def callback(inference: Inference, call: Call) -> Type:
     """Return the type of `a` in a call such as `names.sort((a, b) => …)`.
 
-    It is a parameter of a function that is passed to a call. The parser writes its type as `<parameter>(call, argument, parameter)`, and
-    `call` is this form. In it, `argument` is the function's position in the call, and `parameter` is a position in the function.
+    `a` is a parameter of a function that is passed to a call. The parser writes the type of `a` as an artificial expression
+    `<parameter>(call, argument, parameter)`, and the argument `call` is that expression. `argument` is the position of the function among
+    the arguments of the original call. `parameter` is the position of `a` among the function's parameters.
     """
     entry, scope, line = call.entry, call.scope, call.line
     term = entry.terms[call.args[0]]
@@ -110,8 +111,9 @@ def callback(inference: Inference, call: Call) -> Type:
 def handler(inference: Inference, call: Call) -> Type:
     """Return the type of `item` in JSX like `<List onPick={(item) => …} />`.
 
-    `item` is a parameter of a callback in an attribute. The argument `call` is what the parser writes for the parameter's type: literally
-    `<attribute>(component, name, parameter)`. There, `name` is the name of the attribute, and `parameter` is the index of the parameter.
+    `item` is a parameter of a callback in an attribute. The parser writes the type of `item` as an artificial expression
+    `<attribute>(component, name, parameter)`, and the argument `call` is that expression. `name` is the name of the attribute, and
+    `parameter` is the index of `item` among the callback's parameters.
     """
     name, index = call.literal(1) or "", int(call.literal(2) or 0)
     found = EMPTY
@@ -124,9 +126,9 @@ def handler(inference: Inference, call: Call) -> Type:
 def returned(inference: Inference, call: Call) -> Type:
     """Return the type of a parameter of a function that a function returns.
 
-    In `function f(): Handler { return (event) => … }`, such a parameter is `event`. The parser writes its type as `<returned>(type,
-    parameter)`, and `call` is this form. In it, `type` is the declared result, here `Handler`. `parameter` is a position in the returned
-    function.
+    In `function f(): Handler { return (event) => … }`, such a parameter is `event`. The parser writes the type of `event` as an artificial
+    expression `<returned>(type, parameter)`, and the argument `call` is that expression. `type` is the declared result of `f`, here
+    `Handler`. `parameter` is the position of `event` among the parameters of the returned function.
     """
     declared = closed(inference.declared(call.entry, call.scope, call.args[0]))
     return parameter_of(inference, inference.awaited(declared), int(call.literal(1) or 0))
@@ -155,7 +157,8 @@ def _expected(inference: Inference, entry: FileEntry, literal: int, depth: int) 
     """Return the type that the surrounding code expects of an object literal.
 
     `literal` is the index of the object literal. The literal may be an argument, the value of a variable, a result, or a member of another
-    literal. Its expected type is the declared type of that place. `depth` limits how many outer literals are examined.
+    literal. The expected type is the declared type of that parameter, variable, result or member. `depth` limits how many outer literals
+    are examined.
     """
     found = EMPTY
     for kind, position, index in _uses(entry).get(literal, ()):
@@ -202,9 +205,9 @@ def literals(entry: FileEntry) -> Mapping[int, int]:
 
 
 def _uses(entry: FileEntry) -> Mapping[int, Sequence[tuple[str, int, int]]]:
-    """Map each object literal to the places that may give its expected type.
+    """Map each object literal to its uses that may give its expected type.
 
-    Keys are indices of expressions. Only literals that contain functions, directly or in a nested literal, are included. A place is one of
+    Keys are indices of expressions. Only literals that contain functions, directly or in a nested literal, are included. A use is one of
     these tuples:
 
     * ("call", position of the call, position of the argument)

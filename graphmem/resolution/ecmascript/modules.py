@@ -50,7 +50,7 @@ class _Config(NamedTuple):
 
 
 class ModulePaths:
-    """Find the paths that an import in a project may refer to.
+    """Finds the paths that an import in a project may refer to.
 
     Args:
         layout: the project's tsconfig.json, jsconfig.json and package.json files.

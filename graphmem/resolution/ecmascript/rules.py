@@ -321,7 +321,7 @@ class EcmascriptRules(EcmascriptTypes):
     def is_common_name(self, name: str) -> bool:
         """Return whether a name is a common method name.
 
-        Common names are those of the methods of arrays, strings, promises, DOM elements and event emitters.
+        Common names are the names of methods of arrays, strings, promises, DOM elements and event emitters.
         """
         return name in COMMON_METHODS
 

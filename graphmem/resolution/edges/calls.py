@@ -1,6 +1,6 @@
 """Edges for calls such as `a.b()`, and for calls that syntax implies.
 
-Each call gets its possible targets, each with a rule, or a reason why the targets are unknown.
+Each call gets edges to its possible targets, with the rule that found each target. For a call without targets, the reason is recorded.
 """
 
 from __future__ import annotations
@@ -52,19 +52,19 @@ from graphmem.resolution.types import (
 MAX_VALUES: Final = 60
 """Most functions that a called value may be.
 
-With more, none is used: all paths through such calls would meet.
+With more, none is used, because all paths through such calls would meet.
 """
 
 
 MANY: Final = 4
-"""Functions that a called value may be, from which on they are many."""
+"""Least number of functions that a called value may be for the confidence `MANY_VALUES`."""
 
 MANY_VALUES: Final = 0.71
-"""Confidence in a call of a value that may be many functions."""
+"""Confidence in a call of a value that may be at least `MANY` functions."""
 
 
 SHARED_BY_MANY: Final = 1.5
-"""Confidence that the methods of many possible classes of a receiver share."""
+"""Confidence that is divided among the methods of a receiver that may be of many classes."""
 
 
 class CallSites:
@@ -81,7 +81,7 @@ class CallSites:
         self.evidence = Evidence(self.project.name, entry.path)
         self.handing = Handing(inference, entry, self.evidence)
         self.steady: dict[tuple[int, int], Type] = {}  # by scope and term, if the line does not matter
-        self.hows: dict[tuple[int, int], str] = {}  # rules that found these
+        self.hows: dict[tuple[int, int], str] = {}  # the rules by which the types in `steady` were found
         self.named_types: dict[tuple[int, str], frozenset[Symbol]] = {}  # by scope and name
         self.methods: dict[tuple[Type, str, str], list[Target]] = {}  # for any caller, by the receiver's type, name and rule
         self.properties: dict[tuple[Symbol, str], bool] = {}  # whether an attribute of a class is a property
@@ -150,9 +150,9 @@ class CallSites:
     def accepting(self, reference: Reference, called: int, targets: list[Target]) -> list[Target]:
         """Return the targets of a call, without those that reject its arguments.
 
-        `called` is the callee of the call, and `targets` are the functions that it may be. Only functions and bound methods that were
-        passed as values are checked. All targets are kept if arguments are unknown, as in `f(*args)`, or were given before the call
-        (`functools.partial`).
+        `called` is the index of the called expression, and `targets` are the definitions that the expression may be. Only functions and
+        bound methods that code passed as values are checked. All targets are kept if some arguments are unknown, as in `f(*args)`, or were
+        bound earlier by `functools.partial`.
         """
         _, _, arguments, named = call_at(self.terms, reference.term)
         values = {target.symbol for target in targets if target.rule in ("function_value", "computed_name")}
@@ -173,8 +173,9 @@ class CallSites:
     def accepts(self, symbol: Symbol | None, positional: int, taken: int, keywords: Sequence[str]) -> bool:
         """Whether a function or bound method accepts the arguments of a call.
 
-        `positional` is the number of positional arguments, and `keywords` are the names of the others. `taken` is the number of positional
-        arguments for a function outside a class. For a decorated function, and for a class, the result is True.
+        `positional` is the number of positional arguments of a method. `taken` is that number for a function outside a class. The numbers
+        differ if the function is stored in a class, because its call then also passes the object. `keywords` are the names of the other
+        arguments. For a decorated function, and for a class, the result is True.
         """
         if symbol is None or symbol.kind not in FUNCTION_KINDS:
             return True
@@ -184,10 +185,10 @@ class CallSites:
         return bool(definition.decorators) or rules.takes(definition, given, keywords, bound=True)
 
     def fits(self, reference: Reference, symbol: Symbol | None, arguments: Sequence[int]) -> bool:
-        """Whether a function may be meant, by the classes of the arguments.
+        """Whether the classes of a call's arguments fit a function's parameters.
 
-        It is not if it declares a class for a parameter that the argument's class neither is nor derives from, nor the other way round.
-        Only functions outside classes and without decorators are checked.
+        The result is False if a parameter declares a class, the argument has another class, and neither class derives from the other. For
+        methods and decorated functions, the result is always True.
         """
         if symbol is None or symbol.kind == "method" or symbol.kind not in FUNCTION_KINDS:
             return True
@@ -212,7 +213,8 @@ class CallSites:
     def without_types(self, reference: Reference, callee: int) -> int:
         """Return the index of a call's callee, without type arguments in brackets.
 
-        For `f[A](…)`, the result is the expression `f`. In `handlers[i](…)`, the brackets contain an index: `callee` is returned unchanged.
+        For `f[A](…)`, the result is the expression `f`. In `handlers[i](…)`, the brackets contain an index, so `callee` is returned
+        unchanged.
         """
         found = self.terms[callee]
         if found[0] != INDEX or not rules_of(self.entry).functions_take_types:
@@ -287,7 +289,7 @@ class CallSites:
             if module:
                 return self.method(module, name, "import", self.caller(reference))
         many = rules_of(self.entry).many_methods
-        different = len({target.symbol for target in found}) if many else 0  # parts of one class have one method
+        different = len({target.symbol for target in found}) if many else 0  # several parts of one class share one method
         if many and how == "inferred_type" and min(different, sum(atom[0] == INST for atom in base)) >= many:
             found = [target._replace(confidence=round(SHARED_BY_MANY / different, 3)) for target in found]
         if not rules_of(self.entry).calls_extensions and any(atom[0] == INST for atom in base):
@@ -329,8 +331,8 @@ class CallSites:
     def without_unfit_classes(self, reference: Reference, base: Type, name: str) -> Type:
         """Return the type of a receiver, without classes that the call rejects.
 
-        In `x.f(1)`, `x` may be an object of `A` or the class `B`. `B.f(1)` lacks the argument for `self`, so `x` is the object. If `x` can
-        only be a class, it is kept.
+        In `x.f(1)`, `x` may be an object of `A` or the class `B` itself. If `B.f(1)` lacks the argument for `self`, `B` is removed from the
+        type. If all alternatives of the type are classes, the type is returned unchanged.
         """
         classes = [atom for atom in base if atom[0] == CLASS]
         if not classes or len(classes) == len(base) or not rules_of(self.entry).values_are_checked:
@@ -342,7 +344,10 @@ class CallSites:
         return base - {atom for atom in classes if self.lacks_receiver(atom, name, len(arguments), keywords)}
 
     def lacks_receiver(self, receiver: Receiver, name: str, positional: int, keywords: Sequence[str]) -> bool:
-        """Whether a call of a method on its class passes too few arguments."""
+        """Whether a method that is called on its class rejects the arguments.
+
+        In `A.f(1)`, the first argument must be the object for `self`. `receiver` is the class, and `name` the method.
+        """
         found = [atom for atom in self.inference.attribute_of(receiver, name) if atom[0] == FUNC]
         unbound = [self.project.definition(atom[1]) for atom in found if atom[2] is None and atom[1].kind == "method"]
         takes = rules_of(self.entry).takes
@@ -365,8 +370,8 @@ class CallSites:
     def is_anything(self, base: Type) -> bool:
         """Whether a value may be an object of any class, given its type `base`.
 
-        The result is True if library functions returned the value. It is always False in languages where `libraries_give_anything` is
-        False.
+        The result is True if library functions returned the value, or if `base` is empty. It is always False in languages where
+        `libraries_give_anything` is False.
         """
         rules = rules_of(self.entry)
         return rules.libraries_give_anything and all(
@@ -376,7 +381,8 @@ class CallSites:
     def receiver_rule(self, reference: Reference, receiver: int) -> str:
         """Return the rule by which the type of a call's receiver was found.
 
-        The receiver of `x.f()` is `x`. The rule is cached if the type of `x` is the same on every line of the scope.
+        The receiver of `x.f()` is `x`. An example of a rule is `receiver_type`, for a declared type. The rule is cached if the type of `x`
+        is the same on every line of the scope.
         """
         key = (reference.scope, receiver)
         if key not in self.steady:
@@ -421,7 +427,8 @@ class CallSites:
     def nothing_found(self, reference: Reference, value: Type, reason: str) -> None:
         """Count a call as unresolved, unless it cannot run a project function.
 
-        `value` is the type of the callee. Calls of built-in methods, containers and lambdas are not counted.
+        `value` is the type of the callee, or of the receiver if the callee's type is unknown. Calls of built-in methods, containers and
+        lambdas are not counted.
         """
         if value is TOP:
             self.give_up(reference, "too_many_candidates")
@@ -572,7 +579,7 @@ class CallSites:
             self.run_on(reference, self.contained(value), (text,))
 
     def run_on(self, reference: Reference, value: Type, names: Sequence[str], confidence: float = 0.0) -> None:
-        """Add a call of the first method in `names` that each class in a type has.
+        """Add calls of the first listed method that each class in a type has.
 
         `value` is the type of the receiver. `names` are method names in order of preference. A confidence of 0 means the default confidence
         of the rule.

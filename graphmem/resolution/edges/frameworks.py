@@ -252,8 +252,8 @@ class Handing:
         """Whether a sent event and a connected event are the same.
 
         `sent` and `connected` are the results of `_identities` for the events. The events are the same if they share an identity. Events
-        that are named by strings belong to an object. They are also the same if one object's class is the class of the other object, or a
-        base of it.
+        that are named by strings belong to an object. Such events are also the same if both objects have the same class, or if one object's
+        class is a base of the other's.
         """
         if sent & connected:
             return True
@@ -316,7 +316,7 @@ class Handing:
     def injected(self, symbol: Symbol) -> Iterator[Symbol]:
         """Yield the functions that a framework calls to fill in parameters.
 
-        For a parameter `x=Depends(f)`, the function is `f`.
+        The results of the functions are the values of the parameters. For a parameter `x=Depends(f)`, the function is `f`.
         """
         if not self.tables.injections or symbol.kind not in FUNCTION_KINDS:
             return

@@ -99,10 +99,11 @@ class Overloads:
         return symbol is not None and "explicit" in self.project.definition(symbol).modifiers
 
     def _may_mean(self, reference: Reference, target: Target) -> bool:
-        """Whether a call can run a function that has no overloads in its class.
+        """Whether a call can run a function that is its only candidate.
 
-        `target` is the function, which must accept the arguments of the call. For a constructor the result is always True. It is also
-        always True in languages where another declaration of the function may state the default values.
+        `target` is the function. The result is True if the function accepts the arguments of the call. It is always True for a constructor.
+        It is also True in languages where another declaration of the function may state the default values, unless the call is inside the
+        function itself.
         """
         symbol = target.symbol
         if symbol is not None and symbol is self.entry.symbols[reference.scope] and rules_of(self.entry).defaults_stand_apart:
@@ -124,7 +125,7 @@ class Overloads:
         return owner.kind not in CLASS_KINDS or not any(isinstance(base, Symbol) for base in self.inference.mro(owner)[1:])
 
     def _overrides(self, reference: Reference, group: Sequence[Target], plain: Sequence[Sequence[Target]]) -> list[Target]:
-        """Return the methods of one class that override the overload of a call.
+        """Return the methods of a class that override a call's chosen overloads.
 
         `group` are the methods of the class. `plain` has the overloads already chosen for the call, one list for each other class. In
         languages that do not inherit overloads, only the methods of `group` that fit the arguments best are returned.
@@ -144,7 +145,7 @@ class Overloads:
     def _scored(self, reference: Reference, targets: Iterable[Target], *, filled: bool = False) -> list[tuple[int, Target]]:
         """Return (score, function) for functions that accept a call's arguments.
 
-        `filled` says that a declaration elsewhere may give defaults for the parameters that the call leaves out.
+        If `filled` is True, the call may leave out parameters, because a declaration elsewhere may give their default values.
         """
         scored = ((self._score(reference, target.symbol, target.is_extension, filled=filled), target) for target in targets)
         return [(score, target) for score, target in scored if score >= 0]
@@ -175,7 +176,7 @@ class Overloads:
         """Score how well the arguments of a call fit the parameters of a function.
 
         A higher score is better; -1 means that the call cannot run the function. If the arguments fit two functions equally well, a
-        function without a parameter such as `*args` gets the higher score. `filled` is that of `_scored`.
+        function without a parameter such as `*args` gets the higher score. If `filled` is True, the call may leave out parameters.
         """
         if symbol is None or not (self._fits(reference, symbol, is_extension) or (filled and self._is_longer(reference, symbol))):
             return IMPOSSIBLE
@@ -207,7 +208,7 @@ class Overloads:
                 return IMPOSSIBLE
             total += points
         _, _, positional, named = call_at(self.terms, reference.term)
-        fills = len(parameters) > len(positional) + len(named)  # defaults fill the others
+        fills = len(parameters) > len(positional) + len(named)  # defaults fill the missing parameters
         return 4 * total + (not collects) * (COLLECTED if rules.collects_last else 2) + (not fills)
 
     def _is_longer(self, reference: Reference, symbol: Symbol) -> bool:

@@ -110,7 +110,7 @@ class ReadSites(VariableSites):
     def read_called(self, reference: Reference, base: Type, name: str) -> None:
         """Add edges for reading `x.name` in a call `x.name()`.
 
-        `base` is the type of `x`. If `name` is a property, the call first runs it.
+        `base` is the type of `x`. If `name` is a property, the call first runs the property.
         """
         for atom in ordered(base):
             if atom[0] != INST:
@@ -122,7 +122,7 @@ class ReadSites(VariableSites):
                 self.use_member(reference._replace(kind="read"), atom, name, shared_among(base))
 
     def has_property(self, symbol: Symbol, name: str) -> bool:
-        """Whether an attribute of a class is a property, also of a base."""
+        """Whether a class, or one of its bases, has a property of a given name."""
         owner = self.inference.owner(symbol, name)
         if not isinstance(owner, Symbol):
             return False
@@ -212,8 +212,8 @@ class ReadSites(VariableSites):
     def use_descriptor(self, reference: Reference, symbol: Symbol, name: str) -> None:
         """Add the call edges of reading or writing an attribute with a descriptor.
 
-        A descriptor is an object such as `Field()` in `name = Field()`; reading `x.name` calls its `__get__`. It is looked up under `name`
-        in the class `symbol` and in its base classes.
+        A descriptor is an object such as `Field()` in `name = Field()`; reading `x.name` calls its `__get__`. The descriptor is looked up
+        under `name` in the class `symbol` and in its base classes.
         """
         for owner in self.inference.mro(symbol):
             entry = self.project.entry(owner) if isinstance(owner, Symbol) else None

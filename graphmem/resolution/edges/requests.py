@@ -136,8 +136,9 @@ class Requests:
     def _route_sites(self, key: str, scope: int) -> Iterator[tuple[CallSite, str]]:
         """Yield (call, route) for each call that registers a route under a key.
 
-        `key` is "/" and the last fixed segment of the route's path, or a prefix and the name of the route. A registration in a test file is
-        used only for requests in the same scope or in a scope inside it.
+        The index of calls contains each route under a key for its path and a key for its name. The key of a path is "/" and the last fixed
+        segment of the path. The key of a name is `ROUTE`, a colon and the name. A registration in a test file is used only for requests in
+        the same scope or in a scope inside it. If too many calls have the key, nothing is yielded.
         """
         sites, are_all = self.project.call_sites(key)
         for site in sites if are_all else ():
@@ -184,7 +185,10 @@ class Requests:
                         yield symbol
 
     def _view_of(self, terms: Sequence[Term], index: int) -> int:
-        """Return the term of the class in a view, as in `Index.as_view()`, or -1."""
+        """Return the index of the expression `Index` in `Index.as_view()`, or -1.
+
+        `index` is that of the whole expression. `as_view` stands for any method in the table of views.
+        """
         found = terms[index]
         callee = terms[found[1]] if found[0] == CALL else found
         return callee[1] if found[0] == CALL and callee[0] == ATTR and callee[2] in self.tables.views else -1
@@ -229,8 +233,8 @@ def handed(inference: Inference, value: Type, row: HandsOver) -> Iterator[Symbol
 def given(row: HandsOver, receiver: Sequence[int], positional: Sequence[int], named: Sequence[tuple[str, int]]) -> Iterator[int]:
     """Yield the arguments of a registering call that the framework will call.
 
-    For `path("x/", view)`, the argument is `view`. `row` is the row of `frameworks.toml` that says which arguments these are. `receiver`,
-    `positional` and `named` are all expressions of the call.
+    For `path("x/", view)`, the argument is `view`. `row` is the row of `frameworks.toml` that says which arguments these are. `receiver`
+    has the object before the dot, `positional` the positional arguments, and `named` the (name, value) pairs of the keyword arguments.
     """
     for which in row.functions:
         if isinstance(which, int):

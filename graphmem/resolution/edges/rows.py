@@ -40,13 +40,13 @@ class Evidence:
         self._unresolved: dict[str, UnresolvedRow] = {}
         self._handles: set[HandlesRow] = set()
         self._written: dict[tuple[Spot, str, str], int] = {}  # percent by place, kind and target
-        self.spot: Spot | None = None  # of the name whose use is being resolved; the targets of its edges are noted there
+        self.spot: Spot | None = None  # position of the name that is being resolved, for `written`
 
     def edge(self, kind: str, src: str, dst: str, rule: str, line: int, confidence: float = 0.0) -> None:
         """Add an edge between two symbols, or add a line to an existing edge.
 
-        If several rules find the edge, the rule with the highest confidence is kept, with its first line. A confidence of 0 means the
-        default of the rule.
+        A rule is the reason for an edge, such as `import`. If several rules find the edge, the rule with the highest confidence is kept,
+        with its first line. A confidence of 0 means the default of the rule.
         """
         confidence = confidence or RULES[rule].confidence
         if self.spot is not None:
@@ -74,7 +74,7 @@ class Evidence:
     def outside(self, package: str, name: str) -> str:
         """Return the id of a symbol in an external package.
 
-        The first use of the symbol adds a row for it.
+        The first use of the symbol adds a row for the symbol to the results of the file.
         """
         found = self._externals.get((package, name))
         if found is None:

@@ -12,7 +12,7 @@ SEVERAL_CLASSES: Final = 0.57
 """Confidence in an implicit call if the operand may be of several classes."""
 
 SELDOM: Final = 0.25
-"""Confidence in an implicit call that usually is not needed.
+"""Confidence in an implicit call that seldom happens.
 
 A dictionary compares a key only if another has its hash. A class is asked for an attribute with a computed name only if it lacks it.
 """

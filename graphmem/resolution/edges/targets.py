@@ -1,4 +1,4 @@
-"""Find the targets of a call: definitions that can run, each with a rule."""
+"""Find the definitions that a call can run, and the rule for finding each."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ IMPLEMENTING: Final = 0.65
 """Confidence in the only method that implements what a library's type declares."""
 
 SHARED_AMONG: Final = 1.5
-"""Confidence that several implementing methods share."""
+"""Confidence that is divided among several methods that implement what a library's type declares."""
 
 HANDED_BACK: Final = 0.7
 """Confidence in the method of a class that was passed to a library.
@@ -82,9 +82,8 @@ class Targets:
     def of_value(self, value: Type, rule: str, caller: Symbol, name: str = "") -> Iterator[Target]:
         """Yield the definitions that run when a value of a given type is called.
 
-        `rule` is the rule by which the value was found, and `name` is the name in the call. A target usually has this rule. The exception
-        is a function with a name other than `name`: it was passed as a value, so its rule is `function_value`. If `rule` is `import`, it is
-        kept.
+        `rule` is the rule by which the value was found, and `name` is the name in the call. Most targets get the rule `rule`. A function
+        with a name other than `name` was passed as a value, so it gets the rule `function_value`, unless `rule` is `import`.
         """
         rules = rules_of(self.entry)
         likely = shared_among(value)
@@ -125,16 +124,17 @@ class Targets:
                 yield from self._next_constructor(atom)
 
     def _is_stored(self, function: Symbol, rule: str) -> bool:
-        """Whether a function in an attribute is a value that code stored there.
+        """Whether code stored a function in an attribute, as in `self.f = f`.
 
-        `rule` is the rule by which the function was found. A method of the class is not such a value.
+        `rule` is the rule by which the function was found. The result is False for a method of the class. It is also False in languages
+        where `values_are_checked` is False.
         """
         return rule in ("self", "receiver_type") and function.kind == "function" and rules_of(self.entry).values_are_checked
 
     def _constructors_below(self, symbol: Symbol, caller: Symbol) -> Iterator[Target]:
         """Yield the constructors of subclasses that `cls()` may run.
 
-        `symbol` is the class of `cls`. Nothing is yielded for more constructors than `hierarchy.MAX_OVERRIDES`.
+        `symbol` is the class of `cls`. If the subclasses have more than `hierarchy.MAX_OVERRIDES` constructors, none is yielded.
         """
         for name in rules_of(self.entry).constructors:
             found = self.hierarchy.overrides(symbol, name, caller)
@@ -149,7 +149,7 @@ class Targets:
                     yield Target(function, None, "super")
             elif owner is not None:
                 yield Target(None, (owner[1], owner[2]), "external")
-            else:  # of the implicit constructor
+            else:  # the next class has only an implicit constructor
                 line = self.inference.mro(symbol)
                 following = line[line.index(after) + 1 :] if after in line else ()
                 yield from (Target(base, None, "super") for base in following[:1] if isinstance(base, Symbol))
@@ -190,9 +190,9 @@ class Targets:
             yield from self.of_value(value, how, caller, name)
 
     def _is_property(self, symbol: Symbol) -> bool:
-        """Whether a read of an attribute calls this function: a property.
+        """Whether a function is a property, which reading an attribute calls.
 
-        A call `x.name()` then calls the result of the property.
+        If `name` is a property, a call `x.name()` calls the result of the property.
         """
         return "property" in self.project.definition(symbol).modifiers
 
@@ -210,7 +210,8 @@ class Targets:
     def _may_be_implemented(self, atom: ExtInstance) -> bool:
         """Whether classes of the project may extend the type of a library object.
 
-        False for types of the language and of its standard library.
+        The result is False for types of the language and of its standard library. It is also False if the settings of the language do not
+        list the packages of the standard library.
         """
         rules = rules_of(self.entry)
         _, package, dotted, _ = atom
@@ -231,7 +232,9 @@ class Targets:
         """
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol) and owner.kind == "interface" and rules_of(self.entry).interfaces_are_structural:
-            receiver = receiver if receiver[1].kind == "interface" else (INST, owner, False)  # what the class embeds may be any of them
+            receiver = (
+                receiver if receiver[1].kind == "interface" else (INST, owner, False)
+            )  # a class that embeds the interface may hold any implementation
         is_exact = (receiver[0] == INST and receiver[2]) or not rules_of(self.project.entry(receiver[1])).is_virtual(receiver[1])
         is_exact = is_exact or (receiver[0] == CLASS and not receiver[2] and not rules_of(self.entry).class_calls_are_virtual)
         if is_exact or not isinstance(owner, Symbol):
@@ -256,16 +259,16 @@ class Targets:
     def overriding_properties(self, symbol: Symbol, name: str, caller: Symbol) -> Iterator[Target]:
         """Yield the properties of subclasses that replace a class variable.
 
-        `symbol` is the class of an object whose attribute `name` code reads, and `caller` is that code.
+        `symbol` is the class of an object, and `name` is the attribute that is read. `caller` is the function that reads the attribute.
         """
         for found in self.hierarchy.overrides(symbol, name, caller):
             if self._is_property(found):
                 yield Target(found, None, "override")
 
     def _may_run(self, plain: Sequence[Target], method: Symbol) -> bool:
-        """Whether a call can run the method `method`, which overrides others.
+        """Whether a call can run a method that overrides one of its targets.
 
-        `plain` are the targets of the call without overrides, one of which `method` must override.
+        `method` is the method. It must override one of `plain`, which are the targets of the call without overrides.
         """
         entry = self.project.entry(method)
         rules = rules_of(entry)
@@ -296,7 +299,7 @@ class Targets:
         entry = self.project.entry(override)
         below = entry.symbols[entry.definitions[override.index].parent]
         owner = self.entry.symbols[self.entry.definitions[method.index].parent]
-        if owner not in inference.project_classes(below):  # what the attribute of `self` holds is called
+        if owner not in inference.project_classes(below):  # the call is on a value in an attribute of `self`
             return True
         children = [child for child in (below, *inference.below(below)) if child.index >= 0]
         if any(inference.owner(child, method.name) is owner for child in children):
@@ -308,7 +311,7 @@ class Targets:
         return any(not users.isdisjoint(inference.project_classes(child) - {owner}) for child in children)
 
     def _calls_on_other(self, site: CallSite) -> Symbol | None:
-        """Return the class whose method makes a call, unless it is on `self`.
+        """Return the class whose method makes a call, if not a call on `self`.
 
         `site` is the call. The result is None for a call on `self`, for a call outside of methods, and for a decorator.
         """
@@ -351,16 +354,21 @@ class Targets:
         return False
 
     def replaced(self, reference: Reference, callee: int) -> list[Target]:
-        """Return the functions that a wrapper calls, if there are very many.
+        """Return the decorated functions that a call inside a wrapper runs.
 
-        `callee` is the called expression in the wrapper: a parameter of the decorator around it, or an attribute to which the constructor
-        of the decorator's class assigns its parameter. With fewer functions, inference finds them.
+        A wrapper is the function that a decorator returns in place of the decorated function. `callee` is the called expression. It must be
+        a parameter of the decorator, or an attribute to which a constructor assigns its parameter. The result is empty for a decorator with
+        few uses, because inference then finds the functions.
         """
         found = (symbol for decorator in self._decorators(reference, callee) for symbol in decorated(self.inference, decorator))
         return [Target(symbol, None, "wrapped") for symbol in found]
 
     def _decorators(self, reference: Reference, callee: int) -> Iterator[Symbol]:
-        """Yield the functions whose first argument an expression may be."""
+        """Yield the functions whose first parameter a called expression may hold.
+
+        `callee` is the expression. `self` does not count as a parameter. For an attribute, the function is a constructor that assigns its
+        parameter to the attribute.
+        """
         entry, term = self.entry, self.terms[callee]
         if term[0] == NAME:
             for place in self.inference.lookup(entry, reference.scope, term[1], reference.line) or ():
@@ -440,8 +448,8 @@ class Targets:
     def _of_name(self, name: str, bound: bool, positional: int, keywords: Sequence[str]) -> list[Target]:
         """Return the result of `of_name` for calls with given arguments.
 
-        `positional` is the number of positional arguments, or -1 if unknown. `keywords` are the names of the keyword arguments. The result
-        is the same for all such calls in this file.
+        `positional` is the number of positional arguments, or -1 if unknown. `keywords` are the names of the keyword arguments. All calls
+        in this file with the same name, `positional` and `keywords` have the same result.
         """
         keeps_all = bound and rules_of(self.entry).methods_are_declared_once
         asked = (name, bound, positional, keywords, keeps_all)
@@ -464,8 +472,8 @@ class Targets:
     def _fitting(self, name: str, bound: bool, positional: int, keywords: Sequence[str], keeps_all: bool) -> Sequence[Symbol]:
         """Return the definitions of a name that accept the arguments of a call.
 
-        They are those that any file may call: definitions in test files and scripts are left out. Unless `keeps_all` is true, the list
-        ends when it is too long to be used.
+        Definitions in test files and scripts are left out, because other files cannot call them by name alone. Unless `keeps_all` is true,
+        the list ends when it is too long to be used.
         """
         found: list[Symbol] = []
         running = 0
@@ -486,7 +494,7 @@ class Targets:
         return positional < 0 or rules_of(other).takes(definition, given, keywords, bound=bound)
 
     def _is_unused(self, symbol: Symbol) -> bool:
-        """Whether a method never runs: an abstract one of Python."""
+        """Whether a method never runs, because a decorator marks it as abstract."""
         return self._is_abstract(symbol) and bool(self.project.definition(symbol).decorators)
 
     def in_template(self, receiver: str, found: Sequence[Target]) -> list[Target]:
@@ -612,8 +620,8 @@ def _is_plain(entry: FileEntry, annotation: int, value: int) -> bool:
 
 
 def _is_apart(entry: FileEntry) -> bool:
-    """Whether files see the definitions of this one only by importing it.
+    """Whether other files can use a file's definitions only by importing them.
 
-    This is so for tests and scripts.
+    The result is True for test files and scripts.
     """
     return entry.in_tests or entry.path.endswith(rules_of(entry).script_endings)

@@ -26,7 +26,7 @@ RULE: Final = "named_test"
 LEAST_CALL: Final = 0.7
 """Least confidence of a call that shows what a test is about.
 
-Of less certain calls, such as those of overrides, half were true in recorded test runs.
+In recorded test runs, only half of the calls with less confidence happened. Calls of overrides are such calls.
 """
 _AROUND: Final = frozenset(
     {"test", "tests", "testing", "case", "cases", "spec", "it", "should", "describe", "benchmark", "example", "fuzz"}
@@ -36,9 +36,9 @@ _BREAK: Final = re.compile(r"[\W_]+")
 
 
 class Called(NamedTuple):
-    """A symbol that code of a test file calls, with the site."""
+    """A call in a test file, with the symbol that the call runs."""
 
-    scope: int  # definition of the file that calls it, by its index
+    scope: int  # index of the definition that contains the call
     symbol: Symbol
     line: int
     confidence: float  # of the call

@@ -39,7 +39,7 @@ class VariableSites(CallSites):
     def call(self, reference: Reference) -> None:
         """Add the edges of a call `a.f()`, including the use of the variable `a`.
 
-        If `f` is a field that holds a function, an edge to `f` is added, too. The same holds for a variable in `f()`.
+        If `f` is a field that holds a function, an edge to `f` is added, too. For a call `f()` of a variable `f`, an edge to `f` is added.
         """
         super().call(reference)
         _, called, _, _ = call_at(self.terms, reference.term)
@@ -58,7 +58,8 @@ class VariableSites(CallSites):
     def _calls_field(self, atom: Receiver | SuperObject, name: str) -> bool:
         """Whether a call `a.name()` runs a function that a field of `a` holds.
 
-        `atom` is `a`. A class of Java may also have a method of this name, which is the one that runs.
+        `atom` is the type of `a`. If the class of `a` also has a method `name`, as is possible in Java, the call runs the method, and the
+        result is False.
         """
         symbol = atom[2][1] if atom[0] == SUPEROBJ else atom[1]
         if self.member_variable(symbol, name) is None:
@@ -174,9 +175,10 @@ class VariableSites(CallSites):
 
 
 def _is_only_assigned(entry: FileEntry, scope: int, name: str) -> bool:
-    """Whether all bindings of a name in a scope are plain assignments.
+    """Whether no binding of a name in a scope declares the name.
 
-    True also for a name without bindings.
+    A plain assignment does not declare the name, because the name may belong to an outer scope. For a name without bindings, the result is
+    True.
     """
     bindings = entry.facts.bindings
     return all(slot.kind == "binding" and bindings[slot.index].op in ASSIGNED for slot in entry.names(scope).get(name, ()))

@@ -14,7 +14,7 @@ from itertools import product
 from typing import Final
 
 Condition = Callable[[Mapping[str, bool]], bool]
-"""Whether a build with these tags contains a file."""
+"""A function that returns whether a build with given tags contains a file."""
 
 _SYSTEMS: Final = frozenset(
     "aix android darwin dragonfly freebsd hurd illumos ios js linux netbsd openbsd plan9 solaris wasip1 windows zos".split()

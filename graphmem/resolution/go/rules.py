@@ -198,8 +198,8 @@ class GoRules(PackageRules):
         """Return whether a type has every method of an interface.
 
         The parameters and results of the methods must have the same types. `interface` may embed a library's interface, such as
-        `fmt.Stringer`. Of that, only the names of the methods are compared, and only for the interfaces in `_DEMANDED`. The result is False
-        if the project defines no method of `interface`.
+        `fmt.Stringer`. Of a library's interface, only the names of the methods are compared, and only if the interface is in `_DEMANDED`.
+        The result is False if the project defines no method of `interface`.
         """
         is_known = False
         for part in inference.mro(interface):

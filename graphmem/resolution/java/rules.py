@@ -194,7 +194,7 @@ class JavaRules(PackageRules):
         """Return the type of a member that a class does not define.
 
         A class without an explicit constructor has an implicit one. If `name` is the constructor, the result is the class, because a call
-        of either creates an object.
+        of the class also creates an object.
         """
         is_constructor = name == CONSTRUCTOR and receiver[0] == CLASS
         return frozenset((receiver,)) if is_constructor else super().missing_member(receiver, name)
@@ -226,8 +226,8 @@ class JavaRules(PackageRules):
     def fit(self, inference: Inference, given: Type, declared: Type) -> int | None:
         """Score how well an argument fits a Java parameter; -1 if it does not.
 
-        `given` and `declared` are the types of the argument and the parameter. Numbers may be widened and boxed: an `int` fits `long` and
-        `Integer`.
+        `given` and `declared` are the types of the argument and the parameter. Numbers may be widened and boxed. For example, an `int` fits
+        `long` and `Integer`.
         """
         return fit(inference, given, declared)
 

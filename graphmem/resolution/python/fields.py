@@ -1,6 +1,7 @@
-"""Infer attributes that a constructor made from a class's fields assigns.
+"""Infer attributes that generated constructors assign, as in data classes.
 
-A decorator such as `dataclass`, or the base `NamedTuple`, writes such a constructor. Its arguments become the attributes of the object.
+A decorator such as `dataclass`, or the base `NamedTuple`, generates a constructor from the fields of a class. The arguments of the
+constructor become the attributes of the object.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.types import Instance
 
 _DECORATORS: Final = frozenset({"dataclass", "attrs", "attributes", "define", "mutable", "frozen"})
-"""Names of decorators that write a constructor; `attr.s` is one, too."""
+"""Names of decorators that write a constructor, including `attr.s`."""
 
 _BASE: Final = "NamedTuple"
 
@@ -32,8 +33,9 @@ _SPECIFIERS: Final = frozenset({"attrib", "ib", "field"})
 def field_value(inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
     """Return the type of a class attribute that may be a field.
 
-    `value` is the type of the assigned value, and `owner` is the class. For a field `x` of a data class `A`, types that calls such as
-    `A(x=1)` pass are added. Otherwise, `value` is returned. A declared type is kept as it is, unless it is open (`Any`, `Callable`).
+    `value` is the type of the assigned value, and `owner` is the class. For a field `x` of a data class `A`, the result also has the types
+    that calls such as `A(x=1)` pass for `x`. Otherwise, `value` is returned. A declared type is kept as it is, unless it is open (`Any`,
+    `Callable`).
     """
     entry = inference.project.entry(owner)
     if not _is_field(entry, binding) or not _is_generated(inference, owner):
@@ -81,7 +83,7 @@ def _is_specified(entry: FileEntry, binding: Binding) -> bool:
 
 
 def _is_generated(inference: Inference, symbol: Symbol) -> bool:
-    """Whether the constructor of a class is made from its fields."""
+    """Whether the constructor of a class is generated from its fields."""
     return any(isinstance(part, Symbol) and _writes_constructor(inference, part) for part in inference.mro(symbol)) and not isinstance(
         inference.owner(symbol, "__init__"), Symbol
     )

@@ -149,7 +149,7 @@ def _any_argument(inference: Inference, call: Call) -> Type:
 def class_made(inference: Inference, call: Call) -> Type:
     """Return the bases of a class made by `type(name, bases, members)`.
 
-    They stand for the class. The result is empty for a call with fewer arguments.
+    The result type has these bases in place of the new class. The result is empty for a call with fewer arguments.
     """
     bases = inference.element(inference.expanded(call.argument(1) or EMPTY)) if len(call.args) > 1 else EMPTY
     return frozenset((CLASS, atom[1], True) for atom in inference.expanded(bases) if atom[0] == CLASS)
@@ -214,7 +214,7 @@ def _partial(inference: Inference, call: Call) -> Type:
 def _wraps(inference: Inference, call: Call) -> Type:
     """Return the type of the decorator that `functools.wraps(f)` returns.
 
-    It is treated as the identity function: it returns the function that it decorates.
+    The decorator is treated as a function that returns the decorated function unchanged.
     """
     return one((EXT, Package("graphmem"), "identity", None))
 

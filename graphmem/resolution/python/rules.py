@@ -121,8 +121,8 @@ class PythonRules(PythonTypes):
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes that define a member which a mixin uses but lacks.
 
-        `symbol` is the mixin, and `name` the member. The classes are those that inherit the mixin, or other bases of them. Test classes
-        count only for mixins in tests. The result is empty in these cases:
+        `symbol` is the mixin, and `name` the member. Each returned class inherits the mixin, or is another base of a class that inherits
+        the mixin. Test classes count only for mixins in tests. The result is empty in these cases:
 
         - A base class from a library may define the member.
         - Too many classes inherit the mixin.
@@ -164,10 +164,10 @@ class PythonRules(PythonTypes):
         return one((EXT, BUILTINS, "object.__new__", None)) if name == "__new__" and receiver[0] == CLASS else EMPTY
 
     def made_by_hook(self, inference: Inference, symbol: Symbol, call: Call) -> Type:
-        """Return what `__new__` gives if not just an object of the class.
+        """Return the result of `__new__`, if it may not be an object of the class.
 
-        `symbol` is the called class. A `__new__` that decorates may return a function or a `partial`, and a factory an object of a
-        subclass.
+        `symbol` is the called class. The `__new__` of a decorator class may return a function or a `partial`. The `__new__` of a factory
+        may return an object of a subclass. If `__new__` returns only objects of the class, the result is empty.
         """
         owner = inference.owner(symbol, "__new__")
         if not isinstance(owner, Symbol):
@@ -184,7 +184,8 @@ class PythonRules(PythonTypes):
     def class_made(self, inference: Inference, symbol: Symbol, call: Call) -> Type:
         """Return the bases of a class made by `Meta(name, bases, members)`.
 
-        They stand for the class. The result is empty if `symbol`, the called class, does not derive from `type`.
+        The result type has these bases in place of the new class. The result is empty if `symbol`, the called class, does not derive from
+        `type`.
         """
         if not any(not isinstance(base, Symbol) and base[1] == BUILTINS and base[2] == "type" for base in inference.mro(symbol)):
             return EMPTY
@@ -195,7 +196,7 @@ class PythonRules(PythonTypes):
         return container_method(inference, container, name, call)
 
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
-        """Return the type of a call of a function, given what its body returns.
+        """Return the type of a call of a function, given the body's result type.
 
         `value` is the type of the returned values. For a coroutine function, the result is a wrapper that gives `value` after `await`. For
         a function with the decorator `contextmanager`, the result is a wrapper that gives the yielded value after `with`.
@@ -213,8 +214,8 @@ class PythonRules(PythonTypes):
     def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
         """Return the types that a decorator adds to a function's name.
 
-        `decorator` is the decorator, and `current` is the type of the function before. The result is empty for a decorator of a library,
-        which is assumed to return the function itself.
+        `decorator` is the decorator, and `current` is the type of the function's name before the decorator is applied. The result is empty
+        for a decorator of a library, which is assumed to return the function itself.
         """
         from graphmem.resolution.call import Call
 
@@ -396,10 +397,10 @@ class PythonRules(PythonTypes):
         return part_of_tuple(inference, receiver, position)
 
     def answers_itself(self, base: Ext, name: str) -> bool:
-        """Whether a special method of a library class calls no other one.
+        """Whether a special method of a library class calls no other such method.
 
-        `base` is the class, and `name` the method. The result is True if `base` is a container class, such as `list`, that defines the
-        method. For example, `__iter__` of `list` does not call `__getitem__`.
+        `base` is the class, and `name` the special method. The result is True if `base` is a container class, such as `list`, that defines
+        the method. For example, `__iter__` of `list` does not call `__getitem__`.
         """
         _, package, dotted, _ = base
         inside = _CONTAINERS.get(package)
@@ -416,7 +417,8 @@ class PythonRules(PythonTypes):
     def satisfies(self, inference: Inference, receiver: Instance, tested: ExtInstance) -> bool:
         """Return whether an object passes `isinstance(x, Iterable)` and similar.
 
-        It passes if its class derives from the library's class `tested`, or has the method that stands for an abstract class.
+        The object passes if its class derives from the library's class `tested`. It also passes if its class has the method that `tested`
+        requires, such as `__iter__` for `Iterable`.
         """
         _, _, dotted, _ = tested
         name = dotted.rpartition(".")[2]
@@ -484,8 +486,8 @@ class PythonRules(PythonTypes):
 
         The result is False for a class with an abstract method. For other classes it is True in these cases:
 
-        - A file calls the class or uses it as a value.
-        - The class is in a test file, or derives from a library's class: code outside the project may create instances.
+        - A file calls the class or uses it as a value. - The class is in a test file, or derives from a library's class, so code outside
+        the project may create instances.
         """
         if self.is_abstract(inference, symbol):
             return False

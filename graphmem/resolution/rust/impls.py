@@ -85,9 +85,10 @@ def _kinds(value: Type) -> frozenset[object]:
 
 
 def _type_name(dotted: str) -> str:
-    """Return the name of a library's type from an expression that makes it.
+    """Return the name of a library's type: `String` for `String.new()`.
 
-    For example, `String.new()` gives `String`.
+    `dotted` is the name of the type, or a call such as `String.new()` that creates an object. For other calls and for subscripts, the
+    result is "".
     """
     before, _, made = dotted.removesuffix("()").rpartition(".")
     if dotted.endswith("()") and made in _MAKERS:

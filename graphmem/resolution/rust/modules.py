@@ -1,7 +1,7 @@
 """Find the crates and modules that paths in Rust code name.
 
 A package may have several crates (a library, binaries, examples, tests), each with its own root file. A file belongs to the crate of the
-file that declares it with `mod`. If several crates declare a file, it belongs to all of them.
+file that declares it with `mod`. If several crates declare a file, the file belongs to all of them.
 """
 
 # ruff: noqa: SIM905
@@ -217,7 +217,7 @@ class RustModules(PackageRules):
     def _crates(self, inference: Inference, path: str) -> Type:
         """Return the root files to which `crate` refers in a file.
 
-        A file may belong to several crates, and each crate has one root file. If no module declares the file, it is its own root.
+        A file may belong to several crates, and each crate has one root file. If no module declares the file, the file is its own root.
         """
         return inference.project.solver.ask(inference.project.files[path].memo, ("roots",), self._roots_above, inference, path)
 

@@ -232,16 +232,17 @@ class RustRules(RustModules):
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
         """Return whether a method implements the method `base` of a trait.
 
-        `method` does if it is in an `impl` block for that trait. If `base` is not a method of a trait, the result is True.
+        The result is True if `method` is in an `impl` block for that trait. It is also True if `base` is not a method of a trait.
         """
         owner = self._owner(inference, base)
         return owner.kind != "interface" or stands_for(inference, method, owner.name)
 
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return those of the methods of one name that a call can run.
+        """Return the methods, among several of the same name, that a call can run.
 
-        A method of a type itself hides the methods of the same name that the type has from traits. Of several methods that the type has
-        from one trait, such as those of `impl From<A> for T` and `impl From<B> for T`, the types of the arguments choose.
+        A method of the type itself hides the methods of that name that the type has from traits. The type may have several methods of that
+        name from one trait, such as those of `impl From<A> for T` and `impl From<B> for T`. Then the methods whose parameters fit the types
+        of the arguments are returned.
         """
         own = {method.qualname for method in methods if not inference.project.definition(method).bases}
         found = [method for method in methods if method.qualname not in own or not inference.project.definition(method).bases]
@@ -287,7 +288,7 @@ class RustRules(RustModules):
         return is_macro or positional in (len(definition.parameters), len(definition.parameters) + 1)
 
     def sees_globals(self, entry: FileEntry) -> bool:
-        """Return True: a name unknown to a file may be a macro of another file."""
+        """Return True, because an unknown name may be a macro of another file."""
         return True
 
     # implicit calls
@@ -336,8 +337,8 @@ class RustRules(RustModules):
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
         """Return the type of a variable that a pattern binds.
 
-        In `if let Some(x) = value`, `x` is the wrapped value. `Ok(x)` and `Err(x)` also unwrap the value. In `Name(x)` and `Name { x }`, it
-        is a field of a variant or of a struct.
+        In `if let Some(x) = value`, `x` is the wrapped value. `Ok(x)` and `Err(x)` also unwrap the value. In `Name(x)` and `Name { x }`,
+        `x` is a field of a variant or of a struct.
         """
         found = entry.terms[binding.value]
         while found[0] == UNPACK:
@@ -375,7 +376,7 @@ class RustRules(RustModules):
         """Return the type of a member that the receiver's type does not define.
 
         The member is a method that the standard library gives to many types, such as `clone` or `to_string`. For a type itself (not an
-        object), it is `default`.
+        object), the member is `default`.
         """
         if receiver[0] == CLASS:
             return one((BUILTIN, receiver, name)) if name == "default" else super().missing_member(receiver, name)

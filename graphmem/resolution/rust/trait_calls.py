@@ -157,8 +157,8 @@ class _Site:
         """Yield the methods that an operation on a value of type `atom` runs.
 
         `methods` are names of trait methods in order of preference, such as `Add.add`. The first method that the type has is used. The type
-        may implement it several times. The yielded list has the implementations that accept an argument of the type `given`. Nothing is
-        yielded if the type has none of `methods`.
+        may have several implementations of that method. The yielded list has the implementations that accept an argument of the type
+        `given`. Nothing is yielded if the type has none of `methods`.
         """
         if atom[0] != INST:
             return
@@ -210,7 +210,7 @@ def _kinds(value: Type) -> frozenset[object]:
     """Return keys of a value's types, to compare them with another value's.
 
     For an object of the class `A`, the key is `A`. For numbers of any type, the key is "number". Two values may have the same type only if
-    they share a key. The result is empty if one of the types is not known well enough.
+    they share a key. The result is empty if one of the types is unknown or has no key.
     """
     found: set[object] = set()
     for atom in value:

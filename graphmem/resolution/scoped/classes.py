@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 CONSTRUCTOR: Final = "<init>"
 
 MAX_SIBLINGS: Final = 3
-"""Most classes from which a mixin may get a member."""
+"""Most classes in which a member that a mixin lacks is found."""
 
 
 class ScopedClasses(ScopedNames):
@@ -79,7 +79,7 @@ class ScopedClasses(ScopedNames):
     def _names_elsewhere(self, inference: Inference, owner: Symbol) -> frozenset[str]:
         """Return the names of all members of a class that are outside its body.
 
-        `owner` is the class. The set of names quickly answers look-ups of a name that the class does not have.
+        `owner` is the class. With these names, a look-up of a name that the class does not have ends quickly.
         """
         entry = inference.project.entry(owner)
         found = set(self._names_of_pieces(inference, owner))
@@ -98,9 +98,9 @@ class ScopedClasses(ScopedNames):
         return package
 
     def _elsewhere(self, inference: Inference, owner: Symbol, name: str) -> list[Place]:
-        """Return the members of a name in the other declarations of a class.
+        """Return the members of a given name in a class's other declarations.
 
-        Such a class has several declarations, for example a `partial class` in C#. `owner` is its first one.
+        A class may have several declarations, such as a `partial class` in C#. `owner` is one of them, which is left out.
         """
         found = list(super().members_elsewhere(inference, owner, name))
         entry = inference.project.entry(owner)
@@ -171,8 +171,9 @@ class ScopedClasses(ScopedNames):
     def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
         """Return bases of a Ruby class or mixin that its header does not name.
 
-        They are the module `ClassMethods` inside a mixin `symbol`, whose methods become class methods. They are also classes and modules of
-        libraries to which the project adds members: `Minitest::Assertions` for a subclass of `Minitest::Test`.
+        If `symbol` is a mixin that contains a module `ClassMethods`, this module is returned, because its methods become class methods.
+        Classes and modules of libraries are returned if the project adds members to them. An example is `Minitest::Assertions` for a
+        subclass of `Minitest::Test`.
         """
         found = list(super().more_bases(inference, symbol))
         if self._library_bases:
@@ -220,7 +221,7 @@ class ScopedClasses(ScopedNames):
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes that define a member which a mixin uses but lacks.
 
-        A mixin is a module whose methods other classes take over; `symbol` is the mixin. The member `name` is looked up in the classes that
+        A mixin is a module whose methods other classes inherit; `symbol` is the mixin. The member `name` is looked up in the classes that
         inherit the mixin. Test classes are returned only if no other classes define the member. The result is empty for more than
         `MAX_SIBLINGS` classes.
         """
@@ -240,10 +241,11 @@ class ScopedClasses(ScopedNames):
         return self._reopened is True
 
     def next_owners(self, inference: Inference, after: Symbol, name: str) -> Sequence[Symbol]:
-        """Return the classes in which `super` in a mixin finds a method.
+        """Return the class in which `super` in a mixin finds a method, in a list.
 
-        `after` is the mixin, and `name` the method. It is looked up after the mixin in each class that inherits it. If nothing follows, the
-        mixin is prepended, and the method is that of the class itself. The result is empty if classes differ in what follows.
+        `after` is the mixin, and `name` the method. The method is searched after the mixin in the resolution order of each class that
+        inherits the mixin. If it is not found there, the classes themselves are searched, because a prepended mixin comes before its class.
+        The result is empty if the search finds several classes.
         """
         if not self._mixins or not inference.project.definition(after).signature.startswith("module"):
             return ()

@@ -37,13 +37,13 @@ HEADERS: Final = "include"
 """Folder in which a standard library keeps its headers."""
 
 MANY_PIECES: Final = 8
-"""Declarations of one class from which on only one of them is considered."""
+"""Most declarations of one class that are all used. For more declarations, only one is used."""
 
 MIXED_AT_TOP: Final = "<mixed at top>"
-"""Name under which files that include mixins outside classes are found."""
+"""Name under which the index of modules has the files that include mixins outside classes."""
 
 MAX_SUFFIX: Final = 8
-"""Most parts of a path by which an import may name it."""
+"""Most parts of a file's path that an import may name."""
 
 
 class ScopedNames(ScopedTable):
@@ -173,8 +173,8 @@ class ScopedNames(ScopedTable):
     def _of_top(self, inference: Inference, entry: FileEntry, name: str) -> Type:
         """Return the type of a name from a mixin that is included outside classes.
 
-        In Ruby, `include Tools` at the top of a file gives all its code the methods and constants of `Tools`. Tests run in one process.
-        There, all of them see the mixins that any file of tests includes, such as `spec_helper.rb`.
+        In Ruby, `include Tools` at the top of a file gives all code of the file the methods and constants of `Tools`. All test files run in
+        one process. Therefore a test file also sees the mixins that other test files, such as `spec_helper.rb`, include.
         """
         if not entry.definitions[0].bases and not entry.in_tests:
             return EMPTY
@@ -188,8 +188,8 @@ class ScopedNames(ScopedTable):
     def _top_mixins(self, inference: Inference, entry: FileEntry) -> Type:
         """Return the mixins that a file includes outside classes.
 
-        For a file of tests, those of other files of tests are added. The name of one mixin may be looked up in another, so this is a
-        question of the solver, which ends such circles.
+        For a test file, the mixins of other test files are added. The look-up of one mixin may need another mixin. Therefore the caller
+        asks the solver for this result, because the solver ends such cycles.
         """
         paths = inference.project.modules(MIXED_AT_TOP) if entry.in_tests else ()
         files = (entry, *(other for path in paths if (other := inference.project.files[path]) is not entry and other.in_tests))

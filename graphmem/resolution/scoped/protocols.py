@@ -63,8 +63,8 @@ class ScopedProtocols(ScopedClasses):
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
         """Return the result type of a function.
 
-        In Ruby, a class method that returns an object of its class makes objects of the class on which it is called, which may be a
-        subclass. A method that returns `self` returns the object on which it is called.
+        In Ruby, a class method may return an object of its class. If the method is called on a subclass, the object is one of the subclass.
+        A method that returns `self` returns the object on which it is called.
         """
         if not self.sides_are_apart:
             return super().result(inference, symbol, value)
@@ -120,7 +120,7 @@ class ScopedProtocols(ScopedClasses):
     def may_be_of_receiver(self, name: str) -> bool:
         """Whether a name in a block may be a member of the block's receiver.
 
-        In Ruby, the code around a block gives constants their meaning.
+        In Ruby the result is False for constants, because they are looked up in the code around the block.
         """
         return not (self._blocks and name[:1].isupper())
 
@@ -143,7 +143,8 @@ class ScopedProtocols(ScopedClasses):
     def satisfies(self, inference: Inference, receiver: Instance, tested: ExtInstance) -> bool:
         """Whether an object passes a test for a library's class, `tested`.
 
-        It passes if its class derives from that class. The names in `given_to_all` are classes of every object.
+        The object passes if its class derives from `tested`. It also passes if the table `given_to_all` names `tested` as a class of every
+        object, such as `Kernel` in Ruby.
         """
         name = tested[2].rpartition(".")[2]
         if name in self._given_to_all.get("object", ()):
@@ -152,9 +153,9 @@ class ScopedProtocols(ScopedClasses):
         return name in bases
 
     def given_to_all(self, inference: Inference, entry: FileEntry, name: str, *, on_class: bool) -> Sequence[Symbol]:
-        """Return the methods of a name that the project adds to all objects.
+        """Return the methods of a given name that the project adds to all objects.
 
-        If `on_class` is True, those that the project adds to all classes are returned.
+        If `on_class` is True, the methods that the project adds to all classes are returned.
         """
         side = "class" if on_class else "object"
         found: Sequence[Symbol] = inference.project.solver.ask(entry.memo, (side, name), self._given, inference, side, name)
@@ -165,7 +166,7 @@ class ScopedProtocols(ScopedClasses):
         return tuple(self.of_reopened(inference, self._given_to_all.get(side, ()), name)) if known else ()
 
     def of_reopened(self, inference: Inference, classes: Sequence[str], name: str) -> Sequence[Symbol]:
-        """Return the methods of a name that the project adds to built-in classes.
+        """Return methods of a given name that the project adds to builtin classes.
 
         `classes` are the names of the classes. Those of the first one that has the method are returned.
         """
@@ -179,8 +180,8 @@ class ScopedProtocols(ScopedClasses):
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
         """Return the methods that the language also runs at a call or operation.
 
-        They are, by the tables of the language: the method of an operator, `to_s` of `x` in a string with `#{x}`, `each` of an object on
-        which `map` is called, `<=>` of the elements that `sort` orders, and `method_missing`.
+        The tables of the language name these methods. Examples in Ruby are the method of an operator, `to_s` of `x` in a string with
+        `#{x}`, and `each` of an object on which `map` is called. Others are `<=>` of the elements that `sort` orders, and `method_missing`.
         """
         if not self._iterator:
             return
@@ -229,10 +230,10 @@ class ScopedProtocols(ScopedClasses):
         unless: str = "",
         is_element: bool = False,
     ) -> Iterator[tuple[Symbol, int]]:
-        """Yield the first of given methods that each class of a value has.
+        """Yield the first listed method that each class of a value has.
 
         `names` are the methods, and `operand` is the value. Classes that have a member `unless` themselves are left out. If `is_element` is
-        True, the elements of the value count.
+        True, the classes of the value's elements are used instead.
         """
         known = [name for name in names if inference.project.knows_name(name)]
         if not known:

@@ -124,8 +124,9 @@ class ScopedRules(ScopedProtocols):
     def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
         """Return the type of a generic annotation `Base<Key>`.
 
-        If the language's table lists `Base` as a container, the result is a container of `Key`. If the table lists it as transparent, the
-        result is `Key`. If it lists the parts of pairs, the elements of a map are pairs of a key and a value.
+        If the language's table lists `Base` as a container, the result is a container of `Key`. If the table lists `Base` as transparent,
+        which means that it has the members of its argument, the result is `Key`. If the table lists the parts of pairs, the elements of a
+        map are pairs of a key and a value.
         """
         written = last_name(entry.terms[base])
         if written in self._pairs:
@@ -158,7 +159,7 @@ class ScopedRules(ScopedProtocols):
     def part_of_tuple(self, inference: Inference, receiver: Instance, position: int) -> Type:
         """Return the part of an object that a pattern such as `(a, b)` takes.
 
-        The class has a method for the part, such as `component1` in Kotlin. For a data class, it is a parameter of the constructor.
+        The class has a method for the part, such as `component1` in Kotlin. For a data class, the part is a parameter of the constructor.
         """
         if not self._component or position < 0:
             return EMPTY
@@ -183,7 +184,7 @@ class ScopedRules(ScopedProtocols):
     def _part(self, holder: Container, part: int | str) -> Type:
         """Return a part of a pair or a map.
 
-        `part` is a position in the pair, or in the pairs of the map. Otherwise it is `keys`, `values` or `entries` of the map.
+        `part` is a position in the pair, or in the pairs of the map. For a map, `part` may also be `keys`, `values` or `entries`.
         """
         pairs: Type = frozenset((holder,)) if holder[0] == TUP else holder[2][0] if holder[0] == BOX and holder[1] == "map" else EMPTY
         if part == "entries":
@@ -209,10 +210,11 @@ class ScopedRules(ScopedProtocols):
         return box(kind, call.rest(0)) if kind != "map" else box(kind, EMPTY, EMPTY)
 
     def _result_of_value(self, atom: Outside) -> Type | None:
-        """Return the result of a method of a string, a number or their results.
+        """Return the type of a method call on a string, a number or a call result.
 
-        `s.dup` is a string as `s` is. The names of other results stop at the first call: `n.to_s.strip.upcase` is a `n.to_s()`. Values that
-        went through many such calls would otherwise have too many alternatives.
+        A method such as `dup` returns its receiver, so the type of `s.dup` is that of `s`. In a chain of calls, only the first call counts:
+        the type of `n.to_s.strip.upcase` is that of `n.to_s`. Otherwise, values that go through many calls would have too many
+        alternatives. For any other call the result is None.
         """
         owner, _, name = atom[2].rpartition(".")
         if owner and name in self._itself:

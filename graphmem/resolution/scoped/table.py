@@ -179,7 +179,7 @@ class ScopedTable(PackageRules):
     def is_standard_header(self, path: str) -> bool:
         """Return whether `<path>` is a header of the standard library or system.
 
-        The table `headers` in `language.toml` lists these headers, and folders of them with a slash at the end.
+        The table `headers` in `language.toml` lists these headers. An entry with a slash at the end stands for all headers in a folder.
         """
         return path in self._headers or path.partition("/")[0] + "/" in self._headers
 
