@@ -29,9 +29,9 @@ MAX_MEANINGS: Final = 16
 def _change_one(
     repository: MemoryRepository, memory_id: str, op: str, actor: str, change: Callable[[MemoryRow], MemoryRow], note: str = ""
 ) -> MemoryInfo:
-    """Replace a memory's row by `change(row)`; return the memory.
+    """Change one memory with the function `change`; return the memory.
 
-    `op` and `note` are recorded in the audit log, even if the row does not change.
+    `change` maps the memory's old row to its new row. `op` and `note` are recorded in the audit log, even if the row does not change.
     """
     with repository.writing():
         row = repository.row(memory_id)
@@ -145,7 +145,7 @@ def resolve(repository: MemoryRepository, winner: str, loser: str | None = None,
 
 
 def note_use(repository: MemoryRepository, ids: Sequence[str], use: str = "used", session: str | None = None, actor: str = "") -> None:
-    """Count that memories were shown, used or confirmed.
+    """Increase the count of showings, uses or confirmations of memories.
 
     `use` is "injected" (only shown), "used" or "confirmed". Being shown does not make a memory more likely to be true.
     """
@@ -201,11 +201,12 @@ def forget_many(repository: MemoryRepository, ids: Sequence[str], *, hard: bool,
 def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, list[str]]:
     """Validate aliases: extra words that a search for a term also uses.
 
-    Returns the aliases as a mapping from term to extra words. Both are in lower case, and secrets in them are redacted.
-
     Args:
-        table: maps a term to the extra words that a search for the term also uses.
+        table: maps each term to its extra words.
         known: terms that have aliases already; they count towards the maximum.
+
+    Returns:
+        `table` with terms and extra words in lower case, and without secrets.
 
     Raises:
         BadInputError: a term or one of its extra words is invalid, or there are too many aliases in total.
@@ -256,10 +257,12 @@ def aliases(repository: MemoryRepository) -> list[TermAlias]:
 
 
 def _expect_alone(repository: MemoryRepository, row: MemoryRow) -> None:
-    """Check, before `row` is restored, that no memory in use is equal to it.
+    """Refuse to restore a memory if a memory in use has the same text.
+
+    `row` is the memory to restore. A memory in use is neither superseded nor deprecated.
 
     Raises:
-        BadInputError: a memory with the same text, scope and visibility is neither superseded nor deprecated.
+        BadInputError: a memory in use has the same text, scope and visibility.
     """
     index = repository.index()
     same = [

@@ -1,4 +1,4 @@
-"""Keep the links of memories equal to the code that an index run changed."""
+"""Update the links from memories to code after an index run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def follow_index(repository: MemoryRepository) -> int:
     """Update the links of memories to code that an index run has changed.
 
-    The store has already moved the links, in the transaction that changed the code. This function shows the new links to readers. It also
-    writes them to the journal, so that a rebuild keeps them. Returns the number of changed memories.
+    The index run has already changed the links in the database. This function applies the new links to the index of memories, which readers
+    use, and to the journal, so that a rebuild keeps them. Returns the number of changed memories.
     """
     with repository.writing():
         repository.forget_paths()
@@ -45,7 +45,7 @@ def follow_index(repository: MemoryRepository) -> int:
 def adopt_links(repository: MemoryRepository, links: Sequence[AboutRow]) -> None:
     """Add links of memories to code; links that exist already are kept.
 
-    The function is called for code that the graph did not contain before.
+    Call this for code that has just been added to the graph.
     """
     with repository.writing():
         index = repository.index()

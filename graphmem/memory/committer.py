@@ -57,8 +57,8 @@ class Committer:
     def put(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
         """Queue a write of memories for the graph.
 
-        `delta` has the changes, and `meta` has values to store in the graph with them. If the system cannot start a thread, the write runs
-        at once in the caller's thread.
+        `delta` has the changes, and `meta` has named values to store in the graph together with the changes. If the system cannot start a
+        thread, the write runs at once in the caller's thread.
         """
         if self._thread is None:
             thread = threading.Thread(target=self._work, name="graphmem-memories", daemon=True)

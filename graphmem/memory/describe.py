@@ -26,7 +26,7 @@ class BranchesOf(Protocol):
     def __call__(self, row: MemoryRow, *, gone: bool) -> list[str]:
         """Return the names of branches that have the code of a memory.
 
-        The indexed branch is left out.
+        The branch that this index was made from is left out.
 
         Args:
             row: the memory.

@@ -65,7 +65,7 @@ class Journal:
         self._begin()
 
     def _begin(self, *, every: bool = False) -> None:
-        """Set the initial state and read the files of the journal.
+        """Reset this object, and read the files of the journal.
 
         If `every` is true, all files are read; otherwise only the files that are not compressed.
         """
@@ -248,10 +248,10 @@ class Journal:
         self._begin()
 
     def loss(self, known: int) -> str:
-        """Return a message about entries missing at the end of the journal.
+        """Return a message about entries that are missing at the journal's end.
 
         Args:
-            known: number of the last journal entry that the database contains. The journal ends before this entry.
+            known: number of the last journal entry that the database contains. Call this if the journal ends before this entry.
         """
         if self.head.number:
             return (
@@ -398,8 +398,8 @@ class Journal:
     def _put_aside(self, path: Path, scan: Scan, *, is_whole: bool) -> None:
         """Move the damaged lines of a journal file to a quarantine file.
 
-        `scan` has the intact and the damaged lines. The intact lines remain in the journal file. If a compressed file is damaged
-        (`is_whole` is False), a copy of the whole file is kept, too.
+        `scan` has the intact and the damaged lines. The intact lines remain in the journal file. If `is_whole` is False, the file is
+        compressed and damaged; then a copy of the whole file is kept, too.
         """
         data = _read(path)
         quarantine = self._folder / f"quarantine-{path.name.removesuffix('.gz')}"

@@ -99,9 +99,9 @@ def ttl_days(row: MemoryRow) -> float | None:
 def used(row: MemoryRow, now: datetime) -> MemoryRow:
     """Return the row of a memory after one more use.
 
-    The use is counted. Every fifth use raises the confidence, unless the memory is disputed. Two uses confirm a candidate that is not
-    disputed, regardless of the time between them. After ten uses the memory needs no review. Contaminated memories stay candidates and in
-    review.
+    The use is counted. Every fifth use raises the confidence, unless the memory is disputed. A candidate that is not disputed becomes
+    confirmed with its second use, regardless of the time between the uses. After ten uses the memory needs no review. A contaminated memory
+    stays a candidate, and still needs review.
     """
     count = row.used_count + 1
     surer = count % USES_FOR_CONFIDENCE == 0 and not row.disputed and row.confidence < MOST_BY_USE
@@ -128,8 +128,8 @@ def confirmed(row: MemoryRow, now: datetime) -> MemoryRow:
 def confirmed_by_repetition(row: MemoryRow, now: datetime, *, independent: bool) -> MemoryRow:
     """Return the row of a memory after its text was stored again.
 
-    `strength`, the number of times that the text was stored or confirmed, rises by one. The decay of the confidence starts again at `now`.
-    If `independent` is true (a person or another session wrote the text), `confirmed_count` rises by one, too.
+    `strength` counts how often the text was stored or confirmed; it rises by one. The decay of the confidence starts again at `now`. If
+    `independent` is true, a person or another session wrote the text, and `confirmed_count` rises by one, too.
     """
     return row._replace(strength=row.strength + 1, confirmed_count=row.confirmed_count + independent, last_accessed_at=now, updated_at=now)
 
@@ -169,9 +169,9 @@ class Policy(NamedTuple):
 def to_prune(rows: Sequence[MemoryRow], now: datetime, policy: Policy, active: Collection[str] = ()) -> list[Retired]:
     """Return the memories to remove or to exclude from search now.
 
-    To exclude: memories whose confidence has decayed, expired memories, and the least important ones if there are more than the limits
-    allow. To remove, if the policy permits it: memories that were excluded at least 30 days ago. Memories beyond a limit come last in the
-    result, the least important first. All others come first, ordered by id.
+    Memories to exclude are those whose confidence has decayed, those that have expired, and the least important ones beyond the limits. If
+    the policy permits it, memories that were excluded at least 30 days ago are removed. Memories beyond a limit come last in the result,
+    the least important first. All others come first, ordered by id.
 
     Args:
         rows: all memories.

@@ -130,10 +130,10 @@ def heading_of(line: str) -> str | None:
 
 
 def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
-    """Find the lines of a Markdown document that are not text.
+    """Find the lines of a Markdown document that are not its visible text.
 
-    Four things are not text: code between fences, comments, private blocks of several lines, and the front matter. Returns (numbers of
-    these lines, first line of a block that is never closed). The second item is 0 if all blocks are closed. Numbers count from 1.
+    These are code between fences, comments, private blocks of several lines, and the front matter. Returns (numbers of these lines, first
+    line of a block that is never closed). The second item is 0 if all blocks are closed. Numbers count from 1.
     """
     found: set[int] = set()
     begun = 0
@@ -161,9 +161,10 @@ def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
 
 
 def private_lines(lines: Sequence[str]) -> tuple[set[int], int]:
-    """Return numbers of the lines in private blocks of several lines.
+    """Find the lines that belong to private blocks of several lines.
 
-    Numbers count from 1. The second result is the first line of a block that is not closed, or 0.
+    Returns (numbers of these lines, first line of a block that is never closed). The second item is 0 if all blocks are closed. Numbers
+    count from 1.
     """
     text, found, open_at = "".join(lines), set[int](), 0
     ends = [*accumulate(map(len, lines))]

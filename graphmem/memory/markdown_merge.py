@@ -33,13 +33,14 @@ class _Piece(NamedTuple):
 def merged(text: str, fates: Mapping[int, Line], rows: Sequence[MemoryRow], movable: Iterable[str]) -> str:
     """Return the document with list items that match the current memories.
 
-    Memories without a line in the document are added at the end of their section.
+    Memories without a list item in the document are added at the end of their section.
 
     Args:
         text: the document.
         fates: planned changes of list items, by the number of the item's first line. Items without a planned change stay as they are.
-        rows: all memories that have a line in the result.
-        movable: short ids of lines that no person wrote. Adjacent lines of this kind are ordered by use, the most used first.
+        rows: all memories that have a list item in the result.
+        movable: short ids of memories whose list items were not written by a person. Adjacent items of such memories are ordered by use,
+            the most used first.
     """
     lines = lines_of(text)
     end = "\r\n" if lines and lines[0].endswith("\r\n") else _END
@@ -88,11 +89,18 @@ def merged(text: str, fates: Mapping[int, Line], rows: Sequence[MemoryRow], mova
 
 
 def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: int, new: list[_Piece], listed: set[int], end: str) -> None:
-    """Plan to insert new lines at the end of a section of a document.
+    """Plan where to insert new lines at the end of a section of a document.
 
-    `new` has the lines. The section extends from line `at` (its heading) to line `stop` of the document `pieces`. The new lines follow the
-    last line of the section that is not empty. They are added to `behind`, which maps a line number to the lines to insert after that line.
-    `listed` has the numbers of lines that are list items, and `end` is the line end.
+    The new lines go behind the section's last line that is not empty.
+
+    Args:
+        pieces: the lines of the document.
+        behind: receives the plan: maps a line number to the lines to insert behind that line.
+        at: number of the section's first line, its heading.
+        stop: number of the section's last line.
+        new: the lines to insert.
+        listed: numbers of the document's lines that belong to list items.
+        end: the line end.
     """
     number = next(number for number in range(stop, at - 1, -1) if pieces[number - 1].text.strip() or number == at)
     is_blank = number < stop and pieces[number].text != ""
@@ -110,8 +118,8 @@ def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: i
 def _joined(pieces: list[_Piece], behind: Mapping[int, list[_Piece]], end: str) -> list[_Piece]:
     """Return the lines of the document with the planned lines inserted.
 
-    A piece is one line of text. `behind` maps a line number to the pieces to insert after that line. If that line has no line end, `end` is
-    added to it.
+    `pieces` are the lines. `behind` maps a line number to the lines to insert behind that line. If a line before inserted lines has no line
+    end, `end` is added to it.
     """
     found = list(behind.get(0, ()))
     for number, piece in enumerate(pieces, 1):

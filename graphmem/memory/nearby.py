@@ -38,7 +38,7 @@ class Place(NamedTuple):
     """A symbol or file of an answer, and its relation to the subject.
 
     The subject is the code that the question is about. The relation has three parts: nearness (1 for the subject itself, down to 0), a role
-    such as "around", and the number of steps.
+    such as "around", and the distance from the subject in steps.
     """
 
     nearness: float  # 1 for a target, down to 0

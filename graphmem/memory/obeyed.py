@@ -26,7 +26,7 @@ FOLDERS: Final = frozenset(
 
 
 def obeyed(parts: Sequence[str]) -> str:
-    """Return why agents may take a file as instructions; "" if they do not.
+    """Return a reason why agents may take a file as instructions, or "".
 
     Args:
         parts: parts of the file's path from the project's root.

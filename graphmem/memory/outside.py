@@ -35,7 +35,7 @@ def with_sources(plan: Plan, brought: Mapping[int, Sequence[str]], at: datetime)
 
     Args:
         plan: the plan of a write.
-        brought: maps a position in `plan.results` to the sources of the outside text that influenced that memory.
+        brought: maps an index in `plan.results` to the sources of the outside text that influenced the memory with this index.
         at: the current time.
     """
     sessions = {one.id: one for one in plan.delta.sessions}

@@ -48,7 +48,7 @@ def bodies_of(
 ) -> list[Line]:
     """Return the journal entries that record one write of memories.
 
-    First comes one entry for each event, in order, then one for each memory that changed without an event.
+    One entry for each event comes first, in the order of the events. One entry for each memory that changed without an event follows.
 
     Args:
         delta: the changes of the write.
@@ -103,7 +103,7 @@ class Replay:
     """Computes memories by applying entries of the journal in order.
 
     Args:
-        known: the rows to start from: a database's content, or nothing for a full replay.
+        known: the memories to start from: those of a database, or nothing for a full replay.
     """
 
     def __init__(self, known: Knowledge | None = None) -> None:
@@ -129,7 +129,7 @@ class Replay:
         return self
 
     def delta(self) -> KnowledgeDelta:
-        """Return the changes of all applied entries as one write of memories."""
+        """Return the changes of all applied entries, as one write of memories."""
         touched = sorted(one for one in self.touched if one in self.memories)
         return KnowledgeDelta(
             memories=[self.memories[one] for one in touched],
@@ -200,7 +200,7 @@ class Replay:
 def restated(row: MemoryRow, knowledge: Mapping[str, Sequence[AboutRow]]) -> dict[str, Any]:
     """Return journal fields that contain a whole memory and its links to code.
 
-    `knowledge` maps the id of a memory to its links.
+    `knowledge` maps the id of each memory to the memory's links.
     """
     return {"row": _encoded(row, None), "about": [list(link[1:]) for link in knowledge.get(row.id, ())]}
 

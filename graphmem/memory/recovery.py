@@ -94,9 +94,11 @@ class Recovery:
     def rebuild(self) -> tuple[int, int, int]:
         """Rebuild all memories from the journal alone.
 
+        Memories that the journal does not contain are removed.
+
         Returns:
-            The number of memories, the number that were missing or different in the graph, and the number that were removed. A memory is
-            removed if the journal does not contain it.
+            Three numbers of memories: all rebuilt ones, those that were missing or different in the graph before, and those that were
+                removed.
         """
         self._committer.flush()
         truth = Replay().take(self._journal.entries())
@@ -257,8 +259,8 @@ def _without_ends(line: Line, ids: set[str]) -> Line:
 def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
     """Add relations and sessions of the memories `lost` to their entries.
 
-    `lines` are the entries, which will restore the lost memories in the journal. Each memory's entry gets the memory's relations and the
-    ids of its sessions. The first entry also gets the rows of all sessions.
+    `lines` are journal entries that will restore the memories which the journal has lost. Each memory's entry gets the memory's relations
+    and the ids of its sessions. The first entry also gets the rows of all sessions.
     """
     first = {line["memory"]: line for line in lines if "memory" in line}
     for link in known.relates:

@@ -188,7 +188,7 @@ def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
 def _possible(text: str) -> tuple[int, ...]:
     """Return the kinds of secrets that a string could contain.
 
-    A kind is an index in `shapes`. This is a cheap test before the search; for most strings the result is empty.
+    A kind is represented by its index in `shapes`. This test is cheap and runs before the search. For most strings, the result is empty.
     """
     lower = text.lower()
     found: dict[int, None] = {}
@@ -263,7 +263,7 @@ def _is_value(value: str, *, quoted: bool) -> bool:
 
 
 def _is_said(value: str, *, after: str) -> bool:
-    """Return whether a word in a sentence about a secret is the secret.
+    """Return whether a word in a sentence about a secret is that secret.
 
     For example, in "the password is WORD", `value` is "WORD" and `after` is "password". A long word counts as the secret if it mixes
     letters with digits or signs; a common word does not. A word with hyphens counts only if `after` means a password.
@@ -305,7 +305,8 @@ def _random_parts(run: str, at: int) -> Iterator[Found]:
 def _is_random(text: str, *, bits: float) -> bool:
     """Return whether a string looks random, as a key or a token does.
 
-    It does if the entropy of its characters is high and letters, digits and case alternate as in random text.
+    A string looks random if the entropy of its characters is above `bits` (bits per character), and if letters, digits and case alternate
+    as in random text.
     """
     if entropy(text) <= bits:
         return False

@@ -32,8 +32,8 @@ NOT_AGAIN: Final = timedelta(days=1)  # minimum time until a process that opens 
 def prune_when_due(repository: MemoryRepository) -> PruneAnswer | None:
     """Remove or exclude old memories if a check is due; else return None.
 
-    A check is due after every fifty uses of memories. When the memories were just loaded, it is also due if the last check is at least a
-    day old. The check ignores the limits on number and size; only `prune`, called by a person, enforces these.
+    A check is due after every fifty uses of memories. It is also due if the memories were just loaded and the last check is at least a day
+    old. The check ignores the limits on number and size. Only `prune`, which a person calls, enforces these limits.
     """
     due = repository.uses >= USES_TO_PRUNE
     if repository.just_loaded:
@@ -131,7 +131,8 @@ def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dr
 def _is_version(child: MemoryRow | None, parent: MemoryRow | None) -> bool:
     """Return whether `child` is a newer version of the memory `parent`.
 
-    The text of a newer version has its own author. So `child` stays when the memories from the source of `parent` are forgotten.
+    A version that outside text influenced (contaminated) does not count. The text of a newer version has its own author. So `child` stays
+    when the memories from the source of `parent` are forgotten.
     """
     return child is not None and parent is not None and parent.status == "superseded" and not child.contaminated
 

@@ -129,7 +129,7 @@ def says_the_same(one: str, other: str, near: Similarity, model: Thresholds) -> 
 def says_it_in_other_words(one: str, other: str, near: Similarity, model: Thresholds) -> bool:
     """Return whether two texts probably say the same in different words.
 
-    The cosine must be above the model's threshold. The answer is still False in three cases: each text has a fact that the other lacks, the
+    The cosine must be above the model's threshold. The result is still False in three cases: each text has a fact that the other lacks, the
     texts share most words, or only one word was replaced.
     """
     if near.cosine is None or near.cosine <= model.duplicate or near.overlap > OVERLAP:
@@ -232,7 +232,7 @@ def _claims(text: str) -> tuple[_Claim, ...]:
 
 
 def near_words(sets: Sequence[frozenset[str]], known: int) -> list[list[int]]:
-    """For each new memory, find the earlier ones that share enough words.
+    """Return, for each new memory, the earlier memories that share many words.
 
     `sets` has the words of each memory; the memories from position `known` on are new. The result has one list for each new memory: the
     ascending positions of all earlier sets in `sets` whose overlap is above the threshold. Only sets that share a rare word are compared,
@@ -269,7 +269,7 @@ def _signature(bits: Iterable[int]) -> int:
 
 
 def near_rows(new: F32, known: F32, least: float, keep: int) -> list[list[tuple[int, float]]]:
-    """For each row of `new`, return the nearest earlier vectors with cosines.
+    """Return, for each row of `new`, the nearest earlier vectors with cosines.
 
     Earlier vectors are all rows of `known`, and the preceding rows of `new`. The result has one list for each row of `new`, with items (row
     number, cosine). The numbers count the rows of `known` first, then the rows of `new`. The search is exact.

@@ -170,7 +170,7 @@ def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow], raw
 
     Args:
         found: the list items of the file.
-        base: the state in which file and graph agreed after the last sync.
+        base: the texts on which file and graph agreed after the last sync.
         shown: the memories that belong in the file, by short id.
         raw: original text of each item, with secrets, by the item's line.
     """
@@ -213,8 +213,8 @@ def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow], raw
 def _lines_of(found: list[Item], base: Mapping[str, str], shown: Mapping[str, MemoryRow]) -> dict[str, int]:
     """Return the line number of each memory in the file, by short id.
 
-    If several lines have the same id, the first line with a known text of the memory is chosen: the text at the last sync (`base`) or the
-    current text (`shown`). If no line has a known text, the first line with the id is chosen.
+    If several lines have the same id, the first line with a known text of the memory is chosen. Known texts are the text at the last sync
+    (`base`) and the current text (`shown`). If no line has a known text, the first line with the id is chosen.
     """
     lines: dict[str, int] = {}
     exact: set[str] = set()
@@ -318,7 +318,7 @@ def _foreseen(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping
 def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base: Common, outcome: Outcome) -> dict[int, Line]:
     """Return the planned change of each list item of MEMORY.md.
 
-    The key is the number of the item's first line. Unchanged items are left out.
+    The result maps the number of an item's first line to the item's change. Unchanged items are left out.
     """
     rows = {row.short_id: row for row in outcome.rows}
     claims = dict(plan.claims)

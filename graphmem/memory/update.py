@@ -141,7 +141,8 @@ def _current(row: MemoryRow, changes: Mapping[str, Any]) -> dict[str, Any]:
 def _relinked(repository: MemoryRepository, row: MemoryRow, draft: Draft, changes: Mapping[str, Any], links: Sequence[AboutRow]) -> Links:
     """Link a changed memory to code.
 
-    Files and symbols that `changes` does not name are taken from `links`, the current links.
+    Code that the text of `draft` names is linked. Files and symbols that `changes` names are linked, too. If `changes` names no files or no
+    symbols, those that were named for the current `links` are linked instead.
     """
     describer = repository.describer()
     named = [describer.name(one) for one in links if one.label == "File" and one.confidence == 1.0]
@@ -174,8 +175,8 @@ def _shown_versions(index: MemoryIndex, row: MemoryRow) -> list[MemoryRow]:
 def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str, str, str]]:
     """Return contradictions of a memory that its new text `content` resolves.
 
-    A contradiction is a relation (source id, target id, kind). Only relations that were found automatically are returned, not those that a
-    person recorded.
+    A contradiction is a relation (source id, target id, kind). Only relations that graphmem found automatically are returned, not those
+    that a person recorded.
     """
     ends = [(link, index.row(link.dst if link.src == memory_id else link.src)) for link in index.relates(memory_id) if link.auto]
     return [

@@ -108,7 +108,7 @@ class UserBook:
 
     @contextmanager
     def _writing(self) -> Iterator[dict[str, Own]]:
-        """Yield the file's memories for a change by the caller; write them back.
+        """Yield the memories of the file, to be changed; then write them back.
 
         The file is locked meanwhile. If an error occurs, nothing is changed.
         """

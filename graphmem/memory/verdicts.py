@@ -114,8 +114,8 @@ class Judge:
     def _joins(self, row: MemoryRow, other: MemoryRow) -> bool:
         """Return whether one of two similar memories may replace the other.
 
-        This is allowed if the replaced memory's source makes only candidates (unconfirmed memories). It is also allowed if the remaining
-        memory has all words of the replaced one. So text that was stored on purpose does not lose content.
+        There are two cases. Either the replaced memory's source makes only candidates (unconfirmed memories), or the remaining memory has
+        all words of the replaced one. So text that was stored on purpose does not lose content.
         """
         winner, loser = (row, other) if self._new_wins(row, other) else (other, row)
         return SOURCES[loser.source].status == "candidate" or says_all_of(winner.content, loser.content)

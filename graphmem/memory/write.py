@@ -1,8 +1,8 @@
 """Plan a write of memories: find duplicates and contradictions, link.
 
-This module writes nothing. Steps: find an exact duplicate → find near duplicates → find contradictions → link → embed. A `Plan` has the
-resulting changes, with reports for the caller and the audit log. The repository writes the changes to the journal and then to the graph.
-Redaction and validation happen before.
+This module writes nothing. For each new memory, the steps are: find the code that the memory names, find an exact duplicate, find near
+duplicates, find contradictions. A `Plan` has the resulting changes, with reports for the caller and the audit log. The repository writes
+the changes to the journal and then to the graph. Redaction and validation happen before.
 """
 
 from __future__ import annotations
@@ -161,9 +161,10 @@ class Planner:
     # ---- a memory that has got its vector
 
     def reconsider(self, ids: Sequence[str]) -> Plan:
-        """Plan changes for the memories `ids`, which have just got a vector.
+        """Plan changes for the memories `ids`, whose vectors were just computed.
 
-        Each is compared with the memories that were created before it. Memories whose ids a caller chose are left unchanged.
+        Each of these memories is compared with the memories that were created before it. Memories whose ids a caller chose are left
+        unchanged.
         """
         for one in ids:
             row, vector = self._row(one), self._index.vector(one)
@@ -298,7 +299,7 @@ class Planner:
     # ---- many drafts
 
     def _near_many(self, drafts: Sequence[Draft]) -> list[dict[str | int, float | None]]:
-        """For each draft, find similar stored memories and earlier drafts.
+        """Return, for each draft, the similar stored memories and earlier drafts.
 
         The result has one mapping for each draft. A key is the id of a stored memory, or the position of an earlier draft in `drafts`. The
         value is the cosine, or None if only the words are similar.

@@ -214,8 +214,8 @@ class Interpreter:
     def awaited(self) -> str:
         """Return the external source that a waiting tool call reads, or "".
 
-        A call waits until its result arrives. An external source is a page, tool or file whose text is not from the project. If several
-        waiting calls have one, the oldest call's source is returned.
+        A tool call waits until its result arrives. An external source is a page, tool or file whose text is not from the project. If
+        several waiting calls read external sources, the source of the oldest call is returned.
         """
         return next((why for one in self._pending if (why := self._stranger(one.event, one.call, ()))), "")
 
@@ -225,9 +225,10 @@ class Interpreter:
         return clean(self.judge.of_call(event.tool, event.args, call, listed), URL_CHARACTERS)
 
     def passed(self) -> int:
-        """Return the number for an action that graphmem adds itself.
+        """Increase the session's count of actions by one; return the new count.
 
-        All actions of a session are numbered from 1, those with and those without an event of the agent.
+        The new count is the number of an action that graphmem adds itself, without an event of the agent. All actions of a session, with or
+        without an event, are numbered from 1 in one sequence.
         """
         self.count += 1
         return self.count
@@ -390,8 +391,9 @@ def _about(act: Act) -> tuple[object, ...]:
 def _ending(call: Call, event: Event, result: Event | None, text: str) -> tuple[bool | None, int | None]:
     """Return (whether a tool call succeeded, its exit code).
 
-    `event` is the call, and `result` its result; both may have fields that say so. If no field has an exit code, the output `text` of a
-    command is searched too. A failure in `text` then overrides a reported success. Each value is None if unknown.
+    `event` is the call, and `result` the event with its result. Success and exit code are read from the fields of these two events. If no
+    field has an exit code, the output `text` of a command is searched too. A failure in `text` then overrides a reported success. Each
+    value is None if unknown.
     """
     code: int | None = None
     for source in (result, event):

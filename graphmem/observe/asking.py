@@ -250,9 +250,10 @@ def polite() -> re.Pattern[str]:
 
 @cache
 def begins() -> re.Pattern[str]:
-    """Return the pattern of a request to remember, known by its first words.
+    """Return the pattern of a request to remember at the start of a sentence.
 
-    An example is "Remember that the port is 8080". The text after these words is the group `what`.
+    An example is "Remember that the port is 8080", recognised by "Remember that". The group `what` of a match is the text after these
+    words.
     """
     return re.compile(
         rf"{_HEAD}{_CAN_YOU}(?P<begins>{'|'.join(one.begins for one in LANGUAGES)})(?P<gap>[\s,:;–—\-，：、。]*)(?P<what>.*)$",
@@ -262,18 +263,19 @@ def begins() -> re.Pattern[str]:
 
 @cache
 def rules() -> re.Pattern[str]:
-    """Return the pattern of a sentence whose first words state a rule.
+    """Return the pattern of a sentence that begins with the words of a rule.
 
-    The rule is the group `what` of a match.
+    Such words are "from now on" or "always", for example. The group `what` of a match is the whole rule, with these words.
     """
     return re.compile(rf"{_HEAD}(?P<what>(?:{'|'.join(one.rules for one in LANGUAGES if one.rules)}).*)$", re.IGNORECASE | re.DOTALL)
 
 
 @cache
 def ends() -> re.Pattern[str]:
-    """Return the pattern of a request to remember, known by its last words.
+    """Return the pattern of a request to remember at the end of a sentence.
 
-    An example is "Run the linter first, from now on". The text before these words is the group `what`.
+    An example is "Run the linter first, from now on", recognised by "from now on". The group `what` of a match is the text before these
+    words.
     """
     return re.compile(
         rf"{_HEAD}(?P<what>.+?)[\s,，、]*(?:{'|'.join(one.ends for one in LANGUAGES if one.ends)})[\s.!。！]*$", re.IGNORECASE | re.DOTALL

@@ -1,9 +1,9 @@
 """Write the acts of a running session to a log, to continue after a crash.
 
-With the log, graphmem can also learn from a session whose end was not reported. A line has a checksum, a space and JSON. Lines are appended
-when events arrive, and forced to the disk at each checkpoint. A line is valid if its checksum matches. Reading ends at the first invalid
-line, where a crash interrupted a write. To restore a session, its acts are replayed, which gives the same counts. The log does not contain
-output of tools or secrets; see `observe.acts`.
+An act is a complete action of the agent, such as an edit with its outcome. The log also lets graphmem learn from a session whose end was
+not reported. Each line of the log is a checksum, a space and JSON. Lines are appended when events arrive, and forced to the disk at each
+checkpoint. A line is valid if its checksum matches. Reading ends at the first invalid line, where a crash interrupted a write. To restore a
+session, its acts are replayed, which gives the same counts. The log does not contain output of tools or secrets; see `observe.acts`.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Trail:
             path: the edited file.
             other: id of the other session.
             apart: seconds between the two edits.
-            mark: (number of the action in the session, step) of this session's edit.
+            mark: position of this session's edit: (number of the act within the session, step).
         """
         self.add("rival", {"path": path, "other": other, "apart": apart, "mark": list(mark)})
 

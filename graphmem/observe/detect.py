@@ -55,14 +55,15 @@ class Detectors:
                 self._by_want.setdefault(want, []).append(one)
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Pass an act, such as an edit, to the detectors that need this kind."""
+        """Pass an act to the detectors that need this kind of act, such as edits."""
         for one in self._by_want.get(act.action if act.kind in (TOOL, "diff") else act.kind, ()):
             one.see(act, pad)
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield the findings of all detectors, one detector after the other.
 
-        A finding is left out if the value of its signal (kind of pattern; see `observe.signals`) is below DROPPED_BELOW.
+        A signal is a kind of pattern, with a value from 0 to 1; see `observe.signals`. Findings of signals with a value below DROPPED_BELOW
+        are left out.
         """
         for one in self.all:
             if row_of(one.signal).value >= DROPPED_BELOW:

@@ -39,8 +39,8 @@ class BrowserSeen(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Record what a browser tool showed, and which calls repaired a failure.
 
-        A repair is the successful browser calls between a failed action and the next success of the same action. Recently edited files are
-        kept as context.
+        If an action in the browser fails and later succeeds, the successful browser calls in between are the repair. The last edited files
+        are stored with each observation.
         """
         if act.action == "edit":
             self.edited = tuple(dict.fromkeys([*act.paths, *self.edited]))[:3]

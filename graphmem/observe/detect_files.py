@@ -39,9 +39,10 @@ _SAMPLES: Final = 256
 
 
 class FileAccess(Detector):
-    """Detects the files that a session opens first (signal 1 of 17).
+    """Detects the files that a session opens first.
 
-    The finding names the session's main module: the folder in which the session works most.
+    The finding names the session's main module: the folder in which the session works most. This pattern is signal 1 of the 17 in
+    `observe.signals`.
     """
 
     signal: ClassVar = "file_access"
@@ -72,9 +73,9 @@ class FileAccess(Detector):
 
 
 class CoAccessed(Detector):
-    """Detects pairs of files that are used close together (signal 2 of 17).
+    """Detects pairs of files that are used close together.
 
-    Close means within a few minutes (WINDOW_S) and a few files (WINDOW_FILES).
+    Close means within a few minutes (WINDOW_S) and a few files (WINDOW_FILES). This pattern is signal 2 of the 17 in `observe.signals`.
     """
 
     signal: ClassVar = "co_access"
@@ -88,7 +89,7 @@ class CoAccessed(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Pair each file that an act uses with the files used just before.
 
-        If the file itself was used just before, no pair is counted again. One exception: the first edit of the file marks its pairs with
+        If a file was already among the files used just before, its pairs are not counted again. Its first edit still marks its pairs with
         recently edited files as edited together.
         """
         if act.ok is False or len(act.paths) > BULK:
@@ -149,9 +150,10 @@ class CoAccessed(Detector):
 
 
 class ReadAbandon(Detector):
-    """Detects files that were read once and not used afterwards (signal 5).
+    """Detects files that were read once and not used afterwards.
 
-    The session does not edit the file, read it again or mention it later.
+    After the read, the session does not edit the file, read it again or mention it. This pattern is signal 5 of the 17 in
+    `observe.signals`.
     """
 
     signal: ClassVar = "read_abandon"
@@ -166,9 +168,10 @@ class ReadAbandon(Detector):
             self.read.add(act.paths[0], ((act.n, act.step), act.tokens))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield the files that were read without use, the most expensive first.
+        """Yield files that were read but not used afterwards.
 
-        A session without edits yields none, because its task may have been to read.
+        Files with more tokens come first; at most MOST_ABANDONED files are yielded. A session without edits yields none, because its task
+        may have been to read.
         """
         if not pad.edited_files:
             return
@@ -189,9 +192,10 @@ class ReadAbandon(Detector):
 
 
 class GlobIgnore(Detector):
-    """Detects listed folders of which no file is ever opened (signal 11).
+    """Detects listed folders of which no file is ever opened.
 
-    A listing is a tool's list of file names. The session must have opened a file of another folder in the same listing.
+    A listing is a list of file names that a tool returned. A folder counts only if the session opened a file of another folder in the same
+    listing. This pattern is signal 11 of the 17 in `observe.signals`.
     """
 
     signal: ClassVar = "glob_ignore"
@@ -203,7 +207,7 @@ class GlobIgnore(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Count each folder of which a listing shows several files.
 
-        A listing is the list of file names that a tool returned. It is ignored if all its files are in one folder.
+        A listing is a list of file names that a tool returned. A listing with files of only one folder is ignored.
         """
         if len(act.listed) < LISTED_FILES or act.later_page:
             return
@@ -240,9 +244,9 @@ class GlobIgnore(Detector):
 
 
 class ImportChase(Detector):
-    """Detects chains of read files, each imported by the last (signal 12).
+    """Detects chains of read files in which each file imports the next one.
 
-    The chain ends in an edit of its last file, or in a message of the agent.
+    The chain ends in an edit of its last file, or in a message of the agent. This pattern is signal 12 of the 17 in `observe.signals`.
     """
 
     signal: ClassVar = "import_chase"
@@ -292,7 +296,10 @@ class ImportChase(Detector):
 
 
 class ConfigTouch(Detector):
-    """Detects config files that are edited with source files (signal 14)."""
+    """Detects config files that are edited with source files.
+
+    This pattern is signal 14 of the 17 in `observe.signals`.
+    """
 
     signal: ClassVar = "config_touch"
     wants: ClassVar = frozenset({"edit"})
@@ -302,7 +309,7 @@ class ConfigTouch(Detector):
         self.found = pad.table(self.signal, 200)  # config -> {source: mark}, own marks
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Pair each config file with source files edited just before or after."""
+        """Pair each edited config file with sources edited just before or after."""
         if act.ok is False or len(act.paths) > BULK:
             return
         mark = (act.n, act.step)
@@ -337,9 +344,9 @@ class ConfigTouch(Detector):
 
 
 class ContextTokenSpike(Detector):
-    """Detects files that cost many times the usual tokens (signal 17).
+    """Detects files that cost many times the usual tokens.
 
-    The usual cost is the median of this session's reads.
+    The usual cost is the median of this session's reads. This pattern is signal 17 of the 17 in `observe.signals`.
     """
 
     signal: ClassVar = "context_token_spike"

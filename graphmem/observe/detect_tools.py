@@ -35,9 +35,10 @@ _FEW: Final = 20  # marks of one finding
 
 
 class ErrorRetry(Detector):
-    """Detects errors that were fixed (signal 3 of 17).
+    """Detects errors that were fixed.
 
-    An error is fixed if a command fails, a file is changed, and the command then succeeds.
+    An error is fixed if a command fails, a file is changed, and the command then succeeds. This pattern is signal 3 of the 17 in
+    `observe.signals`.
     """
 
     signal: ClassVar = "error_retry"
@@ -61,9 +62,9 @@ class ErrorRetry(Detector):
 
 
 class Backtrack(Detector):
-    """Detects edits that were soon undone (signal 4 of 17).
+    """Detects edits that were soon undone, by another edit or by git.
 
-    They were undone by another edit or by git.
+    This pattern is signal 4 of the 17 in `observe.signals`.
     """
 
     signal: ClassVar = "backtrack"
@@ -89,9 +90,9 @@ class Backtrack(Detector):
 
 
 class RepeatedGrep(Detector):
-    """Detects searches that the agent makes three times or more (signal 6).
+    """Detects searches that the agent makes three times or more.
 
-    The finding names the files that were opened next.
+    The finding names the files that were opened next. This pattern is signal 6 of the 17 in `observe.signals`.
     """
 
     signal: ClassVar = "repeated_grep"
@@ -134,9 +135,9 @@ class RepeatedGrep(Detector):
 
 
 class ToolSequence(Detector):
-    """Detects recurring sequences of tools that end well (signal 7 of 17).
+    """Detects recurring sequences of tools that end in a successful command.
 
-    The sequence ends in a command of the project, for example edit, then `test:pytest`.
+    An example is an edit, then a run of pytest. This pattern is signal 7 of the 17 in `observe.signals`.
     """
 
     signal: ClassVar = "tool_sequence"
@@ -197,9 +198,10 @@ class ToolSequence(Detector):
 
 
 class TimeAnomaly(Detector):
-    """Detects commands that are much slower than usual (signal 8 of 17).
+    """Detects commands that are much slower than usual.
 
-    `with_others` keeps such a finding only if another signal was found near it.
+    `with_others` keeps such a finding only if another signal (kind of pattern) was found near it. This pattern is signal 8 of the 17 in
+    `observe.signals`.
     """
 
     signal: ClassVar = "time_anomaly"
@@ -228,9 +230,9 @@ class TimeAnomaly(Detector):
         usual.append(act.seconds)
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield all slow commands, as candidates.
+        """Yield a finding for each slow command.
 
-        `with_others` later keeps only those near a finding of another signal.
+        `with_others` later keeps only those findings that are near a finding of another signal (kind of pattern).
         """
         for label, mark, seconds, usual, paths in self.slow:
             facts = {"what": label, "seconds": round(seconds, 1), "usual_s": round(usual, 1)}
@@ -240,8 +242,9 @@ class TimeAnomaly(Detector):
 def with_others(findings: Sequence[Finding]) -> list[Finding]:
     """Drop each finding of a slow command that has no other finding near it.
 
-    Two findings are near if they name the same file, or if their steps are at most NEAR_STEPS apart. A kept finding stores the key of the
-    near finding in `facts["with"]`. Each command keeps at most one finding. Findings of all other signals are returned unchanged.
+    Two findings are near if they name the same file, or if their steps are at most NEAR_STEPS apart. For each slow command, at most one
+    finding is kept; it stores the key of the near finding in `facts["with"]`. Findings of all other signals (kinds of patterns) are
+    returned unchanged.
     """
     kept: list[Finding] = []
     others = [one for one in findings if one.signal != TimeAnomaly.signal]
@@ -258,9 +261,9 @@ def with_others(findings: Sequence[Finding]) -> list[Finding]:
 
 
 class TestOrder(Detector):
-    """Detects a fixed order in which tests are run (signal 13 of 17).
+    """Detects a fixed order in which tests are run.
 
-    The tests always run in the same order, or always before an edit.
+    The tests always run in the same order, or always before an edit. This pattern is signal 13 of the 17 in `observe.signals`.
     """
 
     __test__ = False  # not a test class, although its name matches pytest's pattern
@@ -320,9 +323,9 @@ class TestOrder(Detector):
 
 
 class StepOverrun(Detector):
-    """Detects tasks that took far more steps than planned (signal 15).
+    """Detects tasks that took far more steps than planned.
 
-    The task that is still running is compared with its plan too.
+    The current task counts too, even though it has not ended. This pattern is signal 15 of the 17 in `observe.signals`.
     """
 
     signal: ClassVar = "step_overrun"
@@ -374,7 +377,8 @@ def _recipe_label(act: Act) -> str:
 def _turned(key: tuple[str, ...]) -> tuple[str, ...]:
     """Return the rotation of a sequence of tools that sorts first.
 
-    `key` is the sequence. All its rotations, such as (edit, test) and (test, edit), give the same result.
+    `key` is the sequence. All its rotations, such as (edit, test) and (test, edit), give the same result. So two sequences can be compared
+    without regard to where they begin.
     """
     turns = [key[i:] + key[:i] for i in range(len(key))]
     return min(turns)

@@ -28,9 +28,9 @@ MOST_CORRECTIONS: Final = 50
 
 
 class SelfCorrection(Detector):
-    """Detects where the agent corrects itself (signal 9 of 17).
+    """Detects where the agent corrects itself.
 
-    The agent says that it was wrong, and states what is right.
+    The agent says that it was wrong, and states what is right. This pattern is signal 9 of the 17 in `observe.signals`.
     """
 
     signal: ClassVar = "self_correction"
@@ -146,17 +146,17 @@ def wish_key(statement: str) -> str:
 def wish_type(statement: str, *, corrects: bool) -> str:
     """Return the type of the memory that a request to remember becomes.
 
-    The type is "correction" if `corrects`, which tells that the request corrects the agent. Otherwise the words of `statement` decide; the
-    default is "fact".
+    The type is "correction" if `corrects` is true, which means that the request corrects the agent. Otherwise the words of `statement`
+    decide; the default is "fact".
     """
     said = classify(statement)
     return "correction" if corrects else "fact" if said == UNTYPED else said
 
 
 class ExternalReference(Detector):
-    """Detects documents read before a module was edited (signal 10 of 17).
+    """Detects documents read before a module was edited.
 
-    The documents are outside the project, such as pages of the web.
+    The documents are outside the project, such as pages of the web. This pattern is signal 10 of the 17 in `observe.signals`.
     """
 
     signal: ClassVar = "external_reference"
@@ -197,9 +197,10 @@ class ExternalReference(Detector):
 
 
 class ParallelConflict(Detector):
-    """Detects files edited by two sessions at once (signal 16 of 17).
+    """Detects files edited by two sessions at about the same time.
 
-    This detector takes no steps of a session. The observer, which knows all sessions, writes the conflicts to the scratchpad.
+    The observer, which knows all sessions, stores the conflicts in the scratchpad (all counts of the session). So this detector needs no
+    acts. This pattern is signal 16 of the 17 in `observe.signals`.
     """
 
     signal: ClassVar = "parallel_conflict"
@@ -271,7 +272,7 @@ class DeadEnds(Detector):
     def _fail(self, pad: Scratchpad) -> None:
         """Mark the acts of the last abandoned approach as failed.
 
-        This is done only if at least one edit of the approach was undone.
+        Nothing is marked if no edit of the approach was undone.
         """
         if self.open is None:
             return

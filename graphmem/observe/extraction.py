@@ -131,8 +131,8 @@ def tasks(record: SessionRecord, ledger: Ledger, book: MemoryRepository) -> list
 def ask(model: LanguageModel, templates: Mapping[int, str], parts: Sequence[Task]) -> Answer:
     """Ask the model to reword memories and to state facts of the session.
 
-    `templates` maps an index to the text of a memory, and `parts` may contain facts. If the model's reply is unusable, the result is an
-    empty answer with a note.
+    `templates` maps numbers to texts of memories, and the answer uses the same numbers. `parts` are the parts of the session in which the
+    model looks for facts. If the model's reply is unusable, the result is an empty answer with a note.
     """
     data = {
         "wordings": {str(place): text for place, text in templates.items()},

@@ -30,7 +30,7 @@ LIFT: Final = 1.5  # for one-way pairs: how much likelier than in other sessions
 class Rate(NamedTuple):
     """The minimum share of sessions in which a kind of finding must occur.
 
-    The field `of` names the sessions to count, for example all that edited the file. The field `least` is the share of these sessions that
+    `of` names the sessions that are counted, for example all sessions that edited the file. At least the share `least` of these sessions
     must have made the finding.
     """
 
@@ -57,7 +57,7 @@ RATES: Final[Mapping[str, Rate]] = MappingProxyType(
 
 
 class Share(NamedTuple):
-    """Number of sessions with a pattern, of those that could have it."""
+    """Number of sessions with a pattern, and of those that could have it."""
 
     found: int
     of: int
@@ -69,8 +69,8 @@ class Share(NamedTuple):
     def is_enough(self) -> bool:
         """Whether the pattern occurs in a large enough share of the sessions.
 
-        The lower end of the share's confidence interval must reach `least`, and at least `fewest` sessions must have the pattern. The
-        result is also True if no session could have it.
+        The lower end of the share's confidence interval must reach `least`, and at least `fewest` sessions must have the pattern. If the
+        pattern could occur in no session, the result is True.
         """
         return self.of == 0 or (self.found >= self.fewest and lower(self.found, self.of) >= self.least - 1e-9)
 
@@ -108,8 +108,8 @@ def _wilson(found: int, of: int, z: float) -> float:
 def share(one: Finding, ledger: Ledger) -> Share | None:
     """Return the share of sessions in which a finding was made, or None.
 
-    `RATES` says which sessions are compared. The result is None if the finding needs no minimum share. Either its signal has no row in
-    `RATES`, or two agents made the finding independently.
+    The table `RATES` says, for each signal (kind of finding), among which sessions to count. The result is None if the finding needs no
+    minimum share. That is so if its signal is not in `RATES`, or if two agents made the finding independently.
     """
     rate = RATES.get(one.signal)
     if rate is None or one.quorum:
@@ -129,9 +129,9 @@ def share(one: Finding, ledger: Ledger) -> Share | None:
 def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
     """Return the share of sessions that used both files of a pair.
 
-    The share is first taken of the sessions that used the more frequent file. If it is too small, the share of the sessions that used the
-    rarer file is tried. The second share must reach `least`. It must also reach LIFT times the share of all sessions in the same modules
-    that used the more frequent file. If it does not, the first share is returned.
+    Normally the share is taken among the sessions that used the more frequent file. If that share is too small, the share among the
+    sessions that used the rarer file is returned instead, under two conditions. It must reach `least`. It must also be at least LIFT times
+    as high as the more frequent file's share of all sessions that worked in the same modules as sessions with the rarer file.
     """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"
@@ -149,10 +149,10 @@ def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
 
 
 def leads(one: Finding, ledger: Ledger) -> str:
-    """Return the file of a pair whose use usually implies use of the other.
+    """Return the file of a pair that is rarely used without the other file.
 
-    The pair is that of the finding `one`. For example, the result is `a` if most sessions with `a` also use `b`, but not the reverse. The
-    result is "" if the implication holds in both directions or in neither.
+    The finding `one` has the pair, `a` and `b`. For example, the result is `a` if most sessions with `a` also use `b`, but few sessions
+    with `b` use `a`. The result is "" if the implication holds in both directions or in neither.
     """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"

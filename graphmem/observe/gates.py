@@ -114,8 +114,8 @@ PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
 def points(one: Finding, sessions: int, importance: float) -> dict[str, int]:
     """Return the points of a finding by criterion, such as {"remember": 5}.
 
-    POINTS has the criteria. Those that the finding does not meet are left out. `sessions` is the number of sessions with the finding, and
-    `importance` the result of `score`.
+    The table POINTS has all criteria with their points. Criteria that the finding does not meet are left out. `sessions` is the number of
+    sessions with the finding, and `importance` the result of `score`.
     """
     row = SIGNALS.get(one.signal)
     often = one.quorum or sessions >= (row.min_sessions if row is not None else one.min_sessions)

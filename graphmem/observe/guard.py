@@ -76,7 +76,9 @@ def _drop_item(lines: list[str], drop: list[bool], number: int) -> None:
 
 
 class Guard:
-    """Finds memories that a message repeats, first among those shown.
+    """Finds memories that an agent's message repeats.
+
+    Memories that the session was shown are compared first.
 
     Args:
         index: the index of all memories.
@@ -93,10 +95,10 @@ class Guard:
 
     @staticmethod
     def is_marked(facts: Mapping[str, Any]) -> bool:
-        """Return whether graphmem itself showed the sentences of a finding.
+        """Return whether a finding contains text of memories that graphmem showed.
 
-        A sentence with the mark of a memory was shown to the agent, so it is not evidence. `facts` has the finding's sentences and other
-        values.
+        graphmem puts marks in the text of memories that it shows to an agent. Marked text is not evidence. `facts` has the finding's
+        sentences and other values by name.
         """
         return any(isinstance(value, str) and MARK in value for value in facts.values())
 
@@ -120,10 +122,10 @@ class Guard:
         return ""
 
     def echoes_any(self, facts: Mapping[str, Any], names: Iterable[str]) -> str:
-        """Return the id of a memory that already says one of a finding's facts.
+        """Return the id of a memory that already states a sentence of a finding.
 
-        The result is "" if no memory does. `facts` maps names to values. Only the facts in `names` are compared; they quote a person or an
-        agent.
+        The result is "" if no memory does. `facts` has the sentences and other values of the finding by name. Only the values of `names`
+        are compared; they quote a person or an agent.
         """
         for name in names:
             value = facts.get(name)
@@ -140,8 +142,8 @@ class Guard:
     def _marked(self, text: str) -> str:
         """Return the id of the memory that a citation in a message names.
 
-        A citation looks like `[^ Memory: … #a1b2]`. If the named memory is unknown, the result is the id of any memory shown to the
-        session. If the session was shown none, the result is "marked".
+        A citation looks like `[^ Memory: … #a1b2]`. If no memory has the cited id, the result is the id of any memory that the session was
+        shown. If the session was shown none, the result is "marked".
         """
         named = re.search(r"\[\^ Memory:[^\]]*#([0-9a-f]{4,64})\]", text)
         known = self._index.by_short_id(named.group(1)) if named else None

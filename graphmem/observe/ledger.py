@@ -46,14 +46,14 @@ class Ledger(LedgerCounts):
     # ---- taking in
 
     def take(self, record: SessionRecord, summary: Mapping[str, Any], findings: Sequence[Finding] | None = None) -> None:
-        """Store the findings and counts of a session.
+        """Store the findings and the counts of a session.
 
-        Findings and counts that were stored for this session before are replaced.
+        What was stored for the same session before is replaced.
 
         Args:
-            record: the session's record.
+            record: the session's record, which contains findings and counts.
             summary: the session's summary as JSON; see `observe.summary`.
-            findings: the findings to count; by default all findings of the record.
+            findings: the findings to store; by default all findings of the record.
         """
         info, digest = record.info, digest_of(record)
         at = (info.ended_at or info.started_at or latest(record)).timestamp()
@@ -126,7 +126,7 @@ class Ledger(LedgerCounts):
     # ---- findings
 
     def counts_of(self, keys: Iterable[str]) -> dict[str, Seen]:
-        """Return how many sessions and agents made each finding, by key.
+        """Return the numbers of sessions and agents with each finding, by key.
 
         A key identifies a finding and is the same in all sessions.
         """
@@ -195,8 +195,8 @@ class Ledger(LedgerCounts):
     def keys_of(self, memories: Iterable[str]) -> dict[str, str]:
         """Return the key of the pattern from which each memory was learnt.
 
-        `memories` are ids. The result maps these ids to keys. A pattern, such as an error that was fixed, has the same key in all sessions.
-        Memories that were not learnt from sessions are left out.
+        `memories` are ids of memories; the result maps each id to a key. A pattern, such as an error that was fixed, has the same key in
+        all sessions. Memories that were not learnt from sessions are left out.
         """
         found = {}
         for one in memories:
@@ -218,9 +218,9 @@ class Ledger(LedgerCounts):
             db.executemany("INSERT OR REPLACE INTO learnt (key, memory, session, at) VALUES (?, ?, ?, ?)", rows)
 
     def unsettled(self, before: datetime) -> list[str]:
-        """Return the ids of memories on trial that were learnt before a time.
+        """Return ids of memories still on trial that were learnt before a time.
 
-        After its trial, a new memory is confirmed if it was used; see `observe.trial`.
+        When the trial of a memory ends, the memory is confirmed if it was used; see `observe.trial`.
         """
         rows = self._all("SELECT memory FROM learnt WHERE settled = 0 AND at <= ? ORDER BY memory", before.timestamp())
         return [str(row[0]) for row in rows]
@@ -319,10 +319,9 @@ class Ledger(LedgerCounts):
     # ---- once
 
     def claim(self, what: str, for_: str, at: datetime) -> bool:
-        """Record that an action was done, once; return whether it is new.
+        """Record that an action was done; return False if it was recorded before.
 
-        For example, the action `what` is "synthesis-10" and its subject `for_` is a module. The result is False if the action was recorded
-        before.
+        For example, the action `what` is "synthesis-10", and `for_` is the module for which it was done.
         """
         with self._writing() as db:
             return db.execute("INSERT OR IGNORE INTO done VALUES (?, ?, ?)", (what, for_, at.timestamp())).rowcount == 1

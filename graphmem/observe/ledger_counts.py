@@ -108,10 +108,10 @@ class LedgerCounts(LedgerFile):
         return found
 
     def measures(self) -> dict[str, dict[str, Any]]:
-        """Return the counts that `observe.measures` made, by session id.
+        """Return the counts of each session that `observe.measures` made, by id.
 
-        The oldest session comes first. Each session gets two more fields. `again` is the number of abandoned approaches (dead ends) that
-        also occurred in an earlier session. `at` is the end of the session, in seconds since 1970.
+        The oldest session comes first. Each session gets two more fields. `again` is the number of the session's abandoned approaches (dead
+        ends) that an earlier session had abandoned too. `at` is the end of the session, in seconds since 1970.
         """
         rows = self._all("SELECT s.id, s.lineage, s.at, m.body FROM measure m JOIN session s ON s.id = m.session ORDER BY s.at, s.id")
         first: dict[str, str] = {}  # dead end -> the session that met it first

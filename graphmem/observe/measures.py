@@ -69,14 +69,14 @@ class Cost(NamedTuple):
 
 
 def cost(controlled: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]]) -> Cost:
-    """Compute how many tokens memories cost and saved in a session.
+    """Compute how many tokens memories cost, and saved in an average session.
 
-    The saved tokens of an average session have three parts. They are the tokens of files read without memories, minus those read with
-    memories, minus the tokens of the shown memories.
+    The saved tokens are the average tokens of files read without memories, minus those read with memories, minus the tokens of the shown
+    memories. Sessions recorded by an earlier version, without counts of tokens, are left out.
 
     Args:
         controlled: counts of the sessions that were shown no memories.
-        others: counts of all other sessions. Sessions recorded by an earlier version, without counts of tokens, are left out.
+        others: counts of all other sessions.
     """
     control, rest = ([one for one in bodies if "injected_tokens" in one] for bodies in (controlled, others))
     injected, count = sum(one["injected_tokens"] for one in rest), len(rest)

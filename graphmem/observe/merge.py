@@ -1,7 +1,8 @@
-"""Merge session records of several agents, or subtract a parent's work.
+"""Merge the records of agents' sessions; separate a fork from its parent.
 
-Duplicates are merged and counts are added. A finding that two agents made independently needs no further sessions as evidence (quorum). A
-fork is a session that began as a copy of its parent. The fork's own record is its full record without the parent's work.
+A record is the data of a session that is kept after its end. Merging adds counts and joins duplicates. A finding is a pattern found in a
+session. If two agents made the same finding independently, no further session must confirm it (quorum). A fork is a session that began as a
+copy of its parent. The record of a fork's own work is its full record without the parent's work.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _T = TypeVar("_T")
 def merged(records: Sequence[SessionRecord]) -> SessionRecord:
     """Merge the records of agents' sessions that ran in parallel into one.
 
-    Counts are added and duplicates merged. The result has the id and details of the session that started first.
+    Counts are added, and duplicates are joined. The result has the id and description of the session that started first.
 
     Args:
         records: at least one record.

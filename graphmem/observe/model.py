@@ -138,7 +138,7 @@ class Decision(NamedTuple):
 
 
 class ErrorSeen(NamedTuple):
-    """An error in a session, with a normalised text to recognise it again.
+    """An error in a session, with a normalised text by which it is recognised.
 
     The normalised text is without paths, numbers and addresses.
     """

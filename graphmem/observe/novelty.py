@@ -39,8 +39,8 @@ class Text(NamedTuple):
 class Found(NamedTuple):
     """An existing memory that already says the same as a new text.
 
-    If `taken_back` is False, the memory is in use. If it is True, the memory was retracted, for example by a person, and did not expire by
-    age.
+    `taken_back` is False if the memory is in use. It is True if the memory was retracted, for example by a person. A memory that only
+    expired by age is not returned as found.
     """
 
     row: MemoryRow
@@ -105,9 +105,10 @@ class Novelty:
         return None
 
     def repeats(self, place: int, earlier: Sequence[int]) -> int | None:
-        """Return the first index in `earlier` whose text says the same, or None.
+        """Return the first of some earlier texts that says the same, or None.
 
-        All numbers are indices of planned texts. The texts in `earlier` are compared with the text `place`.
+        All numbers are indices in the list of texts. The text with the index `place` is compared with the texts whose indices are in
+        `earlier`.
         """
         mine, vector = self._texts[place], self.vectors[place]
         words = words_of(mine.content)
@@ -125,7 +126,7 @@ class Novelty:
     def _expired(self, row: MemoryRow) -> bool:
         """Whether a memory was removed from search because of its age.
 
-        Such a memory may be learnt again. A memory that a person removed may not.
+        A memory that expired may be learnt again. A memory that a person removed may not.
         """
         gone = row.deprecated_at or self._now
         idle = lifecycle.days(lifecycle.last_use(row), gone)

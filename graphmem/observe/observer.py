@@ -1,4 +1,4 @@
-"""Manage a project's agent sessions: running, stored, not yet learnt from.
+"""Accept the events of a project's agent sessions; end and store sessions.
 
 The observer accepts batches of events from any thread. Invalid events raise no error, and accepting does not wait for the disk. Each batch
 is written to the sessions' checkpoint logs. A separate thread forces the logs to the disk at each checkpoint. Idle sessions are removed
@@ -207,9 +207,10 @@ class Observer:
         return Observed(taken, dict(sorted(counts.items())), tuple(touched), tuple(finished), tuple(units), tuple(wishes))
 
     def _receiver(self, event: Event, mark: int, now: datetime, counts: Counter[str]) -> Running | None:
-        """Return the session that an event belongs to; begin it if it is new.
+        """Return the session to which an event belongs; begin a new one if needed.
 
-        The result is None if the event must be ignored. Then the reason is counted in `counts`. `mark` recognises duplicates of the event.
+        The result is None if the event must be ignored; the reason is then counted in `counts`. `mark` is a hash of the event, by which
+        duplicates are recognised.
         """
         named = self._renamed.get(event.session_id, event.session_id)
         running = self._open.get(named)
@@ -299,10 +300,10 @@ class Observer:
             return tuple(dict.fromkeys(why for one in self._open for why in self._open.outside_sources(one))) if others else ()
 
     def _inherit(self, running: Running, one: str) -> None:
-        """Mark a session as contaminated if it continues a contaminated one.
+        """Mark a new session as contaminated if it continues a contaminated one.
 
-        A contaminated session has read external text. `one` is the id that the agent gave to the session `running`. The mark is an act in
-        `running` that names the earlier session as the source of external text.
+        A contaminated session has read external text. `running` is the new session, and `one` the id that the agent gave to it. The mark is
+        an act of `running` that names the earlier session as the source of external text.
         """
         earlier = self._continued_session(running.info.id, one) if running.info.id != one else ""
         before = self._files.record(earlier) if earlier else None
@@ -377,7 +378,7 @@ class Observer:
             return found
 
     def unlearnt(self) -> list[SessionRecord]:
-        """Return records of sessions that were not learnt from yet.
+        """Return the records of sessions from which graphmem has not learnt yet.
 
         A group is a set of sessions whose agents work side by side on one task. The records of a group are merged into one. The group is
         left out while one of its sessions runs.
@@ -390,9 +391,9 @@ class Observer:
             return [merged(members) for group, members in groups.items() if group not in running]
 
     def settled(self, record: SessionRecord) -> None:
-        """Record that a session's record was learnt from.
+        """Record that graphmem has learnt from a session's record.
 
-        If `record` merges several sessions, all of them are marked as learnt from.
+        If several sessions were merged into `record`, this is recorded for all of them.
         """
         for one in record.members or (record.info.id,):
             self._files.settled(one)

@@ -74,8 +74,8 @@ def _failing(record: SessionRecord) -> list[tuple[str, str]]:
 def _left_open(record: SessionRecord, failing: list[tuple[str, str]]) -> Iterator[Finding]:
     """Yield a finding about edits that the session did not finish, if any.
 
-    The session counts as unfinished if it edited files and did not end successfully. Also, a test must fail (`failing`), or the last
-    message must say that work is left.
+    Three conditions must hold. The session edited files. It did not end successfully. A test fails (`failing`), or the last message says
+    that work is left.
     """
     edited = _edited(record)
     left = next((one for one in sentences(spoken(record.last_message)) if any(word in one.lower() for word in _LEFT)), "")

@@ -1,8 +1,9 @@
 """Turn findings of a session into memories: filter, then write once.
 
-The guard first drops findings that repeat a shown memory. Then each finding is checked: the session's outcome, frequency, novelty,
-importance and points. The text is worded and embedded, and all memories are written at once. The receipt lists every finding with its
-outcome and a reason. If the session, or a copy of it, was processed before, only the existing receipt is returned.
+A finding is a pattern found in the session. Findings that repeat a memory shown to the session are dropped first. Then each finding is
+checked: the session's outcome, frequency, novelty, importance and points. The text is worded and embedded, and all memories are written at
+once. The receipt lists every finding with its outcome and a reason. If the session, or a copy of it, was processed before, only the
+existing receipt is returned.
 """
 
 from __future__ import annotations
@@ -61,7 +62,10 @@ class Means(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """A finding that passed the first checks, with its counts and sentence."""
+    """A finding that passed the first checks, with counts and a sentence.
+
+    The counts are numbers of sessions and agents; the sentence is the text of the future memory.
+    """
 
     finding: Finding
     seen: Seen
@@ -162,8 +166,8 @@ class _Promotion:
     def _is_echo(self, one: Finding) -> bool:
         """Whether a finding repeats a memory, or comes from following one.
 
-        The outcome of such a finding is recorded here, and the caller must drop it: it is not independent evidence. The result is False if
-        graphmem learnt the memory from the same session.
+        Such a finding is not independent evidence. This method records its outcome, and the caller must drop the finding. The result is
+        False if graphmem learnt the memory from the same session.
         """
         memory = self.guard.echoes_any(one.facts, SAID.get(one.signal, ()))
         if not memory and (known := self.means.ledger.memory_of(one.key)) and self.guard.was_shown(known):
@@ -199,7 +203,8 @@ class _Promotion:
     def _unproven(self, one: Finding) -> MemoryRow | None:
         """Return the memory learnt from a finding, if nothing confirmed it yet.
 
-        The result is None if no memory was learnt from the finding `one`. It is also None if the memory was used, confirmed or verified.
+        The result is None if no memory was learnt from the finding `one`, or if the memory is no longer a candidate. It is also None if the
+        memory was used, confirmed or verified.
         """
         row = self.book.index().row(self.means.ledger.memory_of(one.key))
         is_free = row is not None and row.status == "candidate" and not (row.used_count or row.confirmed_count or row.user_verified)
@@ -457,12 +462,12 @@ class _Promotion:
         return item
 
     def _facts(self, facts: Sequence[extraction.Fact], had: int) -> list[tuple[Finding, _Case | None, MemoryItem]]:
-        """Return the model's facts that are new, within the limit of memories.
+        """Convert the facts of the language model to memories, if they are new.
 
-        `had` is the number of memories already selected for the session. They count towards the limit.
+        `had` is the number of memories already selected for the session. They count towards the limit. Facts beyond the limit are left out.
 
         Returns:
-            (finding, case, arguments of `remember`) for each fact.
+            For each new fact: the finding, the case made of it, and the arguments of `remember`.
         """
         room = max(0, self.gate.most - had)
         novelty = Novelty(self.book, [Text(one.text, one.type, ()) for one in facts])

@@ -261,7 +261,7 @@ _THAT: Final = lazy_pattern(r"^(?:that|dass|que|qu'|che|dat|że|что|що|att|
 
 
 class Heard(NamedTuple):
-    """A request to remember in a prompt, and signs of pasted text."""
+    """A request to remember in a prompt, and the mark of pasted text, if any."""
 
     wish: str = ""  # text that the person asks to be kept
     corrects: bool = False  # it says that something was wrong
@@ -299,13 +299,13 @@ def request_in(text: str) -> Heard:
 
 
 def _mark(text: str, *, is_head: bool = False) -> tuple[str, int, bool]:
-    """Find the first sign that part of a prompt was pasted into it.
+    """Find the first mark which shows that part of a prompt was pasted.
 
-    `is_head` tells that `text` is the beginning of a prompt, where some signs are ignored.
+    `is_head` is True if `text` is the beginning of a prompt, where some marks are ignored.
 
     Returns:
-        (name, position, bounded). The name is "" if no sign was found. `bounded` is True if every sign shows where the pasted text begins
-            and ends.
+        (name of the mark, position, bounded). The name is "" if no mark was found. `bounded` is True if every mark shows where the pasted
+        text begins and ends.
     """
     found: list[tuple[int, str, bool]] = []
     near = text[:LONG]

@@ -1,4 +1,7 @@
-"""Convert the counts of a running session to rows of its record."""
+"""Convert the counts of a running session to rows of its record.
+
+The record is the data of the session that is kept after its end.
+"""
 
 from __future__ import annotations
 

@@ -148,9 +148,10 @@ class Scratchpad:
                 self.web_sources[source] = None
 
     def _memories(self, info: Mapping[str, Any]) -> None:
-        """Record memories that the session was shown or that it used.
+        """Record which memories the session was shown, and which it used.
 
-        `info` has their ids in the lists "injected" (shown) and "used". The phase of work in which a memory was first shown is stored too.
+        `info` has ids of memories in the lists "injected" (shown) and "used". For each shown memory, the phase of work in which it was
+        first shown is recorded too.
         """
         during = info.get("during")
         phase = during if during in PHASES else self.info.phase
@@ -193,7 +194,7 @@ class Scratchpad:
                 self.searches[act.pattern] = times + 1
 
     def _result(self, act: Act) -> None:
-        """Count the late result of a tool call that was already counted."""
+        """Count the result of a tool call that arrived after the call was counted."""
         if act.ok is False and act.error:
             self._failed(act)
         elif act.ok:
@@ -246,7 +247,7 @@ class Scratchpad:
         self.recent_edits.append(EditMark(act, path))
 
     def _lead(self, module: str) -> None:
-        """Find the session's main module again after a module's counts changed.
+        """Update the session's main module after the counts of `module` changed.
 
         The main module has the most edited files. Ties are decided by the number of uses, then by name.
         """
@@ -344,8 +345,8 @@ class Scratchpad:
     def begin_unit(self, label: str, phase: str, planned: int | None, act: Act) -> None:
         """Begin another unit of work: the next task of the session.
 
-        A task with another label ends first. An empty `label` or `phase`, and None for `planned` (the planned number of steps), keep the
-        current value.
+        If `label` differs from the label of the current task, that task ends first. An empty `label` or `phase`, and None for `planned`
+        (the planned number of steps), keep the current value.
         """
         if label != self.info.work_unit and self.info.work_unit:
             self.end_unit("", act)
@@ -429,8 +430,9 @@ class Scratchpad:
     ) -> Finding:
         """Make a finding: a pattern found in the session, with its evidence.
 
-        `facts` are the values for the sentence of a memory. `marks` are the evidence: (number of the act, step) of each act. They determine
-        three fields of the finding: its steps, whether external text may have influenced it, and whether its approach failed.
+        `facts` are values by name, from which the sentence of a memory is made. `marks` are the evidence: (number of the act, step) of each
+        act. Three fields of the finding depend on `marks`: its steps, whether external text may have influenced it, and whether its
+        approach failed.
         """
         row = row_of(signal)
         places = sorted(set(marks))

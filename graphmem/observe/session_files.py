@@ -79,9 +79,10 @@ class SessionFiles:
         self._fails = True
 
     def idle(self) -> ThreadPoolExecutor | None:
-        """Hand over the thread that forces logs to the disk; None if none runs.
+        """Return the thread that forces logs to the disk, and forget it.
 
-        The caller can end it without holding the lock. A new thread is started when needed.
+        The result is None if no such thread runs. The caller ends the thread, and need not hold the lock for that. A new thread is started
+        when needed.
         """
         disk, self._disk = self._disk, None
         return disk

@@ -267,8 +267,8 @@ def _is_test(program: str, words: Sequence[str]) -> bool:
 def own_command(words: Sequence[str]) -> bool:
     """Return whether a tool such as `uv` runs one of its own commands.
 
-    `words` are the words of the command line. For `poetry add`, `uv pip` and `bundle install` the result is True. For `uv run`, which
-    starts another program, it is False.
+    `words` are the words of the command line. The result is True for `poetry add`, `uv pip` and `bundle install`. It is False for `uv run`,
+    because that starts another program.
     """
     own = ("add", "install", "pip", "sync", "lock", "update", "remove", "build", "publish", "init", "venv", "tool", "python", "show")
     return words[1] in own
@@ -277,8 +277,8 @@ def own_command(words: Sequence[str]) -> bool:
 def _searched(words: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[str, ...], bool, tuple[str, ...]]:
     """Return the pattern and the folders of a search command.
 
-    `words` are the words after the program. The result is (pattern, (), (), False, folders): the fields `pattern` to `folders` of a
-    `Command`.
+    `words` are the words after the program. The result is (pattern, (), (), False, folders). These are the values of five consecutive
+    fields of `Command`, from `pattern` to `folders`.
     """
     takes_value = {"-A", "-B", "-C", "-m", "-g", "-t", "--glob", "--type", "--include", "--exclude", "--exclude-dir", "-f", "--max-count"}
     pattern, folders, skip = "", [], False

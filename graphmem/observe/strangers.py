@@ -88,8 +88,8 @@ _PUNCTUATION: Final = ";()<>|&\n"
 class Looked(NamedTuple):
     """Files that a command line reads and writes, and its external source.
 
-    The field `stranger` names the external source, a program or an input that is not local. It is "" if everything is local. The result
-    does not depend on the working directory.
+    The field `stranger` names the external source: a program or an input that is not local. `stranger` is "" if everything is local. The
+    working directory has no influence on these values.
     """
 
     stranger: str = ""  # the part that is not local
@@ -166,9 +166,9 @@ class Judge:
         return found
 
     def of_folder(self, path: str) -> str:
-        """Return a folder that a command changes to, if its text is external.
+        """Return the name of a folder if its files are external text, else "".
 
-        The result is "" for a folder of the project.
+        `path` is a folder to which a command changes. The result is "" for a folder of the project.
         """
         plain = path.rstrip("/") or "/"
         if plain[0] not in "/~":
@@ -238,7 +238,7 @@ def _is_package(path: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def looked_at(line: str) -> Looked:
-    """Find the files that a command line uses, and whether it is local.
+    """Find the files that a command line uses, and its external source.
 
     Each part of the line is judged by the tables of `observe.local`. One part that is not local makes the whole line external.
     """
@@ -306,12 +306,12 @@ def _simple(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
 
 
 def _part(words: list[str], bodies: str, depth: int) -> Looked:
-    """Find the files of one simple command, and whether it is local.
+    """Find the files that one simple command uses, and its external source.
 
     Args:
         words: words of the command.
         bodies: texts of the here-documents of the whole line.
-        depth: number of commands around this one, such as 1 inside `bash -c`.
+        depth: number of commands in which this command is nested, such as 1 inside `bash -c`.
     """
     while words and (
         ASSIGNMENT.match(words[0]) or base(words[0]) in WRAPPERS or words[0] in ("timeout", "xargs", "!", "then", "do", "else", "{")
@@ -350,10 +350,11 @@ def _open_quotes(match: re.Match[str]) -> str:
 
 
 def _run_by(runner: str, words: list[str], bodies: str, depth: int) -> Looked:
-    """Judge a program that a package manager runs, such as `npx eslint`.
+    """Return the files and external source of a program that `npx` or uv runs.
 
-    A known program is local. Any other program counts as external, because it could be downloaded first. `words` begin with the package
-    manager, `runner`. `bodies` and `depth` are as in `_part`.
+    `words` begin with `runner`, which is `npx`, `uv` or another program that runs programs of packages. A program in the tables of
+    `observe.local` is local. Any other program counts as external, because it may be downloaded first. `bodies` and `depth` are as in
+    `_part`.
     """
     if runner == "uv" and words[1] == "pip":
         return _program("pip", words[1:], bodies, depth)
@@ -419,11 +420,11 @@ def _subcommand(program: str, rest: Sequence[str], stranger: Looked) -> Looked:
 
 
 def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, stranger: Looked) -> Looked:
-    """Judge the code that an interpreter such as `python` runs.
+    """Return the files and the external source of code run by an interpreter.
 
-    The code is a module, inline code, a file or standard input. A file is local. Inline code and standard input are external if they use
-    the network. `rest` are the words after the program, `bodies` the here-documents of the line. `stranger` is returned for a subcommand of
-    `python -m pip` that is external.
+    An example is code that `python` runs: a module, a file, inline code or standard input. Files are local. Modules are local, except those
+    in `local.MODULES`. Inline code and standard input are external if they use the network. `rest` are the words after the program, and
+    `bodies` the here-documents of the line. `stranger` is returned for a subcommand of `python -m pip` that is external.
     """
     if "-m" in rest[:-1] and program.startswith(("py", "python")):
         at = list(rest).index("-m")
@@ -463,8 +464,8 @@ def _operands(program: str, rest: Sequence[str]) -> Iterator[str]:
 def _carried(program: str, rest: Sequence[str]) -> Looked:
     """Return the files that `cp`, `mv` or an archiver reads and writes.
 
-    `rest` are the words after the program. The command that creates an archive counts as reading and writing nothing, because its output
-    shows no text.
+    `rest` are the words after the program. For a command that creates an archive, the result is empty, because the command prints no text
+    of the files.
     """
     options = [word for word in rest if word.startswith("-") and word != "-"]
     flags = "".join(word for word in (*options, *(rest[:1] if program == "tar" else ())) if not word.startswith("--"))

@@ -1,4 +1,7 @@
-"""End the trial of new memories after a day; undo learning from a session."""
+"""End the trial of new memories after a day; undo learning from a session.
+
+A memory that graphmem learns from a session is on trial for one day. If it was used by then, it is confirmed.
+"""
 
 from __future__ import annotations
 

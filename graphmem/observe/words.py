@@ -115,7 +115,7 @@ def outcome(text: str, *, test: bool) -> tuple[bool | None, int | None]:
 def is_expected_of_a_test(message: str) -> bool:
     """Whether an error is a failing assertion, normal while writing tests.
 
-    Such an error says nothing about the environment.
+    A failing assertion does not mean that something is wrong with tools or settings.
     """
     return _EXPECTED.match(message) is not None
 
@@ -157,9 +157,9 @@ _ADVICE: Final = lazy_pattern(
 
 
 def advises(message: str) -> bool:
-    """Whether an error message also tells its reader what to do.
+    """Whether an error message also instructs its reader what to do.
 
-    Such a message may come from an author outside the project.
+    Such a message may come from an author outside the project, so it is not trusted.
     """
     return _ADVICE.search(message) is not None
 

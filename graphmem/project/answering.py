@@ -111,7 +111,7 @@ def in_order(found: SearchAnswer, calls: Callable[[str, str], bool]) -> SearchAn
 def _by_calls(hits: list[SearchHit], calls: Callable[[str, str], bool]) -> list[SearchHit]:
     """Order search hits so that each is followed by the hits that it calls.
 
-    `hits` are given best first, and this order is kept where no call joins them. `calls` returns whether the symbol with the first id calls
+    `hits` are given best first. Hits that no call connects stay in this order. `calls` returns whether the symbol with the first id calls
     the symbol with the second id. No hit is returned twice.
     """
     ordered: dict[str, SearchHit] = {}
@@ -149,8 +149,8 @@ def _texts_of_hits(hits: list[SearchHit]) -> dict[int, dict[str, str]]:
 def _checked(text: str, cites: list[int], question: str, shown: dict[int, dict[str, str]]) -> Sentence | None:
     """Return a sentence of the model's answer, or None if it fails a check.
 
-    The sentence must not be too short or too long. It must cite at least one hit, and only hits in `shown`, which the model was given.
-    Every name in the sentence must occur in a cited hit or in `question`.
+    The sentence must not be too short or too long. It must cite at least one hit, and only hits that the model was given (`shown`). Every
+    name in the sentence must occur in a cited hit or in `question`.
     """
     sentence = one_line(text)
     numbers = sorted(set(cites))

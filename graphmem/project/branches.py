@@ -2,7 +2,8 @@
 
 A branch is stored as its differences from the project's main line. The file `branches.sqlite` has, for each branch, the digest (hash of the
 graph rows) of each file that differs. The graph rows of a file are stored once for each digest, even if several branches have the file.
-Before a push changes a file of the main line, its old rows are stored for branches with that version.
+When a push changes a file of the main line, some branches still have the file's old version. So the old rows are stored for these branches
+before the push.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class BranchKey(NamedTuple):
 class BranchId(NamedTuple):
     """A branch from its first push until it is dropped.
 
-    A branch of the same name that is pushed later has a different `born`.
+    If a branch of the same name is pushed later, its `born` is different.
     """
 
     name: str
@@ -128,8 +129,8 @@ class Branches:
     def identify(self, name: str, login: str) -> BranchId | None:
         """Return the id of the branch that `name` means to a person, or None.
 
-        `login` names the person. A private branch of this person takes precedence over a branch that everybody in the project sees. If a
-        branch was dropped and pushed again, its key is the same, but its id is new.
+        `login` names the person. If both a private branch of this person and a branch that everybody sees have the name, the private one is
+        returned. If a branch was dropped and pushed again, its key is the same, but its id is new.
         """
         found = sorted((one for one in self.seen_by(login) if one.key.name == name), key=lambda one: not one.key.person)
         return BranchId(*found[0].key, found[0].born) if found else None
@@ -148,7 +149,7 @@ class Branches:
     def changed(self, key: BranchKey) -> dict[str, str]:
         """Return the files in which a branch differed when it was pushed.
 
-        The result is that of `own`, without files that differ only because the main line changed after the push.
+        The result maps paths to digests, as `own` does. Files that differ only because the main line changed after the push are left out.
         """
         return dict(self._rows("SELECT path, digest FROM file WHERE name = ? AND person = ? AND changed", *key))
 
@@ -222,8 +223,8 @@ class Branches:
     def keep(self, kept: Mapping[str, tuple[str, bytes]], mark: str) -> dict[BranchKey, dict[str, str]]:
         """Store the main line's rows of files that a push is about to change.
 
-        A branch that has the same version of such a file as the main line keeps the old version. So the branch differs from the main line
-        after the push. Returns, for each branch, the old digest of each path in which the branch newly differs.
+        A branch that has the main line's present version of such a file keeps that version. So the branch differs from the main line after
+        the push. Returns, for each branch, the old digest of each path in which the branch newly differs.
 
         Args:
             kept: maps each path to its present digest and packed rows; the digest is `GONE` for a path that the main line lacks.
@@ -242,8 +243,8 @@ class Branches:
     def settle(self, digests: Mapping[str, str], mark: str) -> None:
         """Delete differences that no longer exist after a push of the main line.
 
-        A difference no longer exists if the file is now the same on the main line and the branch. Differences that existed when the branch
-        was pushed are kept, even so.
+        A difference no longer exists if the file is now the same on the main line and the branch. Files in which the branch differed when
+        it was pushed are kept in any case.
 
         Args:
             digests: the digest of each file of the main line after the push.

@@ -85,7 +85,8 @@ class ChangeQuestions:
     def commits(self, limit: int = 20, revision: str = "HEAD", *, programs: bool = False) -> CommitPage:
         """List the newest commits, each with the modules of its files.
 
-        Merges are left out. The modules are the current ones. Without `programs`, a note counts the commits of programs that are left out.
+        Merges are left out. The modules are those of the current index. Unless `programs` is true, commits of programs (bots) are left out,
+        and a note has their number.
 
         Raises:
             BadInputError: `limit` is out of range.
@@ -179,8 +180,8 @@ class ChangeQuestions:
 def _touches(history: History, place: dict[str, int]) -> tuple[F64, np.ndarray[tuple[int], np.dtype[np.int64]]]:
     """Return the time and the file of each change of a file, as two arrays.
 
-    A commit that changes three files gives three items. Both arrays are sorted by time. `place` maps a path to the number that stands for
-    it in the second array. Files that are not in `place` are left out.
+    A commit that changes three files gives three items. Both arrays are sorted by time. `place` maps paths to numbers; the second array has
+    these numbers instead of the paths. Files that are not in `place` are left out.
     """
     times: list[float] = []
     owners: list[int] = []

@@ -82,7 +82,8 @@ class ContractQuestions:
     def outside(self, reached: Mapping[str, float], *, dependents: bool = True) -> list[OutsideUse]:
         """Return code of other projects that shares contracts with given symbols.
 
-        An example is a client of a route that one of the symbols handles.
+        A contract is a route, procedure, topic or field that one program offers to others. For example, if one of the symbols handles a
+        route, the result has the clients of the route.
 
         Args:
             reached: the ids of the symbols, each with the confidence of the path by which it was found.
@@ -132,7 +133,7 @@ class ContractQuestions:
 
 
 class _Joined:
-    """The contracts of this project, joined with those of other projects.
+    """The contracts of this project, together with those of other projects.
 
     A contract is, for example, a route and the code that calls it. The organisation's list of projects names the other projects.
     """

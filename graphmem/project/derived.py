@@ -101,14 +101,14 @@ class Semantics:
     def _saved_of(self, made: Modules) -> bool:
         """Whether the saved results still apply to the modules in `made`.
 
-        They apply if the saved modules had the same ids, names and files.
+        The saved results apply if they were derived from modules with the same ids, names and files.
         """
         return self._saved.has("groups") and self._saved.of("groups", str) == _groups(made)
 
     def keep(self) -> None:
-        """Save results such as modules and flows, which the explorer shows first.
+        """Save modules, flows and other results that the explorer shows first.
 
-        Results that were loaded from disk are not saved again.
+        If results were loaded from disk, nothing is saved.
         """
         if self._file is None or self._saved:
             return
@@ -145,8 +145,8 @@ class Semantics:
     def _known_modules(self) -> tuple[list[Known], bool]:
         """Return the stored modules, and whether they are up to date.
 
-        They are up to date if they were computed from the graph's current state. If the file of saved results has such modules, the
-        database is not opened. This makes the first page of the explorer fast.
+        Stored modules are up to date if they were computed from the graph's current state. If the file of saved results has up-to-date
+        modules, the database is not opened. This makes the first page of the explorer fast.
         """
         generation = self.view.generation
         if (
@@ -182,10 +182,10 @@ class Semantics:
         return together(changes)
 
     def _keep(self, made: Modules) -> None:
-        """Store the modules in the database, so that their names and ids stay.
+        """Store the modules in the database, to reuse their names and ids later.
 
-        After the next change of the graph, similar modules then get the same names and ids. Nothing is stored if the graph has changed
-        since `made` was derived.
+        After the next change of the graph, similar modules get the same names and ids. Nothing is stored if the graph has changed since
+        `made` was derived.
         """
         if self._store.generation() != self.view.generation:
             return
@@ -250,11 +250,10 @@ class Semantics:
     def ready(self, *, wanted: bool) -> tuple[list[ModuleInfo] | None, list[Flow] | None]:
         """Return the modules and the flows; None for each that is not derived yet.
 
-        With `wanted`, the call waits for `lock` and derives missing results. Without `wanted`, it returns at once, even while another
-        thread derives results. Results that an earlier process saved count as derived.
+        Results that an earlier process saved count as derived.
 
         Args:
-            wanted: wait for the lock, and derive the missing results.
+            wanted: True to wait for `lock`, and derive missing results. False to return at once, even while another thread derives results.
         """
         if self.lock.acquire(blocking=wanted):
             try:
@@ -340,7 +339,7 @@ class Semantics:
     def derive_first_screen(self) -> None:
         """Derive the results that the explorer shows first, such as modules.
 
-        The lock is released after each result, so a question waits for one result at most.
+        After each result, the lock is released, so that a waiting question waits for one result at most.
         """
         for part in (
             lambda: self.modules.infos,

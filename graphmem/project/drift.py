@@ -36,7 +36,7 @@ def drift(root: Path, data_dir: Path, project: str, base: str, head: str | None,
 
     Args:
         root: root of the working tree.
-        data_dir: directory of the project's index; facts cached by file content are reused.
+        data_dir: directory of the project's index; its cache of parsed files is reused.
         project: name of the project.
         base: the older revision.
         head: the newer revision; None for the current index.

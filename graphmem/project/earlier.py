@@ -66,9 +66,9 @@ class EarlierGraphs:
         return Earlier(view, EarlierState(as_of, view.generation, indexed_at, at.until if at is not None else ""))
 
     def _back_to_time(self, as_of: str, states: Sequence[Kept]) -> int:
-        """Return how many index runs, newest first, to undo to reach a time.
+        """Return the number of index runs to undo to reach the graph of a time.
 
-        `as_of` is the time (ISO 8601); `states` are the kept states of the graph.
+        The newest runs are undone first. `as_of` is the time (ISO 8601), and `states` are the stored earlier states of the graph.
         """
         try:
             time = _time(as_of)
@@ -81,10 +81,10 @@ class EarlierGraphs:
         raise _not_kept(f"graphmem no longer has the graph of {as_of}; {_since(states)}", states)
 
     def _back_to_commit(self, name: str, states: Sequence[Kept]) -> int:
-        """Return how many index runs, newest first, to undo to reach a commit.
+        """Return the number of index runs to undo to reach the graph of a commit.
 
-        `name` is the commit; `states` are the kept states of the graph. After these runs are undone, the graph has exactly the files of the
-        commit.
+        The newest runs are undone first. `name` is the commit, and `states` are the stored earlier states of the graph. After these runs
+        are undone, the graph has exactly the files of the commit.
         """
         root, now = self.graph.root(), _hashes(self.graph.view())
         try:
@@ -147,11 +147,11 @@ def _hashes(view: GraphView) -> dict[str, str]:
 
 
 def _undone(undo: Undo, files: dict[str, str], path_of: dict[str, str]) -> set[str]:
-    """Undo an index run in `files`, in place; return the changed paths.
+    """Undo an index run in the mapping `files`; return the changed paths.
 
     Args:
         undo: for each file that the run changed, its row before the run; None for a file that the run added.
-        files: the content hash of each path after the run.
+        files: the content hash of each path after the run; changed in place to the state before the run.
         path_of: maps ids of files to paths; files that the run had removed are added.
     """
     changed = set()
@@ -170,8 +170,8 @@ def _undone(undo: Undo, files: dict[str, str], path_of: dict[str, str]) -> set[s
 def _comparable(wanted: Mapping[str, str], files: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
     """Return the paths to compare between a graph and a commit.
 
-    A path of `wanted` is returned if `files` or `now` contains it, or if its language is indexed. So a picture, which is never indexed, is
-    left out.
+    These are the paths of `wanted` that `files` or `now` contains, and those in a language that graphmem indexes. A picture, for example,
+    is never indexed, so it is left out.
 
     Args:
         wanted: content hashes in the commit, by path, of files that differ from the newest graph or the working tree.

@@ -30,7 +30,7 @@ class EdgeQuestions:
         """Return the edges from one symbol or file to another.
 
         `source` and `target` are references. Edges of members count, too, such as those of a class's methods. At most `limit` edges are
-        returned, with their total number.
+        returned; the answer also has the number of all edges.
 
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.

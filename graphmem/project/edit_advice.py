@@ -123,12 +123,14 @@ class EditAdvice:
     ) -> tuple[tuple[str, float], ...]:
         """Return the test file that changes most often with the edited files.
 
-        Call this if no test of the code is known otherwise. The result is empty if `moves` has a test file, or if an edited file is a test.
+        Call this if no other way has found a test of the edited code. The result is empty if `moves` has a test file, or if an edited file
+        is a test.
 
         Args:
             view: the graph.
             files: paths of the edited files.
-            moves: (path, share) of each known file that changes with `files`; the share is that of their changes.
+            moves: (path, share) of each file that often changes with `files`; the share is the part of the changes of `files` that also
+                changed the path.
 
         Returns:
             At most one (path, share).
@@ -196,9 +198,10 @@ class EditAdvice:
 
 
 def _place(edit: Edit, text: str) -> tuple[str, int]:
-    """Return the text of an edit that a file contains, and its offset.
+    """Return the part of a file that an edit concerns, and its offset.
 
-    It is the old text, or the new one if the agent reports the edit after it was made. The offset is -1 if the file has neither.
+    The part is the old text of the edit. If the file no longer has the old text, because the edit was already made, the part is the new
+    text. The offset is -1 if the file has neither.
     """
     touched = edit.old if edit.old and edit.old in text else edit.new
     return touched, text.find(touched) if touched else -1
@@ -225,9 +228,9 @@ def _edited(view: GraphView, edit: Edit, text: str) -> list[int]:
 
 
 def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
-    """Return the definitions that must have the same signature as given ones.
+    """Return the methods that must have the same signature as the given ones.
 
-    These are the methods that they override or implement, and the methods that override or implement them.
+    These are the methods that the methods in `nodes` override or implement, and the methods that override or implement those in `nodes`.
     """
     kinds = (EdgeKind.OVERRIDES,)
     found = [int(view.dst[edge]) for node in nodes for edge in view.out_edges(node, kinds)]
@@ -239,7 +242,7 @@ def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
 def _changes_signature(view: GraphView, node: int, edit: Edit, text: str) -> bool:
     """Whether an edit changes the signature of a definition.
 
-    `text` is the content of the file, before or after the edit. An agent may replace only a part of a signature.
+    `text` is the content of the file, before or after the edit. The edit may replace only a part of the signature.
     """
     signature = _SPACE.sub("", view.signature(node))
     touched, at = _place(edit, text)

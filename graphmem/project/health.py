@@ -80,8 +80,8 @@ class IndexHealth:
     def _parts(self) -> list[Part]:
         """Return one entry for each ability of the index, in a fixed order.
 
-        Examples of abilities are vector search and the watching of files. If an ability does not work fully, its entry says how answers
-        differ.
+        Examples of abilities are vector search and the watching of files. If an ability does not work fully, its entry says how this
+        affects answers.
         """
         graph, generation = self.projections.graph_if_ready(), self.store.generation()
         status = self.projections.status()
@@ -160,6 +160,6 @@ def _known_calls(view: GraphView) -> list[dict[str, Any]]:
     """Return the share of calls that graphmem finds, for each language.
 
     There is one dict for each language of the project. The shares were measured on benchmarks, not on the project. The value of `sentence`
-    says the share in words.
+    is a sentence that states the share.
     """
     return [{**row._asdict(), "sentence": row.sentence} for row in known_calls(view.arrays.paths.language.unique().to_pylist())]

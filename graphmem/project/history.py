@@ -67,9 +67,10 @@ class CoAccess:
     ) -> Recorded:
         """Record that files were touched together. Durable on return.
 
+        A session of more than 30 files counts for each file, but not as evidence that its files belong together.
+
         Args:
-            files: at most 1,000 paths from the project's root; in the order of the first touch if `offsets` is given. A session of more
-                than 30 files counts for each file, but not as evidence that its files belong together.
+            files: at most 1,000 paths from the project's root; in the order of the first touch if `offsets` is given.
             at: an aware time, or ISO 8601; None for now.
             session: name of the session. If the name was recorded before, the new record replaces the old one. "" generates a new name.
             offsets: seconds from the beginning of the session to the first touch of each file.
@@ -186,7 +187,7 @@ class CoAccess:
     def moving(self, places: Sequence[str], wait: bool, soon: Callable[[Callable[[], object]], object]) -> Moving:
         """Return the files that change most often together with given files.
 
-        The list is empty if the history is damaged or not loaded yet. The result then has the reason.
+        The list is empty if the history is damaged or not loaded yet. The result then also has a sentence with the reason.
 
         Args:
             places: paths of the given files and folders.

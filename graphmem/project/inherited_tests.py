@@ -17,8 +17,8 @@ _INHERITS: Final = frozenset({"INHERITS"})
 def classes_of(view: GraphView, case: int) -> list[int]:
     """Return the classes that run the test method `case`, as graph nodes.
 
-    The class that defines the method comes first, if a test runner collects the class. Subclasses that inherit the method follow, by name.
-    The list is empty if `case` is not a method, or if no subclass inherits it.
+    The class that defines the method comes first, unless test runners skip that class. Subclasses that inherit the method follow, sorted by
+    name. The list is empty if `case` is not a method, or if no subclass inherits it.
     """
     owner = int(view.parent[case])
     if owner < 0 or view.info(case).kind != "method":

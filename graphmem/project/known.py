@@ -1,6 +1,6 @@
 """Find the memories about the code that an answer contains.
 
-For example, the memories about the callers in an impact report.
+An example is the memories about the callers that an impact report lists.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ class KnownCode:
     def _targets(self, view: GraphView, places: Places, targets: Sequence[int]) -> None:
         """Add the code that a question is about, and code around it, to `places`.
 
-        `places` has the symbols and files whose memories are searched, each with a weight. A target of the question has the highest weight.
-        Members of a target, symbols that contain a target, and the file of a target have a lower one.
+        `places` collects the symbols and files whose memories are searched, each with a weight. A target of the question gets the highest
+        weight. Members of a target, symbols that contain a target, and the file of a target get a lower weight.
         """
         for node in targets:
             places.put(view.ids[node], 1.0, TARGET)

@@ -93,8 +93,8 @@ class LanguageQuestions:
     def ask(self, question: str, limit: int = 12, *, files: Sequence[str] | None = None) -> Reply:
         """Search, and have the language model answer from the hits.
 
-        The first note names the command that answers the question from the graph, if there is one. A question for a reason that gets no
-        sentences also gets the passages that give a reason, or the nearest ones.
+        If a command answers the question from the graph, the first note names that command. If the question asks for a reason and the
+        model's answer has no sentences, the answer gets the passages that give a reason, or else the nearest passages.
 
         Raises:
             BadInputError: the question is empty or too long.
@@ -123,8 +123,8 @@ class LanguageQuestions:
     def paragraphs(self, wait_s: float = 0.0) -> ParagraphState:
         """Have the language model describe modules and flows; report progress.
 
-        Only missing paragraphs are written. The operations `modules`, `module` and `flows` show the existing paragraphs, and also start the
-        writing of missing ones. But they do not wait for missing paragraphs.
+        Only missing paragraphs are written. The operations `modules`, `module` and `flows` also start the writing of missing paragraphs,
+        but do not wait for them.
 
         Args:
             wait_s: seconds to wait for the paragraphs, 0 to 600.

@@ -103,8 +103,8 @@ class SessionLearning:
     def session_receipts(self, session: str) -> list[Receipt]:
         """Return which findings of a session became memories, with the reasons.
 
-        A finding is a pattern in the events of the session. A receipt lists the outcome of each finding in one part of the session, such as
-        a finished task. For a finding that did not become a memory, the receipt says why. The oldest receipt comes first.
+        A finding is a pattern in the events of the session. Each receipt covers one part of the session, such as a finished task, and lists
+        the outcome of each finding. For a finding that did not become a memory, the receipt has the reason. The oldest receipt comes first.
 
         Args:
             session: id of the session, or an unambiguous beginning of it.

@@ -139,7 +139,7 @@ class MapNotes:
     def _placed(self, entries: list[MapEntry]) -> list[MapEntry]:
         """Return map entries with the current module names, sorted by name.
 
-        Each entry gets the name that its module has now. Entries of modules that no longer exist come last.
+        Entries of modules that no longer exist come last, with the name "".
         """
         placed = [replace(one, module=name) for one, name in zip(entries, self._names(entries), strict=True)]
         return sorted(placed, key=lambda one: (not one.module, one.module))
@@ -147,8 +147,8 @@ class MapNotes:
     def _names(self, entries: list[MapEntry]) -> list[str]:
         """Return the current module name of each map entry; "" if there is none.
 
-        An entry lists files of its module. The entry belongs to the module that now has most of these files. If no module has any of them,
-        it belongs to the module with the name in the entry. If two entries belong to one module, the second one gets "".
+        An entry lists files of its module. The entry belongs to the module that now has most of these files. If no module has any of the
+        files, the entry belongs to the module with the name in the entry. If two entries belong to one module, the second entry gets "".
         """
         modules = self._modules()
         names = {group.name for group in modules.groups}

@@ -233,8 +233,8 @@ class Memories:
     def doubt_of_session(self, session: str, doubt: Doubt) -> None:
         """Record that a session's agent called a memory wrong.
 
-        The memory is marked as disputed, unless a person wrote, confirmed, pinned or requested the memory. In these four cases, only a
-        person can dispute the memory.
+        The memory is marked as disputed. If a person wrote, confirmed, pinned or requested the memory, it is not marked, because then only
+        a person can dispute it.
         """
         row = self.book.row(doubt.id)
         is_persons = row.user_verified or row.status == "pinned" or row.source == "user_taught" or set(WISH_TAGS) <= set(row.tags)
@@ -252,7 +252,7 @@ class Memories:
     def memory(self, id: str) -> MemoryInfo:  # noqa: A002
         """Return a memory by its id or short id.
 
-        The id of a memory that was merged into another one leads to the other one.
+        If the memory was merged into another memory, that other memory is returned.
 
         Raises:
             MemoryNotFoundError: the id is unknown.

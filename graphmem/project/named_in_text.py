@@ -75,9 +75,10 @@ class NamedInText:
 
 
 def _on_values(view: GraphView, name: str) -> list[str]:
-    """Return the places that call a method of a value from a library.
+    """Return the places that call a method `name` on what a library returns.
 
-    The value may be an object of the project, as what `get_object_or_404(Image)` returns. The places are `path:line`, ascending.
+    An example is a call on the value of `get_object_or_404(Image)`. Such a value may be an object of the project. The places are
+    `path:line`, ascending.
     """
     found: set[tuple[str, int]] = set()
     for node in view.by_name(name).tolist():
@@ -96,8 +97,8 @@ def is_distinct(name: str) -> bool:
 def _places(view: GraphView, entry: Entry, name: str) -> Iterator[tuple[str, int]]:
     """Yield (path, line) of each line of the chunk `entry` that has `name`.
 
-    A chunk is a piece of a file. If graphmem resolves calls in the file's language, only names inside strings count. In prose, such as
-    documentation, nothing counts.
+    A chunk is a piece of a file. If graphmem resolves calls in the file's language, only names inside strings count. A chunk of prose, such
+    as documentation, yields nothing.
     """
     if entry.kind == "prose":
         return

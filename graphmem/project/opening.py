@@ -195,9 +195,10 @@ class Overlaid(NamedTuple):
     """Data of the project's main line that an open branch uses, too.
 
     Attributes:
-        log: the file with the log of the main line's change history.
-        elsewhere: returns the names of other branches that have the code of a memory, given the memory's id.
-        made: the branch's graph and its index of words, derived from those of the main line. None to build both from the branch's rows.
+        log: path of the log of the main line's change history.
+        elsewhere: called with the id of a memory; returns the names of other branches that have the memory's code.
+        made: the branch's graph and index of words, if they were derived from those of the main line. None if the branch must build both
+            from its own rows.
     """
 
     log: Path

@@ -111,8 +111,8 @@ class OutsideEvidence:
 def _origin(rows: Mapping[str, str]) -> dict[str, Any]:
     """Return which tools supplied the facts behind edges of one kind.
 
-    `rows` are the stored key-value pairs about the origin of the facts. If indexers (tools that resolve names) supplied the facts, the
-    result lists each with its version and number of files. Otherwise, the result is a copy of `rows`.
+    `rows` are the stored key-value pairs about the tools. If the tools are indexers (programs that resolve names), the result lists each
+    indexer with its version and number of files. Otherwise, the result is a copy of `rows`.
     """
     tools = {key.removeprefix(scip.TOOL): json.loads(value) for key, value in rows.items() if key.startswith(scip.TOOL)}
     if not tools:
@@ -196,7 +196,7 @@ def leave(
 ) -> list[str]:
     """Check files of outside tools, and store them for the next index run.
 
-    Any process may perform the next run.
+    The next index run may be in another process.
 
     Args:
         data_dir: data directory of the index.

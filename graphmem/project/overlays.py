@@ -108,8 +108,8 @@ class Overlays:
     def elsewhere(self, memory: str, here: BranchKey | None) -> list[str]:
         """Return the other branches that have the code of a memory.
 
-        The result is empty if the branch `here` has the code. Only one kind of link from the memory is considered: to code that the main
-        line lacked when the memory was written. Branches that the caller may not see are left out.
+        Only links to code that the main line lacked when the memory was written are considered. The result is empty if the branch `here`
+        has the code. Branches that the caller may not see are left out.
 
         Args:
             memory: id of the memory.
@@ -147,8 +147,8 @@ class Overlays:
     def delta_to(self, own: Mapping[str, str], before: OwnRows | None = None) -> GraphDelta:
         """Return the changes that lead from the main line's graph to a branch's.
 
-        `own` maps each path that differs to its digest on the branch. If `before` is given, the changes start from the rows in `before`,
-        not from those of the main line.
+        `own` maps each path in which the branch differs from the main line to the digest of the file on the branch. If `before` is given,
+        the changes start from the rows in `before` instead of the rows of the main line.
         """
         view = self.runs.projections.graph()
         new = _rows(rows_in(self.branches.bodies(filter(None, own.values())).values()))
@@ -164,7 +164,8 @@ class Overlays:
     def judging(self, own: Mapping[str, str]) -> Judging:
         """Return whether code that memories link to is the same on a branch.
 
-        The code may be unchanged, moved, changed or missing there. `own` maps each path in which the branch differs to its digest.
+        On the branch, the code may be unchanged, moved, changed or missing. `own` maps each path in which the branch differs from the main
+        line to the digest of the file on the branch.
         """
         if not own:
             return _NO_LINKS
@@ -204,8 +205,9 @@ class Overlays:
     def projected(self, store: OverlayStore, folder: Path) -> tuple[GraphView, WordIndex] | None:
         """Return graph and words of a branch, made from those of the main line.
 
-        The words are the index of words for search. Only what differs from the main line is computed. The result is None if graph or words
-        of the main line are not ready. The caller must then build both from the branch's rows. The caller must hold the lock `runs.turn`.
+        The words are the index of words for search. Only differences from the main line are computed. If the graph or words of the main
+        line are not ready, the result is None. The caller must then build both from the branch's rows. The caller must hold the lock
+        `runs.turn`.
 
         Args:
             store: the store of the branch; see `prepare`.
@@ -290,9 +292,9 @@ class Overlays:
             overlay.seen = -1
 
     def _adopt_links(self) -> None:
-        """Store links of memories to code that a branch brought to the main line.
+        """Move stored links of memories from branches to the main line.
 
-        Before, these links were stored for the branch only.
+        When the main line gets code that only a branch had before, it gets the links to this code, too.
         """
         view = self.runs.projections.graph()
         there = [one for _, one in self.branches.links() if one.target in view.index_of]

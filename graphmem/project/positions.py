@@ -158,8 +158,8 @@ class Positions:
     def named(self, path: str, targets: Collection[str]) -> tuple[list[tuple[Written, TextRange, int]], bool]:
         """Return the positions at which names in a file refer to given nodes.
 
-        The first result has one item for each position: (stored name, range of text, graph node). The graph node is the innermost
-        definition around the position; -1 if there is none. The second result is True if the file changed since it was indexed.
+        Each position is a tuple (name as the index stored it, range of text, graph node). The graph node is the innermost definition around
+        the position; -1 if there is none. The second result is True if the file changed since it was indexed.
 
         Args:
             path: path of an indexed file.
@@ -270,8 +270,8 @@ def _occurrences_in(view: GraphView, path: str, written: list[Written], lines: S
 def _candidates(view: GraphView, text: str, written: Sequence[Written], alias: Sequence[int]) -> list[tuple[int, float]]:
     """Return the symbols that a written name may mean, most likely first.
 
-    Each item is (graph node, confidence). Symbols that are named `text` or are in `alias` rule out all others. A constructor counts as its
-    class: in `Cart(total)`, the name refers to `Cart`, not to `Cart.__init__`.
+    Each item is (graph node, confidence). If some of the symbols have the name `text`, are in `alias`, or are imported, only these are
+    returned. A constructor counts as its class. For example, the name in `Cart(total)` refers to `Cart`, not to `Cart.__init__`.
 
     Args:
         view: the graph.
@@ -336,7 +336,10 @@ def _parent(view: GraphView, node: int) -> int:
 
 
 def _text_only(here: _File) -> str:
-    """Return why a file has no symbols if its language has no grammar, or ""."""
+    """Return a reason if a file has no symbols because of its language, or "".
+
+    Files in a language without a grammar have no symbols.
+    """
     name = "" if here.language else text_only_language(here.path)
     return name and f"{name} files are searched as text only, so their names are not in the graph"
 
@@ -347,9 +350,9 @@ def _at(here: _File, line: int, column: int) -> _Found | None:
 
 
 def _on_line(view: GraphView, here: _File, line: int) -> _Found | None:
-    """Return the first definition on a line, or else its first name, or None.
+    """Return the first definition on a line; without one, the first name.
 
-    Names of the project's own code come before names of libraries.
+    Names of the project's own code come before names of libraries. The result is None if the line has no name.
     """
     on_line = (one for one in here.found if one.place.line == line)
     return min(on_line, key=lambda one: (one.role != "definition", view.label[one.nodes[0]] != SYMBOL, one.place.column), default=None)

@@ -58,7 +58,7 @@ def _is_ancestor(root: Path, earlier: str, later: str) -> bool:
 
 
 def _line(root: Path, *arguments: str) -> str:
-    """Return Git's output without the last line break; "" if Git fails."""
+    """Return Git's output without surrounding white space; "" if Git fails."""
     try:
         done = git.answer(root, arguments)
     except GitError:

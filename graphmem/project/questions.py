@@ -224,9 +224,9 @@ def _is_hiding(view: GraphView, node: int, new: set[int]) -> bool:
 def _users_of_added(view: GraphView, runs: Runs, added: list[int]) -> tuple[list[int], Runs]:
     """Return the users of added methods, and test runs that are still valid.
 
-    `runs` were recorded before the methods in `added` existed, so no run shows an added method. But a test that ran a caller of the method
-    may now run the method. So the first result has these callers: functions outside tests with an edge to an added method, as graph nodes.
-    The second result is `runs` without tests that have an edge to an added method themselves.
+    `runs` were recorded before the methods in `added` existed, so no run shows an added method. But a test that ran a user of an added
+    method may now run the added method. Users are functions outside tests with an edge to an added method; the first result has them as
+    graph nodes. The second result is `runs` without the tests that have an edge to an added method themselves.
     """
     users: list[int] = []
     cases: set[str] = set()

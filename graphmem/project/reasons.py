@@ -1,7 +1,7 @@
 """Find written reasons for a question that begins with "why".
 
-Memories, documents, comments and commit messages may give a reason. A passage gives one if it has a word such as "because" and the words of
-the question. Otherwise the nearest passages are returned, marked as such.
+Memories, documents, comments and commit messages are searched. A passage gives a reason if it has a word such as "because" and enough words
+of the question. If no passage gives a reason, the passages nearest to the question are returned, marked as such.
 """
 
 from __future__ import annotations
@@ -112,7 +112,10 @@ def reasons(question: str, found: Sequence[SearchHit], search: Callable[..., Sea
 
 
 def _varied(some: Iterable[Reason]) -> Iterator[Reason]:
-    """Yield reasons, each text once, and at most `_EACH` of one kind."""
+    """Leave out reasons with the same text, and too many of the same kind.
+
+    Reasons of one kind have the same source, such as commits. At most `_EACH` reasons of a kind are yielded.
+    """
     texts: set[str] = set()
     kinds: Counter[str] = Counter()
     for one in some:
@@ -124,15 +127,26 @@ def _varied(some: Iterable[Reason]) -> Iterator[Reason]:
 
 
 def _wanted(question: str) -> dict[str, str]:
-    """Map the stem of each word that says what a question is about to it."""
+    """Map the stem of each important word of a question to the word itself.
+
+    Stop words and words that are frequent in questions are left out.
+    """
     words = [word for word in query_words(question) if word not in STOP_WORDS and word not in _GENERAL and len(word) > 1]
     return {stem: word for word, stem in stems_of(words).items()}
 
 
 def _ranked(reason: Reason, text: str, wanted: dict[str, str], extra: float = 0.0) -> tuple[float, Reason]:
-    """Score a passage: words of the question, and one more if it has a cause.
+    """Return a score for a passage, and the passage with `states` set.
 
-    A passage without a word of the question is worth only `extra`.
+    The score is the number of the question's words in the passage, plus `extra`, plus 1 if the passage has a word such as "because". For a
+    passage without any word of the question, the score is `extra`. `states` is True if the passage gives a reason: it has such a word, and
+    enough words of the question.
+
+    Args:
+        reason: the passage with its title and place.
+        text: the whole text of the passage.
+        wanted: words of the question, by stem.
+        extra: bonus for a passage that probably gives a reason, such as a decision.
     """
     said = set(stems_of(query_words(f"{reason.title} {text}")).values())
     having = len(said.intersection(wanted))
@@ -143,7 +157,10 @@ def _ranked(reason: Reason, text: str, wanted: dict[str, str], extra: float = 0.
 
 
 def _passages(root: Path, hit: SearchHit, kind: str) -> Iterator[Reason]:
-    """Yield each sentence of a hit's prose, with the sentence before it."""
+    """Yield the sentences of a hit's prose, each with the sentence before it.
+
+    `kind` is "text" for a document; otherwise, the prose is the comments in code.
+    """
     lines = read_inside(root, hit.path).decode("utf-8", "replace").splitlines()  # none if the file was removed since it was indexed
     first = max(hit.start_line, 1)
     last = min(max(hit.end_line, first), first + _MOST_LINES, len(lines))
@@ -154,7 +171,10 @@ def _passages(root: Path, hit: SearchHit, kind: str) -> Iterator[Reason]:
 
 
 def _pairs(text: str) -> Iterator[str]:
-    """Yield each sentence, after the sentence before it."""
+    """Yield each sentence, joined to the sentence before it.
+
+    Very short results are left out. A sentence is yielded alone if both sentences together are too long.
+    """
     sentences = _SENTENCE.split(text)
     for number, sentence in enumerate(sentences):
         before = sentences[number - 1] if number else ""
@@ -184,9 +204,10 @@ def _paragraphs(lines: Sequence[str], first: int, last: int) -> Iterator[_Passag
 
 
 def _comments(lines: Sequence[str], first: int, last: int, own: int) -> Iterator[_Passage]:
-    """Yield the comments of lines, each joined to one text.
+    """Yield each comment of a range of lines as one string.
 
-    Above `own`, the first line of the definition, only the comment right above it counts.
+    The range goes from line `first` to line `last`. Line `own` is the first line of the definition. Of the comments above this line, only
+    the comment directly above it is yielded.
     """
     block: list[str] = []
     start, quote = first, ""
@@ -211,7 +232,10 @@ def _comments(lines: Sequence[str], first: int, last: int, own: int) -> Iterator
 
 
 def _commits(root: Path, wanted: dict[str, str], code: Sequence[SearchHit]) -> Iterator[tuple[float, Reason]]:
-    """Yield commits whose messages have the words, or that brought the code."""
+    """Yield (score, reason) of commits that may explain the code.
+
+    These are commits whose messages have words of the question, and the commit that introduced the best code hit.
+    """
     words = sorted((stem if word.startswith(stem) and len(stem) >= _LEAST_STEM else word for stem, word in wanted.items()), key=len)[::-1]
     try:
         named = messages.with_words(root, words, _EACH) if len(words) > 1 else []
@@ -229,7 +253,10 @@ def _commits(root: Path, wanted: dict[str, str], code: Sequence[SearchHit]) -> I
 
 
 def _best(one: messages.Message, title: str, wanted: dict[str, str], extra: float = 0.0) -> tuple[float, Reason]:
-    """Score the sentences of a message that are nearest to the question."""
+    """Return (score, reason) of the best part of a commit message.
+
+    A part is a sentence with the sentence before it. `wanted` and `extra` are as in `_ranked`.
+    """
     some = [" ".join(said.split()) for part in re.split(r"\n\s*\n|\n(?=\s*[-*] )", one.body) for said in _pairs(part)] or [""]
     ranked = (
         _ranked(Reason("commit", clipped(text, _LONGEST), False, title, "", 0, one.sha, one.at), text, wanted, extra) for text in some

@@ -47,7 +47,10 @@ _WRONG: Final = (KeyError, TypeError, ValueError, AttributeError, pa.ArrowInvali
 
 
 class Held(TypedDict):
-    """Parts of a project that a server has, as JSON; a push sends the others."""
+    """The state of a project on a server, as JSON, before a push.
+
+    A push sends only what the server lacks.
+    """
 
     format: int
     project: str

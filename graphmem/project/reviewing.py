@@ -219,8 +219,8 @@ class Reviews:
 def _case_of(view: GraphView, node: int) -> int:
     """Return the test that contains a node of the graph; -1 if there is none.
 
-    The node can be the test itself. If tests are nested, the innermost one that is a call with a title, such as `it("adds")`, is returned.
-    Without a title, the outermost is returned. A module of test code counts as a test.
+    The node can be the test itself. If tests are nested, the innermost test that is a call with a title, such as `it("adds")`, is returned.
+    If no test has a title, the outermost test is returned. A module of test code counts as a test.
     """
     first, found = node, -1
     while node >= 0:
@@ -237,8 +237,8 @@ def _case_of(view: GraphView, node: int) -> int:
 def _by_name(view: GraphView, found: DiffImpact) -> Iterable[int]:
     """Yield tests that may call a changed method, judged by the method's name.
 
-    Such a test calls a method of the same name on an object of unknown type. A changed method is skipped if it ran in a recorded test run,
-    because its tests are known.
+    Such a test calls a method of the same name on an object of unknown type. Removed functions are searched like methods. A method that ran
+    in a recorded test run is skipped, because its tests are known.
     """
     ran = {hit.target for hit in found.impact.tests if ran_target(hit)}
     names = {
@@ -257,7 +257,8 @@ def _by_name(view: GraphView, found: DiffImpact) -> Iterable[int]:
 def _places(view: GraphView, node: int) -> Iterable[Place]:
     """Yield each place of a test for its runner: file, qualified name, line.
 
-    Most tests have one place. A method that several classes inherit has one for each class that runs the method; see `classes_of`.
+    Most tests have one place. If several classes inherit a test method, the method has one place for each class that runs it; see
+    `classes_of`.
     """
     info = view.info(node)
     classes = classes_of(view, node)

@@ -234,7 +234,7 @@ class IndexRuns:
     def is_current(self, path: str) -> bool:
         """Whether the index and the file at `path` have the same content.
 
-        The result is also True if neither the index nor the project has the file.
+        If neither the index nor the project has the file, the result is True.
         """
         view = self.projections.graph_if_ready()
         known = view.path_number.get(path) if view is not None else None

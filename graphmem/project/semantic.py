@@ -106,8 +106,8 @@ class SystemQuestions:
     def boundary(self, module: str, limit: int = 50) -> ModuleBoundary:
         """Find where a module can be separated from the rest, or split in two.
 
-        The answer has the symbols of the module that other modules use, at most `limit`. It also has two halves of the files with few edges
-        between them.
+        The answer has at most `limit` symbols of the module that other modules use. It also has two halves of the module's files with few
+        edges between them.
 
         Raises:
             SymbolNotFoundError: the module is unknown.

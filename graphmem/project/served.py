@@ -38,9 +38,9 @@ MOST_PROJECTS: Final = 50  # that one impact question reaches
 
 
 class Askable(NamedTuple):
-    """Interface of a project of which several are asked at once.
+    """The operations `search` and `impact` of one project of several.
 
-    It has the operations `search` and `impact`. Functions that combine the answers of several projects call them.
+    Functions that combine the answers of several projects call these operations.
     """
 
     search: Callable[..., SearchAnswer]
@@ -124,9 +124,9 @@ def impact_across(
 ) -> ProjectsImpact:
     """Find the code of several projects that a change of a symbol may break.
 
-    First, the dependents of `target` in the project `home` are found. They are the affected code. If code of another project uses a
-    contract (such as a route) of affected code, it is affected, too. Its dependents in that project are found, and so on. No code is
-    followed twice.
+    First, the dependents of `target` in the project `home` are found. This code is affected. If code of another project uses a contract
+    (such as a route) of affected code, that code and its dependents are affected, too. This is repeated until no more code is found. No
+    code is followed twice.
 
     Args:
         target: the symbol.

@@ -1,4 +1,4 @@
-"""Record the memories that sessions were shown; find what they read."""
+"""Record which memories were shown to sessions; find what sessions read."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class SessionMemories:
         self._tell_memories(session, "injected", ids, {"during": phase} if phase else {})
 
     def tell(self, session: str, ids: Sequence[str], used: bool) -> None:
-        """Record in a session that it was shown memories, or that it used them.
+        """Record that a session was shown memories, or that it used memories.
 
-        `ids` are the memories. If `used` is true, they were used, otherwise shown. If `session` is "", the use of a memory is recorded for
-        every session that was shown this memory.
+        `ids` are the memories. If `used` is true, their use is recorded. If `used` is false, the fact that they were shown is recorded. If
+        `session` is "", the use of each memory is recorded for every session that was shown this memory.
         """
         if not used:
             self.tell_shown(session, ids, "")

@@ -117,9 +117,9 @@ class Sessions:
     def observe(self, events: Iterable[Mapping[str, Any]], session: str = "") -> ObserveAnswer:
         """Accept a batch of events, such as tool calls of an agent.
 
-        An invalid event is counted, and the others are accepted. A session starts with its first event, unless it was started before. The
-        event `session_end` ends the session. Learning from the session then runs in the background. While learning is off, only
-        `session_end` is accepted.
+        An invalid event is counted, and the others are accepted. The first event of an unknown session starts the session. The event
+        `session_end` ends the session. graphmem then learns from the session in the background. While learning is off, only `session_end`
+        is accepted.
 
         Args:
             events: mappings with the fields of `observe.model.Event`, in any order; docs/observing.md has examples.

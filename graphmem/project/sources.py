@@ -26,9 +26,9 @@ KEPT: Final = 16
 
 
 class _Names(TypedDict):
-    """The names in a file's text, and the symbols that they refer to.
+    """The names in a file's text, and the symbols that the names refer to.
 
-    Both are tables: dicts from column names to equally long lists.
+    Both fields are tables: dicts from column names to equally long lists.
     """
 
     names: dict[str, list[Any]]  # the column `ref` has the row number of the name's symbol in `refs`
@@ -127,7 +127,7 @@ def _entry(inside: str, name: str, held: list[tuple[str, int, bool]]) -> FolderE
 
 
 def _names(found: list[Occurrence]) -> _Names:
-    """Return where a file's text has names, and the symbols they refer to."""
+    """Return the positions of names in a file, and the symbols they refer to."""
     place: dict[str, int] = {}
     refs: dict[str, list[Any]] = {"ref": [], "kind": [], "signature": []}
     names: dict[str, list[Any]] = {"line": [], "column": [], "end": [], "role": [], "ref": []}

@@ -23,10 +23,10 @@ class StaleFiles:
         self._paths: list[str] = []
 
     def now(self) -> int:
-        """Return a number that stands for the current moment, for `settle`.
+        """Return a number for the current moment, to be passed to `settle`.
 
-        Call `now` before an index run, and pass the result to `settle` after the run. The number counts the calls of `mark` without
-        `moment`. A file that was marked in between has a larger number, so `settle` leaves it marked.
+        Call `now` before an index run, and pass the result to `settle` after the run. `settle` then leaves those files marked that were
+        marked during the run, because they have a larger number. The number counts the calls of `mark` without `moment`.
         """
         with self._lock:
             return self._count

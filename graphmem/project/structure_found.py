@@ -26,10 +26,10 @@ class _Part(NamedTuple):
 
 
 class Structure:
-    """Modules and flows with the word stems of their texts, for searches.
+    """Modules and flows, prepared for a search of names and descriptions.
 
     Args:
-        modules: the modules; None for those that are not derived yet.
+        modules: the modules; None if they are not derived yet.
         flows: the flows; None if they are not derived yet.
     """
 
@@ -42,7 +42,7 @@ class Structure:
                 self._having.setdefault(stem, []).append(position)
 
     def is_of(self, modules: Sequence[ModuleInfo] | None, flows: Sequence[Flow] | None) -> bool:
-        """Whether the object was made from the given lists.
+        """Whether the object was made from exactly the given lists.
 
         The lists are compared by identity (`is`), because a list of modules or flows is never changed after it is made.
         """

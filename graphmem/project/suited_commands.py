@@ -1,7 +1,7 @@
 """Find the command that answers a question better than a search does.
 
-A search finds text that looks like a question. Callers, dependents, cycles and commits are facts of the graph, which a command of its own
-prints.
+A search finds text that looks like the question. Questions about callers, dependents, cycles and commits are answered from the graph, each
+by a command.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LEAST: Final = 4  # characters of a plain word that may name the symbol of a que
 
 
 class _Suited(NamedTuple):
-    """Words of questions, the command for them, and what the command prints."""
+    """A command, and the pattern of the questions that it answers."""
 
     pattern: re.Pattern[str]
     command: str
@@ -76,9 +76,10 @@ _COMMANDS: Final = (
 
 
 def suited_command(view: GraphView, question: str) -> str:
-    """Return a sentence that names the command for a question, or "".
+    """Return a sentence that names the best command for a question, or "".
 
-    A command about a symbol is named only if the question names a symbol or file of the index. The likeliest such name is its argument.
+    Some commands need a symbol or file as argument. Such a command is named only if the question contains a name of the index. If there are
+    several such names, the one that is most likely a name of code is the argument.
     """
     for one in _COMMANDS:
         if not one.pattern.search(question):
@@ -91,10 +92,11 @@ def suited_command(view: GraphView, question: str) -> str:
 
 
 def _names(question: str) -> list[str]:
-    """Words of a question that may be names of code, the likeliest first.
+    """Return words of a question that may be code names, the likeliest first.
 
-    They are the words between backticks, or else those with an inner capital or punctuation, or else plain ones. The last of a kind is the
-    likeliest. Words such as `change` are not taken as names, although functions may have them.
+    Words between backticks are returned. If there are none, words with an inner capital or punctuation are returned, or else plain words.
+    Later words of the question are likelier; among plain words, capitalised ones come first. Words such as `change` are left out, although
+    functions may have such names.
     """
     words = [word.strip("`\"'()[]{}<>?!.,;") for word in question.split()]
     marked = re.findall(r"`([^`]+)`", question) or [word for word in words if _CODE.search(word)]

@@ -47,9 +47,9 @@ class Upkeep:
 
     @property
     def damage(self) -> list[str]:
-        """Return the damage of the index found since opening.
+        """Return the damage that was found since the index was opened.
 
-        Each item is one sentence with the action taken. The list is empty if nothing was damaged.
+        Each item is one sentence with the damage and the action taken. The list is empty if nothing was damaged.
         """
         return [*self.store.notes, *self.book.journal.notes, *self.put_aside, *self.projections.notes]
 

@@ -50,7 +50,7 @@ class Host(Protocol):
     def is_current(self, path: str) -> bool:
         """Whether the index and the file at `path` have the same content.
 
-        The result is also True if neither the index nor the project has the file.
+        If neither the index nor the project has the file, the result is True.
         """
 
     def indexed_folders(self) -> set[str]:
