@@ -21,16 +21,19 @@ if TYPE_CHECKING:
 
 
 class BranchesOf(Protocol):
-    """Function that returns the names of branches that have a memory's code."""
+    """Function that returns the names of branches that have a memory's code.
+
+    A memory's code is the code that the memory is linked to.
+    """
 
     def __call__(self, row: MemoryRow, *, gone: bool) -> list[str]:
         """Return the names of branches that have the code of a memory.
 
-        The branch that this index was made from is left out.
+        The code of a memory is the code that the memory is linked to. The branch from which this index was made is left out.
 
         Args:
             row: the memory.
-            gone: whether any code that the memory is linked to is missing in this index.
+            gone: whether any of this code is missing in this index.
         """
 
 

@@ -115,7 +115,8 @@ def scanned(data: bytes) -> Scan:
 def from_entry(data: bytes, number: int) -> bytes:
     """Return the end of a journal file, from the line of entry `number` on.
 
-    If no line has this number, all bytes are returned. The hashes of earlier entries need not be checked again.
+    If no line has this number, all bytes are returned. A caller that has already checked the hashes of earlier entries can check only this
+    part.
     """
     at = data.find(b'\n{"n":%d,' % number)
     return data[at + 1 :] if at >= 0 else data

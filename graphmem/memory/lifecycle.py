@@ -74,8 +74,8 @@ def confidence_in_use(row: MemoryRow, now: datetime, about: Iterable[AboutRow] =
 def importance_now(row: MemoryRow, now: datetime) -> float:
     """Return a memory's current importance.
 
-    It is importance × 0.95^(days since last use / 7) × (0.9 for a candidate) × min(1, 0.5 + 0.05 × used_count). A pinned memory keeps its
-    importance.
+    It is importance × 0.95^(days since last use / 7) × min(1, 0.5 + 0.05 × used_count). For a candidate (unconfirmed memory), this is
+    multiplied by 0.9. A pinned memory keeps its importance.
     """
     if row.status == "pinned":
         return row.importance
@@ -100,8 +100,8 @@ def used(row: MemoryRow, now: datetime) -> MemoryRow:
     """Return the row of a memory after one more use.
 
     The use is counted. Every fifth use raises the confidence, unless the memory is disputed. A candidate that is not disputed becomes
-    confirmed with its second use, regardless of the time between the uses. After ten uses the memory needs no review. A contaminated memory
-    stays a candidate, and still needs review.
+    confirmed with its second use, regardless of the time between the uses. After ten uses the memory needs no review. A contaminated
+    memory, which outside text influenced, stays a candidate and still needs review.
     """
     count = row.used_count + 1
     surer = count % USES_FOR_CONFIDENCE == 0 and not row.disputed and row.confidence < MOST_BY_USE
@@ -119,7 +119,7 @@ def used(row: MemoryRow, now: datetime) -> MemoryRow:
 def confirmed(row: MemoryRow, now: datetime) -> MemoryRow:
     """Return the row of a memory that a person or another session confirmed.
 
-    A candidate becomes confirmed, unless it is contaminated.
+    A candidate (unconfirmed memory) becomes confirmed, unless it is contaminated (influenced by outside text).
     """
     status = "confirmed" if row.status == "candidate" and not row.contaminated else row.status
     return row._replace(confirmed_count=row.confirmed_count + 1, strength=row.strength + 1, last_accessed_at=now, status=status)

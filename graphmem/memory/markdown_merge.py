@@ -91,11 +91,11 @@ def merged(text: str, fates: Mapping[int, Line], rows: Sequence[MemoryRow], mova
 def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: int, new: list[_Piece], listed: set[int], end: str) -> None:
     """Plan where to insert new lines at the end of a section of a document.
 
-    The new lines go behind the section's last line that is not empty.
+    The new lines go after the section's last line that is not empty.
 
     Args:
         pieces: the lines of the document.
-        behind: receives the plan: maps a line number to the lines to insert behind that line.
+        behind: receives the plan; maps a line number to the lines to insert after that line.
         at: number of the section's first line, its heading.
         stop: number of the section's last line.
         new: the lines to insert.
@@ -118,7 +118,7 @@ def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: i
 def _joined(pieces: list[_Piece], behind: Mapping[int, list[_Piece]], end: str) -> list[_Piece]:
     """Return the lines of the document with the planned lines inserted.
 
-    `pieces` are the lines. `behind` maps a line number to the lines to insert behind that line. If a line before inserted lines has no line
+    `pieces` are the lines. `behind` maps a line number to the lines to insert after that line. If a line before inserted lines has no line
     end, `end` is added to it.
     """
     found = list(behind.get(0, ()))

@@ -353,9 +353,9 @@ class MemoryRepository:
     def branches_of(self, row: MemoryRow, *, gone: bool) -> list[str]:
         """Return the branches, except the indexed one, that have a memory's code.
 
-        On a server of many projects, these are pushed branches. In a repository, they are local branches that contain the memory's commit.
-        Local branches are searched only if some of the code is `gone` from this index. The result is [] if the checked-out branch contains
-        the commit.
+        A memory's code is the code that the memory is linked to. On a server of many projects, the result has pushed branches. In a
+        repository, it has local branches that contain the memory's commit. Local branches are searched only if some of the code is missing
+        in this index (`gone`). The result is [] if the checked-out branch contains the commit.
         """
         if found := self._elsewhere(row.id):
             return found
@@ -471,7 +471,7 @@ class MemoryRepository:
     def _reconsider(self, ids: Sequence[str]) -> None:
         """Compare the memories `ids`, which just got vectors, with all others.
 
-        The vectors show which memories say the same in other words. Such memories are linked.
+        By their vectors, memories are found that say the same in other words. Such memories are linked.
         """
         with self.writing():
             plan = Planner(self._surroundings()).reconsider(ids)

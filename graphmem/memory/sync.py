@@ -139,7 +139,8 @@ def sync(
 def listed(repository: MemoryRepository) -> list[MemoryInfo]:
     """Return the memories that belong in MEMORY.md.
 
-    They are confirmed memories about the whole project or a module. Personal, contaminated and seeded memories are left out.
+    They are confirmed memories about the whole project or a module. Left out are personal memories, memories that outside text influenced
+    (contaminated), and memories made from the project's files (seeds).
     """
     describer = repository.describer()
     return [describer.info(row) for row in _rows(repository)]

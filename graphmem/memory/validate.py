@@ -88,7 +88,7 @@ def refuse(field: str, message: str, *, value: Any = None) -> BadInputError:
 
     Args:
         field: name of the field.
-        message: `<what is wrong>; <what to do>`; the second part becomes the fact `limit`.
+        message: `<what is wrong>; <what to do>`; the second part becomes the field `limit` of the error.
         value: the invalid value, or a measure of it; None if the message says enough.
     """
     return BadInputError(message, argument=field, field=field, limit=message.partition("; ")[2], value=value)

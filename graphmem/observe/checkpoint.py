@@ -55,7 +55,7 @@ def file_name(session_id: str) -> str:
 class Trail:
     """The checkpoint log of one running session, also called its trail.
 
-    The file has one line per act. After a crash, the session continues from it.
+    The file has one line for each act (complete action of the agent). After a crash, the session continues from this file.
 
     Args:
         path: the log file; its folder must exist.
@@ -71,9 +71,11 @@ class Trail:
                 file.truncate(size)
 
     def start(self, info: SessionInfo, roots: Sequence[str]) -> None:
-        """Add the log's first line: the session's information and its roots.
+        """Add the log's first line: the session's information and its folders.
 
-        Roots are the folders of the project.
+        Args:
+            info: the session's information.
+            roots: the folders of the project.
         """
         self.add("start", {"format": FORMAT, "info": as_json(info), "roots": list(roots)})
 

@@ -31,7 +31,10 @@ class Detector:
     wants: ClassVar[frozenset[str]]  # kinds of acts other than tools ("say", "step", …), and actions of tools ("read", "edit", …)
 
     def __init__(self, pad: Scratchpad) -> None:
-        """Create the tables for evidence in the session's scratchpad."""
+        """Create the tables of the scratchpad that keep this detector's evidence.
+
+        The scratchpad has all counts of the session.
+        """
 
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Take one action of the agent, such as an edit, as evidence.

@@ -364,7 +364,7 @@ def _overran(steps: int, planned: int) -> bool:
 def _recipe_label(act: Act) -> str:
     """Return the name of an act in a sequence of tools, such as `test:pytest`.
 
-    The result is "" for an act that only reads or searches.
+    An act is a complete action of the agent. The result is "" for an act that only reads or searches.
     """
     if act.action == "edit":
         return "edit"

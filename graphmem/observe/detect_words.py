@@ -79,7 +79,8 @@ class Corrected(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Store the statement with which a person corrects the agent, if any.
 
-        `observe.prompts` has put the statement into `act.claim`. The files that the agent used just before are stored with it.
+        `observe.prompts` has found the statement in the person's prompt (`act.claim`). The files that the agent used just before are stored
+        with the statement.
         """
         if act.kind != "user":
             if act.paths:
@@ -236,8 +237,8 @@ class DeadEnds(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Follow the agent's current approach, and detect when it is abandoned.
 
-        An approach is the work since the last turning point. Turning points are a user message, the end of a unit of work, passed tests and
-        an abandoned approach.
+        An approach is the work since the last turning point. Turning points are a user message, the end of a task, passed tests and an
+        abandoned approach.
         """
         if self.open is not None:
             self._look_back(act, pad)

@@ -118,8 +118,8 @@ def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
 def in_order(events: Iterable[Checked]) -> list[Checked]:
     """Sort the events of each session by step, and drop refused events.
 
-    Events change places only with events of their own session. For example, A2 B1 A1 becomes A1 B1 A2. An event without a step number stays
-    after its session's preceding event.
+    Only events of the same session exchange positions with each other. For example, A2 B1 A1 becomes A1 B1 A2. An event without a step
+    number stays after its session's preceding event.
     """
     came = [one for one in events if one.event is not None]
     keyed: dict[str, list[tuple[int, int]]] = {}

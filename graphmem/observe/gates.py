@@ -139,8 +139,8 @@ def points(one: Finding, sessions: int, importance: float) -> dict[str, int]:
 def score(value: float, sessions: int, min_sessions: int, trust: float) -> float:
     """Compute the importance of a finding, in [0, 1].
 
-    The formula is 0.6 × value + 0.25 × min(1, sessions / (2 × `min_sessions`)) + 0.15 × trust. `value` is the value of the finding's
-    signal, and `trust` that of the memory's source.
+    The formula is 0.6 × value + 0.25 × min(1, sessions / (2 × `min_sessions`)) + 0.15 × trust. `value` is the value of the finding's signal
+    (kind of finding), and `trust` that of the memory's source.
     """
     seen = min(1.0, sessions / max(1, 2 * min_sessions))
     return round(0.6 * min(1.0, value) + 0.25 * seen + 0.15 * min(1.0, trust), 4)
@@ -149,9 +149,9 @@ def score(value: float, sessions: int, min_sessions: int, trust: float) -> float
 def confidence(value: float, sessions: int, *, contaminated: bool) -> float:
     """Compute the confidence of a memory made from a finding.
 
-    `value` is the value of the finding's signal, and `sessions` the number of sessions with the finding. The formula is 0.4 + 0.3 × value +
-    0.05 × (sessions - 1), where at most four further sessions count. The result is at most 0.9. It is multiplied by 0.7 if the finding is
-    `contaminated` (may come from external text).
+    `value` is the value of the finding's signal (kind of finding), and `sessions` the number of sessions with the finding. The formula is
+    0.4 + 0.3 × value + 0.05 × (sessions - 1), where at most four further sessions count. The result is at most 0.9. It is multiplied by 0.7
+    if the finding is `contaminated` (may come from external text).
     """
     sure = min(0.9, 0.4 + 0.3 * min(1.0, value) + 0.05 * min(4, max(0, sessions - 1)))
     return round(sure * (CONTAMINATED if contaminated else 1.0), 4)

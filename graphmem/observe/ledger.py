@@ -139,8 +139,8 @@ class Ledger(LedgerCounts):
     def seen_in(self, key: str, module: str) -> int:
         """Return how many independent sessions of a module made one finding.
 
-        `key` identifies the finding. A session belongs to the module (folder) in which it edited most files. A fork and its parent count as
-        one session.
+        `key` identifies the finding. A session belongs to the module (folder) in which it edited most files. A session that began as a copy
+        (fork) and its parent count as one.
         """
         joined = "FROM seen s JOIN module m ON m.session = s.session"
         return int(self._one(f"SELECT count(DISTINCT s.lineage) {joined} WHERE s.key = ? AND m.module = ? AND m.main", key, module)[0])
@@ -151,9 +151,10 @@ class Ledger(LedgerCounts):
         return int(self._one(query, module)[0])
 
     def file_sessions(self, path: str, *, edited: bool) -> int:
-        """Count the sessions that used a file; a fork and its parent count once.
+        """Count the independent sessions that used a file.
 
-        With `edited`, only sessions that edited the file count.
+        A session that began as a copy of another one (fork) counts together with it as one. With `edited`, only sessions that edited the
+        file count.
         """
         query = "SELECT count(DISTINCT s.lineage) FROM file f JOIN session s ON s.id = f.session WHERE f.path = ? AND f.edits >= ?"
         return int(self._one(query, path, int(edited))[0])
@@ -228,7 +229,7 @@ class Ledger(LedgerCounts):
     def settle(self, memories: Iterable[str]) -> None:
         """Record that the trial period of some memories is over.
 
-        `memories` are ids of the memories. `observe.trial` describes the trial.
+        `memories` are ids of the memories. A trial is the first day after a memory was learnt; see `observe.trial`.
         """
         with self._writing() as db:
             db.executemany("UPDATE learnt SET settled = 1 WHERE memory = ?", [(one,) for one in memories])
@@ -255,7 +256,7 @@ class Ledger(LedgerCounts):
             part: label of the task that the receipt is about; "" for the whole session.
             digest: hash of the session's record, to recognise a repeated call.
             at: time of learning.
-            body: the receipt as JSON, with outcomes such as "learnt".
+            body: the receipt as JSON, with the outcome of each finding, such as "learnt".
         """
         with self._writing() as db:
             raw = json.dumps(body, ensure_ascii=False, sort_keys=True)

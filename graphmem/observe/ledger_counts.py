@@ -42,7 +42,10 @@ class LedgerCounts(LedgerFile):
     """Base class of `Ledger`: counts over the stored sessions of agents."""
 
     def session_count(self) -> int:
-        """Number of sessions; a fork and its parent count as one."""
+        """Number of independent sessions.
+
+        A session that began as a copy of another one (fork) counts together with it as one.
+        """
         return int(self._one("SELECT count(DISTINCT lineage) FROM session")[0])
 
     def modules(self) -> dict[str, int]:

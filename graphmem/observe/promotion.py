@@ -81,7 +81,7 @@ def promote(means: Means, record: SessionRecord, unit: str | None = None) -> Rec
     Args:
         means: memory repository, ledger, model.
         record: the session's record.
-        unit: label of a finished unit of work while the session continues; None at the end of the session.
+        unit: label of a finished task (unit of work) while the session continues; None at the end of the session.
 
     Raises:
         LedgerError, JournalError, DiskFullError: nothing was stored; the call can be repeated.

@@ -242,12 +242,12 @@ class Running:
     def finish(self, outcome: str = "", ending: str = "ended", at: datetime | None = None) -> tuple[SessionRecord, list[Act]]:
         """End the session; return its record and the acts of pending tool calls.
 
-        A tool call is pending if its result has not arrived.
+        A tool call is pending if its result has not arrived. Its act is the call as an action without a result.
 
         Args:
             outcome: outcome of the session; "" keeps the outcome reported before.
             ending: reason for the end, such as `ended` or `recovered`.
-            at: time of the end; None for the time of the last act.
+            at: time of the end; None for the time of the agent's last action.
         """
         started = time.thread_time()
         last = self.interpreter.flush()
@@ -269,7 +269,8 @@ class Running:
     def record(self, ending: str, at: datetime | None = None) -> SessionRecord:
         """Return the record of the session so far, without changing the session.
 
-        `ending` is the reason for the end; "" while the session runs. `at` is the time of the end; None for the time of the last act.
+        `ending` is the reason for the end; "" while the session runs. `at` is the time of the end; None for the time of the agent's last
+        action.
         """
         pad = self.pad
         ended = at or (moment(pad.last_at) if pad.last_at else None)

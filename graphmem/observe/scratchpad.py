@@ -1,8 +1,9 @@
 """The scratchpad: all counts of one running session, bounded in size.
 
-Each act, such as an edit, changes the counts in constant time. A fork (a session that begins as a copy) gets a copy. Evidence for findings
-is kept in tables with an estimated size. If the tables exceed the limit of a session, they are halved, starting with the least valuable
-kinds of findings. A table drops its least significant entries first. The session's record counts the removed entries.
+Each act, such as an edit, changes the counts in constant time. A fork (a session that begins as a copy of another) gets a copy of the
+scratchpad. Evidence for findings is kept in tables with an estimated size. If the tables exceed the limit of a session, they are halved,
+starting with the least valuable kinds of findings. A table drops its least significant entries first. The session's record counts the
+removed entries.
 """
 
 from __future__ import annotations
@@ -138,9 +139,9 @@ class Scratchpad:
             self.keep_bounds()
 
     def taint(self, n: int, sources: Iterable[str]) -> None:
-        """Record that the session read external text at act number `n`.
+        """Record that the session read external text in action number `n`.
 
-        `sources` name the text, such as the address of a page. Everything after this act may be influenced by the text.
+        `sources` name the text, such as the address of a page. Everything after this action may be influenced by the text.
         """
         self.web_n = self.web_n or n
         for source in sources:
@@ -462,7 +463,7 @@ class Scratchpad:
         )
 
     def _unit_at(self, n: int) -> tuple[str, str]:
-        """Return (label, phase) of the task to which act number `n` belongs."""
+        """Return (label, phase) of the task to which action number `n` belongs."""
         for first, last, label, phase in reversed(self._spans):
             if first <= n <= last:
                 return label, phase

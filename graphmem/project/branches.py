@@ -1,9 +1,9 @@
 """Stored branches of a project on a server.
 
-A branch is stored as its differences from the project's main line. The file `branches.sqlite` has, for each branch, the digest (hash of the
-graph rows) of each file that differs. The graph rows of a file are stored once for each digest, even if several branches have the file.
-When a push changes a file of the main line, some branches still have the file's old version. So the old rows are stored for these branches
-before the push.
+A branch is stored as its differences from the project's main branch. The file `branches.sqlite` has, for each branch, the digest (hash of
+the graph rows) of each file that differs. The graph rows of a file are stored once for each digest, even if several branches have the file.
+When a push changes a file of the main branch, some branches still have the file's old version. So the old rows are stored for these
+branches before the push.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Branches:
         return [one for one in self.all() if one.key.person in ("", login)]
 
     def own(self, key: BranchKey) -> dict[str, str]:
-        """Return the files in which a branch differs from the main line.
+        """Return the files in which a branch differs from the main branch.
 
         The result maps paths to digests. A digest is a hash of the file's graph rows, or `GONE` for a file that the branch lacks.
         """
@@ -149,7 +149,7 @@ class Branches:
     def changed(self, key: BranchKey) -> dict[str, str]:
         """Return the files in which a branch differed when it was pushed.
 
-        The result maps paths to digests, as `own` does. Files that differ only because the main line changed after the push are left out.
+        The result maps paths to digests, as `own` does. Files that differ only because the main branch changed after the push are left out.
         """
         return dict(self._rows("SELECT path, digest FROM file WHERE name = ? AND person = ? AND changed", *key))
 
@@ -179,9 +179,9 @@ class Branches:
         return {BranchKey(*row[:2]): (row[2], row[3]) for row in rows}
 
     def fits(self, mark: str) -> bool:
-        """Whether the stored differences apply to a state of the main line.
+        """Whether the stored differences apply to a state of the main branch.
 
-        `mark` identifies the state. The result is False if something other than a push changed the main line, such as the restore of a
+        `mark` identifies the state. The result is False if something other than a push changed the main branch, such as the restore of a
         backup.
         """
         return any(row[0] == mark for row in self._rows("SELECT value FROM meta WHERE key IN ('line', 'next_line')"))
@@ -191,12 +191,14 @@ class Branches:
     def put(self, branch: Branch, own: Mapping[str, str], changed: Iterable[str], bodies: Mapping[str, bytes], mark: str) -> None:
         """Store the state of a branch in one transaction.
 
+        A digest is a hash of a file's graph rows.
+
         Args:
-            branch: the branch; a branch of the same key is replaced.
-            own: the digest of each path that differs from the main line.
-            changed: the paths of `own` that differ in the pushed commit, and not only because the main line changed later.
+            branch: the branch; a stored branch of the same key is replaced.
+            own: the digest of each path that differs from the main branch.
+            changed: the paths of `own` that differ in the pushed commit, and not only because the main branch changed later.
             bodies: packed graph rows by digest; rows that are already stored may be left out.
-            mark: identifies the state of the main line with which `own` was compared.
+            mark: identifies the state of the main branch with which `own` was compared.
         """
         touched = set(changed)
         with self._changing() as db:
@@ -221,14 +223,17 @@ class Branches:
             _clean(db)
 
     def keep(self, kept: Mapping[str, tuple[str, bytes]], mark: str) -> dict[BranchKey, dict[str, str]]:
-        """Store the main line's rows of files that a push is about to change.
+        """Store the main branch's rows of files that a push is about to change.
 
-        A branch that has the main line's present version of such a file keeps that version. So the branch differs from the main line after
-        the push. Returns, for each branch, the old digest of each path in which the branch newly differs.
+        A branch that does not differ in such a file keeps the present version. So the branch differs from the main branch after the push. A
+        digest is a hash of a file's graph rows.
 
         Args:
-            kept: maps each path to its present digest and packed rows; the digest is `GONE` for a path that the main line lacks.
-            mark: identifies the state of the main line after the push.
+            kept: maps each path to its present digest and packed rows; the digest is `GONE` for a path that the main branch lacks.
+            mark: identifies the state of the main branch after the push.
+
+        Returns:
+            For each branch, the old digest of each path in which the branch newly differs.
         """
         added: dict[BranchKey, dict[str, str]] = {}
         with self._changing() as db:
@@ -241,14 +246,14 @@ class Branches:
         return added
 
     def settle(self, digests: Mapping[str, str], mark: str) -> None:
-        """Delete differences that no longer exist after a push of the main line.
+        """Delete differences that no longer exist after a push of the main branch.
 
-        A difference no longer exists if the file is now the same on the main line and the branch. Files in which the branch differed when
-        it was pushed are kept in any case.
+        A difference no longer exists if the main branch now has the same version of the file. Files in which the branch differed when it
+        was pushed are kept in any case.
 
         Args:
-            digests: the digest of each file of the main line after the push.
-            mark: identifies the state of the main line after the push.
+            digests: the digest (hash of the graph rows) of each file of the main branch after the push.
+            mark: identifies the state of the main branch after the push.
         """
         with self._changing() as db:
             rows = db.execute("SELECT name, person, path, digest FROM file WHERE NOT changed").fetchall()
@@ -289,7 +294,7 @@ class Branches:
         return [(BranchKey(*row[:2]), BranchLink(*row[2:])) for row in rows]
 
     def forget_links(self, links: Iterable[BranchLink]) -> None:
-        """Delete stored links whose code is on the main line now."""
+        """Delete stored links whose code is on the main branch now."""
         with self._changing() as db:
             db.executemany("DELETE FROM link WHERE memory = ? AND target = ?", [(one.memory, one.target) for one in links])
 

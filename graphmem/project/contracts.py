@@ -50,7 +50,7 @@ class ContractQuestions:
     def contracts(self, name: str = "", *, base: str = "", limit: int = 50) -> ContractsAnswer:
         """List contracts between programs, with the code on both sides.
 
-        See `SemanticOperations.contracts`.
+        A contract is, for example, a route and the code that calls it. See `SemanticOperations.contracts`.
 
         Raises:
             NotIndexedError: nothing was indexed yet.
@@ -165,9 +165,10 @@ class _Joined:
         return asking.broken(self.rows, before, changed, self.read)
 
     def read(self, path: str) -> str:
-        """Return the text of a file that a contract names; "" if it is gone.
+        """Return the text of a file that has one side of a contract.
 
-        `path` starts at the root of the project. For a file in another project, the name of that project precedes the path.
+        A contract is, for example, a route and the code that calls it. `path` starts at the root of the project. For a file in another
+        project, the name of that project precedes the path. The result is "" if the file is missing.
         """
         if path not in self._texts:
             project, mark, inner = path.partition(BETWEEN + "/")
@@ -179,7 +180,7 @@ class _Joined:
         return self._texts[path]
 
     def contract(self, found: Found) -> Contract:
-        """Convert a contract to the form in which answers have it."""
+        """Convert a contract, such as a route, to the class that answers use."""
         asked = sorted((self.place(row, confidence) for row, confidence in found.asked), key=_order)
         offered = sorted((self.place(row, 1.0) for row in found.offered), key=_order)
         return Contract(found.kind, found.name, found.change, offered, asked)
@@ -199,9 +200,9 @@ def _order(place: ContractPlace) -> tuple[str, str, int]:
 
 
 def _rows_at(root: Path, revision: str, path: str) -> list[ContractRow]:
-    """Return the contracts that a file offers or uses, at a revision.
+    """Return the contracts, such as routes, that a file offers or uses.
 
-    The list is empty if the file does not exist at that revision.
+    `revision` selects the version of the file. The list is empty if the file does not exist at that revision.
     """
     language = language_of_path(path)
     if language not in languages() and not is_schema(path):

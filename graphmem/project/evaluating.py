@@ -1,7 +1,7 @@
 """Measure search on the project's own commits, and propose better weights.
 
-Weights say how much each signal counts when hits are ranked. A person decides whether new weights are used. The method is described in
-`search.evaluate`.
+Weights say how much each signal, such as matching words or vectors, counts when hits are ranked. A person decides whether new weights are
+used. The method is described in `search.evaluate`.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class IndexHealth:
     def health(self) -> Health:
         """Report whether the index answers, and which abilities are degraded.
 
-        The call returns at once.
+        The call does not wait for data that is still being loaded.
         """
         parts = self._parts()
         ready = all(part.ready for part in parts if part.name in ("code", "memories"))

@@ -117,8 +117,8 @@ class HistorySource:
     def learn_from_commits(self, root: Path, reading: git_history.Reading | None) -> None:
         """Make memories from new commits that explain a fix.
 
-        `reading` is the result of `read_commits`. The memories are candidates until confirmed. Call the method after the index run, so that
-        the memories can be linked to the files that they name.
+        `reading` is the result of `read_commits`. The memories are unconfirmed (candidates) at first. Call the method after the index run,
+        so that the memories can be linked to the files that they name.
         """
         if reading is None or not reading.lessons:
             return

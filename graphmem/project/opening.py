@@ -192,12 +192,12 @@ def open_project(
 
 
 class Overlaid(NamedTuple):
-    """Data of the project's main line that an open branch uses, too.
+    """Data of the project's main branch that an open branch uses, too.
 
     Attributes:
-        log: path of the log of the main line's change history.
-        elsewhere: called with the id of a memory; returns the names of other branches that have the memory's code.
-        made: the branch's graph and index of words, if they were derived from those of the main line. None if the branch must build both
+        log: path of the log of the main branch's change history.
+        elsewhere: called with the id of a memory; returns the names of other branches that have the code which the memory is linked to.
+        made: the branch's graph and index of words, if they were derived from those of the main branch. None if the branch must build both
             from its own rows.
     """
 
@@ -224,7 +224,7 @@ def wired(
         settings: settings of the project.
         keep_warm: see `GraphMem.open`.
         patience_s: see `GraphMem.open`.
-        line: parts of the main line, if the store is that of a branch on a server.
+        line: parts of the main branch, if the store is that of a branch on a server.
     """
     put_aside = put_aside_damaged(data_dir)
     model = configured(settings)

@@ -21,12 +21,12 @@ def open_branch(line: Parts, key: BranchKey, settings: Settings) -> tuple[GraphM
     """Open a branch for reading; return it, and a function that closes it.
 
     Args:
-        line: the open main line, which must stay open until the branch is closed.
+        line: the open main branch, which must stay open until the branch is closed.
         key: the branch.
         settings: settings of the project.
 
     Raises:
-        BadInputError: the branch is unknown, or the main line was restored after the push of the branch.
+        BadInputError: the branch is unknown, or the main branch was restored after the push of the branch.
     """
     overlays = line.overlays
     with line.runs.turn:

@@ -1,6 +1,6 @@
-"""Store and open branches of a project on top of its main line.
+"""Store and open branches of a project on top of its main branch.
 
-An overlay is an open branch. It has rows of its own only for files that differ from the main line.
+An overlay is an open branch. Only for files that differ from the main branch does an overlay have its own rows in the graph.
 """
 
 from __future__ import annotations
@@ -83,11 +83,11 @@ class Overlays:
 
     @property
     def store(self) -> GraphStore:
-        """The store of the main line."""
+        """The store of the main branch."""
         return self.runs.store
 
     def line_mark(self) -> str:
-        """Return a string that identifies the current state of the main line."""
+        """Return a string that identifies the current state of the main branch."""
         return self.store.meta().get("run", "")
 
     # ---- finding
@@ -106,14 +106,14 @@ class Overlays:
         return self.branches.seen_by(login)
 
     def elsewhere(self, memory: str, here: BranchKey | None) -> list[str]:
-        """Return the other branches that have the code of a memory.
+        """Return the other branches that have the code that a memory is linked to.
 
-        Only links to code that the main line lacked when the memory was written are considered. The result is empty if the branch `here`
+        Only links to code that the main branch lacked when the memory was written are considered. The result is empty if the branch `here`
         has the code. Branches that the caller may not see are left out.
 
         Args:
             memory: id of the memory.
-            here: the branch that answers the request; None for the main line.
+            here: the branch that answers the request; None for the main branch.
         """
         if self._links is None:
             self._links = self.branches.links()
@@ -128,10 +128,10 @@ class Overlays:
     # ---- states
 
     def layer(self, key: BranchKey) -> Layer:
-        """Return how a branch differs from the project's main line.
+        """Return how a branch differs from the project's main branch.
 
         Raises:
-            BadInputError: the branch is unknown, or the main line was restored or rebuilt since the branch was pushed.
+            BadInputError: the branch is unknown, or the main branch was restored or rebuilt since the branch was pushed.
         """
         branch = self.branches.find(key)
         if branch is None:
@@ -145,10 +145,10 @@ class Overlays:
         return Layer(self.branches.own(key), dict(branch.facts["meta"]), keys, branch.generation)
 
     def delta_to(self, own: Mapping[str, str], before: OwnRows | None = None) -> GraphDelta:
-        """Return the changes that lead from the main line's graph to a branch's.
+        """Return the changes that lead from the main branch's graph to a branch's.
 
-        `own` maps each path in which the branch differs from the main line to the digest of the file on the branch. If `before` is given,
-        the changes start from the rows in `before` instead of the rows of the main line.
+        `own` maps each path in which the branch differs from the main branch to a digest (hash) of the file's rows on the branch. If
+        `before` is given, the changes start from the rows in `before` instead of the rows of the main branch.
         """
         view = self.runs.projections.graph()
         new = _rows(rows_in(self.branches.bodies(filter(None, own.values())).values()))
@@ -165,7 +165,7 @@ class Overlays:
         """Return whether code that memories link to is the same on a branch.
 
         On the branch, the code may be unchanged, moved, changed or missing. `own` maps each path in which the branch differs from the main
-        line to the digest of the file on the branch.
+        branch to a digest (hash) of the file's rows on the branch.
         """
         if not own:
             return _NO_LINKS
@@ -203,10 +203,10 @@ class Overlays:
         return root, store
 
     def projected(self, store: OverlayStore, folder: Path) -> tuple[GraphView, WordIndex] | None:
-        """Return graph and words of a branch, made from those of the main line.
+        """Return graph and words of a branch, made from those of the main branch.
 
-        The words are the index of words for search. Only differences from the main line are computed. If the graph or words of the main
-        line are not ready, the result is None. The caller must then build both from the branch's rows. The caller must hold the lock
+        The words are the index of words for search. Only differences from the main branch are computed. If the graph or words of the main
+        branch are not ready, the result is None. The caller must then build both from the branch's rows. The caller must hold the lock
         `runs.turn`.
 
         Args:
@@ -227,7 +227,7 @@ class Overlays:
     def attach(self, overlay: Overlay) -> None:
         """Register an open branch, to be updated after pushes.
 
-        A push of the branch or of the main line then updates `overlay`.
+        A push of the branch or of the main branch then updates `overlay`.
         """
         overlay.seen = self.runs.projections.memories().generation
         with self._lock:
@@ -245,7 +245,7 @@ class Overlays:
         shutil.rmtree(self.data_dir / FOLDER, ignore_errors=True)
 
     def follow_memories(self, key: BranchKey) -> None:
-        """Make an open branch show the newest memories of the main line.
+        """Make an open branch show the newest memories of the main branch.
 
         Nothing happens if the branch is not open, or if it already shows them.
         """
@@ -263,11 +263,11 @@ class Overlays:
     # ---- memories of code that only a branch has
 
     def link(self, key: BranchKey, info: MemoryInfo, files: Sequence[str], symbols: Sequence[str]) -> None:
-        """Store links of a new memory to code that the main line lacks.
+        """Store links of a new memory to code that the main branch lacks.
 
         Args:
             key: the branch on which the memory was written.
-            info: the memory, as the main line describes it.
+            info: the memory, as the main branch describes it.
             files: paths that the writer of the memory gave.
             symbols: references to symbols that the writer of the memory gave.
         """
@@ -292,9 +292,9 @@ class Overlays:
             overlay.seen = -1
 
     def _adopt_links(self) -> None:
-        """Move stored links of memories from branches to the main line.
+        """Move stored links of memories from branches to the main branch.
 
-        When the main line gets code that only a branch had before, it gets the links to this code, too.
+        When the main branch gets code that only a branch had before, it gets the links to this code, too.
         """
         view = self.runs.projections.graph()
         there = [one for _, one in self.branches.links() if one.target in view.index_of]
@@ -324,7 +324,7 @@ class Overlays:
     ) -> int:
         """Store the pushed state of a branch; return its new counter of changes.
 
-        If the branch is open, its answers show the new state from then on.
+        If the branch is open, its answers show the new state from then on. A digest is a hash of a file's graph rows.
 
         Args:
             key: the branch.
@@ -332,7 +332,7 @@ class Overlays:
             commit_sha: the pushed commit; "" if unknown.
             facts: further data of the branch: "meta" (named values), "contracts" and "handles" (framework keys, such as routes).
             digests: the digest of each file of the branch.
-            line: the digest of each file of the main line.
+            line: the digest of each file of the main branch.
             bodies: packed rows of the sent files, by digest. A file whose rows the server has already is not sent.
         """
         own = {path: digest for path, digest in digests.items() if line.get(path) != digest}
@@ -372,14 +372,15 @@ class Overlays:
         return generation
 
     def before_line(self, old: Mapping[str, str], new: Mapping[str, str], mark: str) -> None:
-        """Store the old versions of files that a push of the main line changes.
+        """Store the old versions of files that a push of the main branch changes.
 
-        A branch that has the old version of such a file keeps it. Call this before the push changes the graph.
+        A branch that has the old version of such a file keeps that version. Call this before the push changes the graph. A digest is a hash
+        of a file's graph rows.
 
         Args:
-            old: the digest of each file of the main line; {} if unknown.
-            new: the digest of each file of the main line after the push.
-            mark: identifies the state of the main line after the push.
+            old: the digest of each file of the main branch; {} if unknown.
+            new: the digest of each file of the main branch after the push.
+            mark: identifies the state of the main branch after the push.
         """
         if not self.branches.all():
             return
@@ -396,14 +397,14 @@ class Overlays:
             overlay.store.keep_own(added.get(key, {}))
 
     def after_line(self, digests: Mapping[str, str], merged: Iterable[BranchKey]) -> list[BranchKey]:
-        """Drop merged branches, after a push has changed the main line.
+        """Drop merged branches, after a push has changed the main branch.
 
         Args:
-            digests: the digest of each file of the main line.
+            digests: the digest (hash of the graph rows) of each file of the main branch.
             merged: branches whose commit the pushed commit contains.
 
         Returns:
-            The dropped branches: those in `merged`, and branches whose changes the main line has now.
+            The dropped branches: those in `merged`, and branches whose changes the main branch has now.
         """
         known = self.branches.all()
         if not known:
@@ -457,8 +458,8 @@ class Overlays:
     def _write_tree(self, root: Path, own: Mapping[str, str], touched: Iterable[str] | None = None) -> None:
         """Write the texts of a branch's files to the directory `root`.
 
-        `own` maps each path that differs from the main line to its digest. All other files become hard links to the files of the main line.
-        If `touched` is given, only the paths in `touched` are written.
+        `own` maps each path that differs from the main branch to a digest (hash) of the file's rows. All other files become hard links to
+        the files of the main branch. If `touched` is given, only the paths in `touched` are written.
         """
         line = self.data_dir.parent
         replace_file(root / PUSHED_FILE, b"{}")  # marks the directory of a pushed project
@@ -493,7 +494,7 @@ def _rows(own: OwnRows) -> Rows:
 
 
 def _cached_rows(branches: Branches) -> Callable[[Iterable[str]], OwnRows]:
-    """Return a function that reads the rows of files, given their digests.
+    """Return a function that reads the graph rows of files by their hashes.
 
     The function caches the decoded rows of up to `_CACHED` files.
     """

@@ -98,13 +98,13 @@ class Receiving:
     overlays: Overlays
 
     def held(self, branch: str = "", who: Pusher = Pusher()) -> Held:  # noqa: B008 - immutable
-        """Return what the server has of a project, so that a push sends the rest.
+        """Return what the server has of a project, so that a push sends only more.
 
         The result has the project's name, the counter of changes of the graph, and a hash of the commits. It also has a digest (hash of the
         rows) for each file. If anything but a push has changed the graph, the digests are missing, and the client must send all files.
 
         Args:
-            branch: the branch that is pushed; "" for the main line. A new branch has the files of the main line.
+            branch: the branch that is pushed; "" for the main branch. A new branch has the files of the main branch.
             who: the person who pushes. The result has the commit of each branch that this person may drop.
         """
         store = self.runs.store
@@ -130,7 +130,7 @@ class Receiving:
     def _digests(self) -> dict[str, str]:
         """Return a hash of the graph rows of each file; {} if unknown.
 
-        The files are those of the project's main line.
+        The files are those of the project's main branch.
         """
         known = self._known()
         meta = self.runs.store.meta()
@@ -208,12 +208,13 @@ class Receiving:
     def finish(self, push: str, body: bytes, branch: str = "", who: Pusher = Pusher()) -> Applied:  # noqa: B008 - immutable
         """Apply a completely received push; return the result as JSON values.
 
-        The result has the new `generation` of the graph. For the main line, it also has the names of `dropped` (deleted) branches.
+        The result has the new `generation` (counter of changes) of the graph. For the main branch, it also has the names of `dropped`
+        (deleted) branches.
 
         Args:
             push: name of the push.
-            body: describes the push: the number of parts, and the digest of each file of the project.
-            branch: the pushed branch; "" for the main line.
+            body: describes the push: the number of parts, and a digest (hash of the graph rows) of each file of the project.
+            branch: the pushed branch; "" for the main branch.
             who: the person who pushes.
 
         Raises:
@@ -295,9 +296,9 @@ class Receiving:
             return self.overlays.put(key, who.login, str(last.get("commit", "")), facts, digests, line, bodies)
 
     def _apply(self, last: Mapping[str, Any], parts: list[Mapping[str, Any]], who: Pusher) -> tuple[int, list[BranchKey]]:
-        """Apply a push of the main line to the graph.
+        """Apply a push of the main branch to the graph.
 
-        The result is (new counter of changes, dropped branches). A branch is dropped (deleted) if the main line now contains its changes.
+        The result is (new counter of changes, dropped branches). A branch is dropped (deleted) if the main branch now contains its changes.
         `last` describes the push, and `parts` are the pieces in which the rows were sent.
         """
         digests, new, sent = _checked(last, parts)
