@@ -1,1 +1,1 @@
-"""Index a project: read its files and make the graph equal to them."""
+"""Index a project: read its files and update the graph to match them."""

@@ -141,8 +141,8 @@ def has_handlers(ends: Iterable[Sequence[Any]]) -> bool:
 def rows_of(path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None, edges: Sequence[EdgeRow] = ()) -> list[ContractRow]:
     """Convert the contract ends in a file to rows, with their symbols.
 
-    A contract end is a place in code that offers or uses a contract. A row whose handler the edges decide has no name of a handler, so that
-    the function stays until the file is resolved again.
+    A contract end is a place in code that offers or uses a contract. If `edges` decide which function handles a route, the row has this
+    function but no name of a handler. So the function is not searched again until the file is resolved again.
 
     Args:
         path: the file.

@@ -203,13 +203,14 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
 
 
 def _old_rows(old: Rows, changed: Collection[tuple[str, str, str]]) -> Before:
-    """Return the old rows that readers of a change of the graph need.
+    """Return the old rows to pass on with a change of the graph.
 
-    The result has all files, symbols and chunks of `old`. If any edge of a file changes, the result has all old edges of this file.
+    The store then does not read these rows again. The result has all files, symbols and chunks of `old`. If an edge of a file is added or
+    changed, the result has all old edges of this file.
 
     Args:
         old: all old rows of the affected files.
-        changed: (kind, source, destination) of each edge that is added or removed.
+        changed: (kind, source, destination) of each edge that is added or changed.
     """
     path_of = {row.id: row.path for row in old.symbols}
     by_path: dict[str, list[EdgeRow]] = {}

@@ -66,12 +66,12 @@ class FactsSource:
 
 
 class FactsByPath(Mapping[str, "FileFacts"]):
-    """Maps a path to the parsed facts of the file, read at every look-up.
+    """Maps a path to the results of parsing the file, read at every look-up.
 
     Args:
-        source: reads the facts of files that `parsed` does not hold in memory.
+        source: reads the results for files whose results `parsed` does not hold in memory.
         files: the files by path, with content hash and language.
-        parsed: files that this run has parsed; some of them have their facts in memory.
+        parsed: files that this run has parsed; for some of them, the results are in memory.
         cancelled: called every few look-ups; if it returns True, the look-up raises IndexCancelledError.
     """
 
@@ -85,7 +85,7 @@ class FactsByPath(Mapping[str, "FileFacts"]):
         self._count = 0
 
     def __getitem__(self, path: str) -> FileFacts:
-        """Return the parsed facts of a file.
+        """Return the results of parsing a file: definitions, uses of names, etc.
 
         Raises:
             IndexCancelledError: `cancelled` returned true.
@@ -112,8 +112,8 @@ class FactsByPath(Mapping[str, "FileFacts"]):
     def hide_from_collector(self) -> None:
         """Exclude all objects loaded so far from cyclic garbage collection.
 
-        Facts live as long as the process, and the collector would scan their millions of tuples again and again. For few files, the method
-        does nothing.
+        The results of parsing live as long as the process, and the collector would scan their millions of tuples again and again. For few
+        files, the method does nothing.
         """
         if len(self) >= _MANY:
             gc.freeze()

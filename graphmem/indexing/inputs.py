@@ -1,7 +1,8 @@
 """Store which parts of other files were read to resolve each file.
 
-An input is such a part, identified by a string, its key. A group is a set of inputs. Resolution takes most of the time of an index run. A
-new process reads these dependencies, and the facts of the last run (see `parsing.facts_cache`). So it resolves only files that a change can
+To resolve a file means to find the definitions to which its names refer. An input is a part of another file that was read for this. Each
+input is identified by a string, its key. A group is a set of inputs. Resolution takes most of the time of an index run. A new process reads
+these dependencies, and the results of parsing in the last run (see `parsing.facts_cache`). So it resolves only files that a change can
 affect. The dependencies are in one SQLite file. If this file is missing, all files are resolved again. If it is damaged, it is replaced by
 an empty one, with a note.
 """
@@ -32,9 +33,10 @@ _BATCH: Final = 50_000  # keys or groups in one row; bounds the memory of a larg
 
 
 class PackedDependencies(NamedTuple):
-    """Dependencies of all files as the bytes that the SQLite file stores.
+    """Dependencies of all files, as the bytes that the SQLite file stores.
 
-    As objects (`Dependencies`), they would take many times the memory in a large project.
+    Dependencies are the parts of other files that were read to resolve a file. As objects (`Dependencies`), they would take many times the
+    memory in a large project.
     """
 
     keys: list[bytes]  # in batches, in order
@@ -56,9 +58,9 @@ def unpack(packed: PackedDependencies) -> Dependencies:
 
 
 def packed_numbers(numbers: Iterable[int]) -> bytes:
-    """Serialise the numbers of what a file's edges depend on.
+    """Serialise the numbers of the inputs on which a file's edges depend.
 
-    A number stands for an input (a part of another file) or for a group (a set of inputs). `numbers_of` reads the numbers back.
+    An input is a part of another file. A number may also stand for a group, which is a set of inputs. `numbers_of` reads the numbers back.
     """
     return deflate(array(_NUMBERS, sorted(numbers)).tobytes())
 
@@ -69,7 +71,7 @@ def numbers_of(data: bytes) -> array[int]:
 
 
 class Inputs:
-    """File with the dependencies of all files. Not thread-safe.
+    """The file that stores the dependencies of all files. Not thread-safe.
 
     Args:
         path: the SQLite file; created if missing, emptied if damaged or of another format.

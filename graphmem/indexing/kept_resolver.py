@@ -1,7 +1,7 @@
-"""Keep the resolver (names to edges) of an index run for the next run.
+"""Keep the resolver of an index run for the next run.
 
-The resolver knows every parsed file. What each file's edges depend on is stored in `inputs.sqlite`, from which a later process restores the
-resolver.
+The resolver finds the definitions to which names refer, and makes edges from them. It knows every parsed file. The dependencies of each
+file's edges are stored in `inputs.sqlite`, from which a later process restores the resolver.
 """
 
 from __future__ import annotations
@@ -45,9 +45,10 @@ CORE_FILES: Final = 16
 
 
 class _Kept(NamedTuple):
-    """The index run whose dependencies are stored, and two counts.
+    """The index run whose dependencies are stored, and what was stored.
 
     `keys` counts the stored inputs (parts of files that were read to resolve other files). `groups` counts the stored sets of inputs.
+    `saved_groups` counts those of the last time when everything was stored.
     """
 
     run: str = ""
@@ -57,7 +58,10 @@ class _Kept(NamedTuple):
 
 
 class KeptResolver:
-    """Keeps the resolver of names between index runs, or restores it."""
+    """Keeps the resolver of names between index runs, or restores it.
+
+    The resolver finds the definitions to which the names in files refer.
+    """
 
     def __init__(
         self,
@@ -88,7 +92,7 @@ class KeptResolver:
         self._resolver = resolver
 
     def drop(self) -> None:
-        """Free the kept resolver, because this run resolves files without it."""
+        """Free the kept resolver of names, because this run does not use it."""
         held, self._resolver = self._resolver, None
         if held is not None:
             held.let_go()
@@ -137,7 +141,7 @@ class KeptResolver:
             return resolver, resolver.update(self._facts_of(self._tree.files.values(), both, cancelled), ())
 
     def _facts_of(self, files: Iterable[FoundFile], parsed: Mapping[str, ParsedFile], cancelled: Callable[[], bool]) -> FactsByPath:
-        """Return the parsed facts of files by path, each read when needed.
+        """Map paths of files to the results of parsing, each read when needed.
 
         Files without a grammar are left out.
         """
@@ -197,7 +201,10 @@ class KeptResolver:
             self._kept = _Kept(run, len(made.keys), len(made.groups), len(made.groups))
 
     def keep_all_inputs(self, run: str, made: PackedDependencies, handles: dict[str, Sequence[HandlesRow]]) -> None:
-        """Store what all files' edges depend on, as other processes found it."""
+        """Store the dependencies of all files, which other processes found.
+
+        A dependency is a part of another file on which a file's edges depend.
+        """
         self._inputs.save(run, _layout_key(self._tree.layout()), made, handles)
         self._kept = _Kept()
 

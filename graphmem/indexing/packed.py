@@ -1,8 +1,8 @@
 """Rows of a first index run, packed as bytes until they are written.
 
-A first run makes hundreds of thousands of rows while the facts of many files are in memory. Rows as Python objects would take additional
-memory, and objects allocated between the facts would prevent the release of the facts' memory. Packed rows take a fifth of the memory, and
-most bytes of a large project are in a file (`spill`).
+A first run makes hundreds of thousands of rows while the results of parsing many files are in memory. Rows as Python objects would take
+additional memory. They would also lie between these results in memory, and so prevent the release of their memory. Packed rows take a fifth
+of the memory, and most bytes of a large project are in a file (`spill`).
 """
 
 from __future__ import annotations

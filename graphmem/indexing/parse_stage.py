@@ -42,10 +42,11 @@ class ParseStage:
         spill: Spill | None = None,
         unfinished: Unfinished | None = None,
     ) -> dict[str, ParsedFile]:
-        """Parse files and return the results by path: facts and chunks.
+        """Parse files; return the results by path.
 
-        The facts are moved to the cache, and the chunks to `spill` (a temporary store) if it is given. In a first index of many files, the
-        results are also kept in `unfinished`, so that an interrupted run can continue.
+        A result has facts (definitions, uses of names) and chunks (pieces of the file for search). The facts are moved to the cache. The
+        chunks are moved to `spill` (a temporary store) if it is not None. In a first index of many files, the results are also kept in
+        `unfinished`, so that an interrupted run can continue.
         """
         with meter.stage("parse"):
             parsed: dict[str, ParsedFile] = {}
@@ -88,7 +89,10 @@ class ParseStage:
         fresh.clear()
 
     def load_grammar(self, file: FoundFile) -> None:
-        """Parse a file for its language's grammar, once for each language."""
+        """Load the grammar of a file's language by parsing the file.
+
+        This is done only once for each language.
+        """
         if file.language not in self._loaded:
             self._loaded.add(file.language)
             for _ in parse_files([file], project=self._project, cancelled=lambda: False, marker=self._data_dir / MARKER):

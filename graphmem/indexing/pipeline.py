@@ -295,9 +295,9 @@ class Indexer:
         self._outside.close()
 
     def _name_functions(self, *, anew: bool) -> None:
-        """Write to the graph which functions frameworks know, if that changed.
+        """Write framework keys and their functions to the graph, if they changed.
 
-        A framework knows a function by a key: a route's path, an event or a command. If the argument is True, unchanged keys are written,
+        A framework finds a function by its key: a route's path, an event or a command. If the argument is True, unchanged keys are written,
         too.
         """
         rows = self._inputs.handles()
@@ -308,15 +308,15 @@ class Indexer:
             self._store.put_handles(mark, self._project, rows)
 
     def _evidence(self, meter: Meter, resolver: Resolver, touched: list[str], mark: str, notes: PackedRows[Diagnostic]) -> set[str]:
-        """Read outside evidence, such as from SCIP indexers and test runs.
+        """Read what other tools, such as SCIP indexers and test runs, reported.
 
-        Returns the paths of files whose edges this evidence may change.
+        Returns the paths of files whose edges these reports may change.
 
         Args:
             meter: measures the time.
             resolver: knows the current files.
             touched: paths of files that this run has changed or removed; empty in a first run.
-            mark: identifies the evidence that the last run used.
+            mark: identifies the reports that the last run used.
             notes: receives the diagnostics.
         """
         with meter.stage("evidence"):
@@ -360,7 +360,7 @@ class Indexer:
 
 
 def _made_by() -> str:
-    """Return the version of the code that makes facts and edges, as a hash.
+    """Return a hash of the code that parses files and resolves names.
 
     An index that was made by other code is rebuilt.
     """

@@ -32,8 +32,8 @@ def published(
     committed graph. A large change is not shown before its commit.
 
     Args:
-        store: takes the change.
-        projections: show it.
+        store: the database that the change is written to.
+        projections: the copies of the graph in memory, which show the change.
         ends: exit stack that is closed at the end of the run.
         delta: the change.
         outdated: paths of the changed and removed files.

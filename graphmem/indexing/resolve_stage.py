@@ -44,11 +44,11 @@ _PLAIN: Final = Resolved("", "", 0, "", False, ())  # a file of a language witho
 
 
 class ResolveStage:
-    """Computes the edges of files, in this process or in several others.
+    """Computes the edges of files, in this process or in separate processes.
 
     Attributes:
-        handles: names that frameworks have for functions, of the files of this run.
-        recent: rows of recently changed files.
+        handles: framework keys, such as routes, of the functions in the files of this run, by path.
+        recent: cache of the rows of the files that were written last.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class ResolveStage:
         """Link contracts between files, such as a route and its calls.
 
         The paths of files whose edges change are added to `affected`. In a first index run (`full`), contract ends (offers and uses) are
-        collected later: while a file is resolved, its parsed facts are in memory.
+        collected later. They are then collected while a file is resolved, because its results of parsing are in memory at that time.
         """
         known = self._contracts.begin(self._store.meta().get("run", ""), full=full)
         if full:
@@ -103,10 +103,10 @@ class ResolveStage:
     def _take_contracts(
         self, path: str, resolver: Resolver, parsed: Mapping[str, ParsedFile], edges: Sequence[EdgeRow] | None = None
     ) -> bool:
-        """Collect routes and other contracts of a file; return whether it has any.
+        """Collect the contracts of a file; return whether the file has any.
 
-        Both the places that offer a contract and those that use one are collected. `edges` are the resolved edges out of the file. Without
-        them, a file that names handlers of routes is resolved for them.
+        A contract is, for example, a route. Both the places that offer a contract and those that use one are collected. `edges` are the
+        resolved edges out of the file. If they are None and the file names handlers of routes, the file is resolved to get its edges.
         """
         facts = resolver.facts(path)
         if facts is None and path in parsed and parsed[path].has_facts and is_schema(path):
@@ -214,8 +214,8 @@ class ResolveStage:
         """Resolve all files of a first load in other processes.
 
         Returns the delta with all rows, and the dependencies of the files. The result is None if the calling process must resolve the files
-        itself: there are few files, outside evidence is due, the cache lacks facts, or the processes failed. No resolver stays in this
-        process; `warm` makes one from the cache for the next run.
+        itself. This is so if there are few files, if reports of other tools must be read, if the cache lacks results of parsing, or if the
+        processes failed. No resolver stays in this process; `warm` makes one from the cache for the next run.
         """
         files = [self._tree.files[path] for path in sorted(parsed) if parsed[path].head.language in languages()]
         size = sum(file.size_bytes for file in files)
@@ -296,7 +296,10 @@ def _serious(facts: FileFacts | Head) -> str:
 
 
 def unused(reason: str) -> str:
-    """Return the diagnostic of a configuration file that has an error."""
+    """Return the message that a faulty configuration file is ignored.
+
+    `reason` is the fault of the file.
+    """
     return f"its statements about the project are ignored: {reason}"
 
 

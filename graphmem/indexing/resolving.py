@@ -84,7 +84,10 @@ class Part(NamedTuple):
 
 
 class Everything(NamedTuple):
-    """Result of resolving all files: their rows, externals and dependencies."""
+    """Result of resolving all files: their rows, externals and dependencies.
+
+    Externals are symbols outside of the project. Dependencies are parts of other files that were read to resolve a file.
+    """
 
     files: dict[str, Resolved]  # by path
     parts: list[Part]  # in the order of the paths
@@ -97,7 +100,7 @@ class _FailedError(Exception):
     """The resolving program ended before all files were resolved.
 
     Args:
-        said: the reason, in words for people.
+        reason: the reason, in words for people.
         killed: whether the system killed the program, as it does when memory runs out.
     """
 

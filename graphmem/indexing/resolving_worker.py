@@ -56,7 +56,7 @@ class Job(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """Data about one file, apart from its rows of the graph."""
+    """Results of resolving one file, except its rows of the graph."""
 
     path: str
     module: str

@@ -36,7 +36,7 @@ class Meter:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Add the wall time of the block to a stage."""
+        """Add the wall time of a `with` block to the time of a stage."""
         begun = time.perf_counter()
         try:
             yield
@@ -44,7 +44,7 @@ class Meter:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
 
     def cpu_seconds(self) -> float:
-        """CPU seconds since the meter was made, including ended workers."""
+        """Return the CPU seconds since the meter was made, with ended workers."""
         return cpu_seconds() - self._cpu
 
 
@@ -59,7 +59,7 @@ def summarise(
     chunks: int,
     diagnostics: list[Diagnostic],
 ) -> IndexSummary:
-    """Summary of an index run, with counts from the graph that it made."""
+    """Return the summary of an index run, with counts from the new graph."""
     counts, paths = view.counts, view.arrays.paths
     languages = pc.value_counts(paths.language.filter(pa.array(paths.node >= 0))).to_pylist()
     reasons = pc.value_counts(view.arrays.unresolved.reason).to_pylist()

@@ -37,7 +37,7 @@ class Look(NamedTuple):
 
 
 class Tree:
-    """The files below a project's root folder that are indexed.
+    """The files to index below the root folder of a project.
 
     Args:
         root: root folder of the tree.
@@ -112,7 +112,7 @@ class Tree:
         return self._read_layout()[0]
 
     def faults(self) -> Mapping[str, str]:
-        """Reasons why configuration files could not be read, by path."""
+        """Return, by path, why configuration files could not be read."""
         return self._read_layout()[1]
 
     def _read_layout(self) -> tuple[Layout, dict[str, str]]:

@@ -32,9 +32,9 @@ LEAST_FILES: Final = 400
 
 
 class Unfinished:
-    """Parts of the results of parsing that an unfinished run leaves.
+    """The file in which an unfinished index run leaves its parsed files.
 
-    They are the chunks and properties of files.
+    Of each parsed file, the chunks and properties are stored.
 
     Args:
         path: the SQLite file; created when the first file is kept.

@@ -63,7 +63,7 @@ def chunk(facts: FileFacts, source: bytes, project: str, options: ChunkOptions |
     """Return the chunks of one file, in the order of the text.
 
     Args:
-        facts: extracted facts of the file; without definitions the file counts as text.
+        facts: the results of parsing the file; a file without definitions is cut as text.
         source: content of the file as UTF-8; the spans in `facts` are byte offsets in it.
         project: name of the project, which is part of the ids.
         options: sizes of the chunks; None for the defaults.
@@ -168,10 +168,11 @@ class _CodeCutter:
         self._container(0, 0, len(self.source))
 
     def _nesting(self) -> list[list[int]]:
-        """Return, for each definition, the indices of definitions directly inside.
+        """Return, for each definition, the indices of the definitions inside it.
 
-        A definition is inside another if its source text is. This can differ from membership: in JavaScript, a method of a prototype is
-        written outside its class. A variable with fewer than `self.small` bytes is left out, because no chunk begins at a small variable.
+        Only definitions directly inside are listed. A definition is inside another if its source text is. This can differ from membership:
+        in JavaScript, a method of a prototype is written outside its class. A variable with fewer than `self.small` bytes is left out,
+        because no chunk begins at a small variable.
         """
         definitions = self.facts.definitions
         inside: list[list[int]] = [[] for _ in definitions]
@@ -246,8 +247,8 @@ class _CodeCutter:
     def _group(self, container: int, group: list[_Unit]) -> None:
         """Write one chunk for several small neighbouring definitions.
 
-        In a module, the title lists the names of all definitions in the group. In a class, the title is the name of the class. It is the
-        name of a definition if the group begins with this definition and has no other.
+        In a module, the title lists the names of all definitions in the group. In a class, the title is the name of the class. There is one
+        exception: if the group has only one definition and begins with it, the title is the name of this definition.
 
         Args:
             container: index of the definition that contains the group: the module (0) or a class.

@@ -56,7 +56,7 @@ def read_regular(absolute: str, limit: int) -> bytes | int | str:
 def read_inside(root: Path, path: str) -> bytes:
     """Read a file of a working tree; b"" if it cannot be indexed.
 
-    A symbolic link gives b"": it may lead to an excluded file, or out of the project.
+    The result for a symbolic link is b"", because the link may lead to an excluded file or out of the project.
 
     Args:
         root: root directory of the project.
@@ -88,8 +88,8 @@ def made_by_machine(data: bytes, language: str, name: str) -> str:
     """Return "generated" or "minified" for a file made by a program, else "".
 
     A notice near the start of `data` marks a generated file; very long lines mark a minified one. Files of `language` "text" are examined
-    only if `name` ends in `.css`, `.js` or `.html`. A table that other files include, such as `commands.def` in C, does not count: only
-    the table names the functions in it.
+    only if `name` ends in `.css`, `.js` or `.html`. For a table that other files include, such as `commands.def` in C, the result is "",
+    because the functions in such a table are named nowhere else.
     """
     if language == "text" and not name.endswith((".css", ".js", ".html")):
         return ""

@@ -200,9 +200,9 @@ class _Search(Listing):
     # one file
 
     def _looked_at(self, path: str) -> FoundFile | None:
-        """Return a file if it is to be indexed, else None; never fail.
+        """Return a file if it is to be indexed, else None; never raise.
 
-        An unexpected error skips the file and adds a diagnostic.
+        After an unexpected error, the file is skipped and a diagnostic is added.
         """
         try:
             return self._examined(path)

@@ -110,7 +110,10 @@ class _Extraction(Definitions):
     """
 
     def run(self, tree: Tree | None) -> FileFacts:
-        """Handle all matches of the queries in order and return the facts."""
+        """Handle all query matches in order; return the facts of the file.
+
+        Facts are definitions, uses of names, and so on.
+        """
         self.open_module()
         diagnostics: list[tuple[str, str, str, int]] = []
         errors = 0
@@ -150,7 +153,7 @@ class _Extraction(Definitions):
         )
 
     def walk(self, parts: Sequence[Part]) -> None:
-        """Handle the matches of the queries by position, outer before inner.
+        """Handle all query matches in source order, outer matches first.
 
         `parts` has the syntax trees of the whole file and of pieces that were parsed again because of errors. Matches of one node follow
         the order of the query files. Before a match is handled, `self.scope` is set to the definition whose body contains the match. A
@@ -351,8 +354,8 @@ _actions: dict[str, dict[int, Action]] = {}  # by language and pattern: handler,
 def _action(captures: Captures) -> Action:
     """Return (method, main capture, suffix) for matches of a query pattern.
 
-    The names of the pattern's captures determine all three. For the capture `binding.for`, the method is `on_binding`, and the suffix is
-    `for`.
+    A capture is a named part of the pattern. The names of the captures determine all three results. For the capture `binding.for`, the
+    method is `on_binding`, and the suffix is `for`.
     """
     for prefix in _MAIN:
         for capture in captures:

@@ -29,9 +29,9 @@ from graphmem.parsing.extraction import FUNCTION_LIKE, Captures, Extraction, dig
 
 
 class Bindings(Extraction):
-    """Records where names and attributes get values, such as `x = f()`.
+    """Records the places in code where a name or an attribute gets a value.
 
-    The class is the part of extraction for such places, which are called bindings.
+    Such a place, for example `x = f()`, is called a binding. The class is one part of extraction.
     """
 
     def on_binding(self, op: str, node: Node, captures: Captures) -> None:
@@ -100,7 +100,7 @@ class Bindings(Extraction):
         return (first, last) if first == last else (first + 1, max(first + 1, last - 1))
 
     def stands_before(self, target: Node, line: int) -> bool:
-        """Whether a name also occurs to its left on the same line.
+        """Whether a name also occurs earlier on the same line.
 
         A binding is valid for whole lines, so it would also apply to the earlier occurrence. That may be a different variable: in
         `r.Get(func(r *R) {})`, the first `r` is not the parameter `r`. `target` is the name, and `line` is the first line in which the
@@ -231,10 +231,10 @@ class Bindings(Extraction):
         self.elsewhere[self.scope, self.builder.text(node)] = kind
 
     def apply_scope_statements(self) -> None:
-        """Assign names declared `global` or `nonlocal` to their own scope.
+        """Move bindings of `global` and `nonlocal` names to the right scope.
 
-        Their values were recorded in the function with the declaration. The own scope of such a name is the module, or the outer function
-        in which it gets a value.
+        Such a binding was first recorded in the function that contains the `global` or `nonlocal` statement. The right scope is the module
+        for `global`. For `nonlocal`, it is the nearest outer function that binds the name.
         """
         if not self.elsewhere:
             return

@@ -167,9 +167,10 @@ class Definitions(Bindings):
         return ".".join([name, *reversed(parts)])
 
     def on_decorator(self, kind: str, node: Node, captures: Captures) -> None:
-        """Keep a decorator until the definition below it begins.
+        """Record a decorator for the definition to which it belongs.
 
-        In some grammars the decorator is inside the definition, which has then begun. The decorator is added to this definition at once.
+        The decorator is kept until this definition begins. In some grammars, the decorator is inside the definition, which has then already
+        begun. In this case, the decorator is added to the definition at once.
         """
         if node.is_extra:  # a comment between decorators
             return
@@ -235,9 +236,8 @@ class Definitions(Bindings):
     def add_said(self, documented: Node, comment: Node, text: str) -> None:
         """Record the types that a documentation comment declares.
 
-        `text` is the text of the comment, with the line comments above.
-        Types of parameters and results are recorded for the definition `documented`, which is below the comment. Type aliases are recorded
-        for the scope that contains the comment.
+        `text` is the text of the comment, with the line comments above. Types of parameters and results are recorded for the definition
+        `documented`, which is below the comment. Type aliases are recorded for the scope that contains the comment.
         """
         said = self.grammar.helper.documented(self.builder, text)
         if not said:

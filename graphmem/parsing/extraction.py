@@ -399,9 +399,9 @@ def digest(text: bytes) -> str:
 
 
 def one_line(text: str) -> str:
-    """Put source text on one line, cut at `MAX_SIGNATURE`.
+    """Put source text on one line, cut at `MAX_SIGNATURE` characters.
 
-    A sign at the end that opens a body is removed.
+    A `{` or `:` at the end is removed.
     """
     line = " ".join(text.split()).removesuffix("{").rstrip().removesuffix(":").rstrip()
     return line if len(line) <= MAX_SIGNATURE else line[: MAX_SIGNATURE - 1] + "…"

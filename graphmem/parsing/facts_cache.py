@@ -92,7 +92,10 @@ class FactsCache:
             return self._get(file)
 
     def missing(self, files: Iterable[FoundFile]) -> list[FoundFile]:
-        """Return the files for which no results are cached, without reading any."""
+        """Return the files whose results of parsing are not in the cache.
+
+        Only the keys of the cache are read, not the results.
+        """
         try:
             there = set(self._select("SELECT path, content_hash, origin FROM facts", ()))
         except sqlite3.Error as error:

@@ -221,7 +221,7 @@ def languages() -> Mapping[str, LanguageSpec]:
 
 @cache
 def packaged_languages() -> frozenset[str]:
-    """Languages in which the files of one folder are one package."""
+    """Return the languages in which the files of a folder form one package."""
     return frozenset(spec.name for spec in languages().values() if spec.folder_is_package)
 
 

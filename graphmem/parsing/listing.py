@@ -214,7 +214,10 @@ class Listing:
                     waiting.append(path)
 
     def reached(self, paths: Iterable[str]) -> Iterator[str]:
-        """Yield each path in `paths` that `walk` would yield, without a walk."""
+        """Yield those of the given paths that `walk` would yield.
+
+        Only the folders above these paths are examined, not the whole tree.
+        """
         entered: dict[str, bool] = {}
         for path in paths:
             is_open = True
@@ -248,7 +251,7 @@ class Listing:
 
 
 def folders_above(path: str) -> Iterator[str]:
-    """Return the folders above a path, outermost first.
+    """Yield the folders above a path, outermost first.
 
     The first is the root, "". The others end in '/'.
     """

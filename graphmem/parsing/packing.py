@@ -40,7 +40,7 @@ _TEXT: Final = PackedChunkRow._fields.index("packed")
 class Head(NamedTuple):
     """Path, content hash and other properties of a parsed file.
 
-    Every index run needs them. Definitions and references are not among them.
+    Every index run needs these properties. They are much smaller than the definitions and references of the file, which are stored apart.
     """
 
     path: str
@@ -56,8 +56,9 @@ class Head(NamedTuple):
 class Packed(NamedTuple):
     """A parsed file as bytes: its facts, its chunks and its `Head`.
 
-    The `Head` has the properties that every index run needs, such as the path. The facts are compressed as a whole. Each chunk's text is
-    compressed separately, so that the store can keep the same bytes.
+    The facts (definitions, uses of names, and so on) are compressed as a whole. The text of each chunk (piece of the file for search) is
+    compressed separately, so that the store can keep the same bytes. The `Head` has the properties that every index run needs, such as the
+    path.
     """
 
     facts: bytes
@@ -72,9 +73,9 @@ class ParsedFile:
     If the file is packed, each access to `facts` or `chunks` unpacks them again; the objects are not cached.
 
     Args:
-        facts: the facts, or None if `packed` has them.
-        chunks: the chunks, or None if `packed` has them.
-        packed: facts and chunks as bytes.
+        facts: the definitions, uses of names and so on; None if `packed` has them.
+        chunks: the pieces of the file for search; None if `packed` has them.
+        packed: both as bytes, or None.
 
     Attributes:
         head: properties such as the path, which need no unpacking.
@@ -111,7 +112,7 @@ class ParsedFile:
         return unpack_chunks(self._packed.chunks) if self._packed is not None else []
 
     def forget_facts(self) -> None:
-        """Release the packed results of parsing, which the cache has, too.
+        """Release the packed results of parsing; the cache still has them.
 
         The attribute `head`, with the path and similar properties, is kept.
         """
@@ -131,12 +132,12 @@ class ParsedFile:
 
     @property
     def spilled_chunks(self) -> tuple[Any, int]:
-        """(position, number) of the chunks that `spill_chunks` moved to a file."""
+        """Position and number of the chunks that `spill_chunks` moved to a file."""
         return self._spilled
 
     @property
     def packed(self) -> Packed:
-        """Facts and chunks as bytes.
+        """Results of parsing the file, and its chunks, as bytes.
 
         If this object was made without `packed`, every access serialises the file again.
         """
@@ -154,15 +155,18 @@ def head_of(facts: FileFacts) -> Head:
 
 @cache
 def extraction_key(language: str) -> str:
-    """Return a key that changes with the code that parses a language.
+    """Return a key that identifies the version of a language's parser.
 
-    It also changes with the grammar. Cached results with another key are not used.
+    The key changes if the parsing code or the grammar changes. Cached results with another key are not used.
     """
     return extraction_version(language) if language != "text" else f"text {digest('parsing')}"
 
 
 def pack(facts: FileFacts, chunks: list[ChunkRow]) -> Packed:
-    """Serialise the facts and chunks of a file."""
+    """Serialise the facts and the chunks of a parsed file.
+
+    Facts are definitions, uses of names, and so on. Chunks are pieces of the file for search.
+    """
     # marshal is several times faster than pickle, but only supports exact tuples.
     after = _PARAMETERS + 1
     plain = (
@@ -178,7 +182,7 @@ def pack(facts: FileFacts, chunks: list[ChunkRow]) -> Packed:
 
 
 def unpack_facts(data: bytes) -> FileFacts:
-    """Return the facts that were given to `pack`."""
+    """Return the facts of a file (definitions, uses …) that `pack` serialised."""
     plain: Any = marshal.loads(zlib.decompress(data))  # noqa: S302 - our own bytes; zlib's checksum refuses damaged ones
     after = _PARAMETERS + 1
     definitions, imports, bindings, references = plain[_TERMS + 1 : _REFERENCES + 1]
@@ -198,13 +202,13 @@ def unpack_facts(data: bytes) -> FileFacts:
 
 
 def unpack_chunks(data: bytes) -> list[ChunkRow]:
-    """Return the chunks (pieces of a file) that `pack` converted to bytes."""
+    """Return the chunks (pieces of a file for search) that `pack` serialised."""
     rows = packed_chunks(data)
     return [ChunkRow._make((*one[:_TEXT], *inflated(one.packed, one.start_line, one.end_line), one.text_hash)) for one in rows]
 
 
 def packed_chunks(data: bytes) -> list[PackedChunkRow]:
-    """Return the chunks that `pack` converted to bytes, texts compressed.
+    """Return the chunks that `pack` serialised; their texts stay compressed.
 
     A chunk is a piece of a file.
     """
@@ -215,7 +219,7 @@ def packed_chunks(data: bytes) -> list[PackedChunkRow]:
 def collector_paused() -> Iterator[None]:
     """Pause Python's cyclic garbage collector during a `with` block.
 
-    Unpacking creates millions of tuples without cycles, which the collector would scan in vain.
+    Unpacking creates millions of tuples without cycles. The collector would scan them and free nothing.
     """
     was_enabled = gc.isenabled()
     gc.disable()

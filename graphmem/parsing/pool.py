@@ -75,9 +75,10 @@ def parse_files(
     niceness: int = 0,
     marker: Path | None = None,
 ) -> Iterator[ParsedFile]:
-    """Yield the facts and chunks of files, each as soon as it is parsed.
+    """Yield the results of parsing files, each as soon as it is ready.
 
-    Closing the iterator, or an exception in its consumer's loop, ends the workers.
+    A result has the facts (definitions, uses of names, and so on) and the chunks of a file. Closing the iterator, or an exception in the
+    loop that reads it, ends the workers.
 
     Args:
         files: discovered files.
@@ -90,8 +91,8 @@ def parse_files(
         marker: file in which this process records the file that it parses itself; see `parsing.marker`.
 
     Returns:
-        One result per file, in any order. A file that could not be parsed is an empty module with a diagnostic of the code
-        "unreadable", "crashed", "internal" or "timeout".
+        One result per file, in any order. A file that could not be parsed is an empty module with a diagnostic of the code "unreadable",
+        "crashed", "internal" or "timeout".
 
     Raises:
         IndexCancelledError: `cancelled` returned true.
@@ -117,8 +118,8 @@ def _parse_in_process(
 ) -> Iterator[ParsedFile]:
     """Parse files in this process and yield the results.
 
-    Two kinds of files are parsed last, in a worker. These are files that have crashed a process, and files that exceed a short time limit,
-    which could exhaust memory.
+    Some files are parsed last, in a worker process: files during whose parsing an earlier process ended, and files that exceed a short time
+    limit. Files of the second kind could exhaust the memory.
     """
     left: list[FoundFile] = []
     with marking(marker) as said:
@@ -221,9 +222,9 @@ class _Pool:
         self._feed(worker)
 
     def _feed(self, worker: _Worker) -> None:
-        """Give a worker process more files before it is idle.
+        """Give a worker process more files before it runs out of files.
 
-        A worker without files is ended.
+        If no files are left for a worker, the worker is ended.
         """
         while self.waiting and len(worker.pending) <= BATCH:
             worker.give([self.waiting.popleft() for _ in range(min(BATCH, len(self.waiting)))])

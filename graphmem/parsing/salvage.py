@@ -43,7 +43,7 @@ class Part(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The syntax trees of a file, and how many parts could not be parsed."""
+    """The syntax trees of a file, and counts of errors and unreadable lines."""
 
     parts: list[Part]  # the first is the whole file
     errors: int  # places that could not be parsed
@@ -54,8 +54,8 @@ class Reading(NamedTuple):
 def parsed(grammar: Grammar, source: bytes, *, hasty: bool = False) -> Tree | None:
     """Return the syntax tree of a file; None if parsing takes too long.
 
-    If the tree has errors, the language's helper rewrites the source, and the result is parsed too. Of the two trees, the one with fewer
-    lines in errors is returned. `hasty` selects a shorter time limit.
+    If the tree has errors, the language's helper rewrites the source, and the rewritten source is parsed too. Of the two trees, the result
+    is the one with fewer lines inside errors. `hasty` selects a shorter time limit.
     """
     tree = grammar.parse(grammar.helper.prepared(source), hasty=hasty)
     if tree is None or not tree.root_node.has_error:
@@ -66,7 +66,7 @@ def parsed(grammar: Grammar, source: bytes, *, hasty: bool = False) -> Tree | No
 
 
 def read(grammar: Grammar, source: bytes, tree: Tree) -> Reading:
-    """Return the syntax tree of a file and, if it has errors, of its pieces.
+    """Return the syntax tree of a file and, after errors, trees of its pieces.
 
     Each region with errors is parsed again in pieces. The pieces are used only if they contain more definitions than `tree` has in the
     region. All pieces together have the time limit of one file (`PARSE_TIMEOUT_MICROS`). The limit is processor time, so the result does
@@ -115,8 +115,9 @@ def _starts(source: bytes) -> list[int]:
 def _regions(root: Node, source: bytes, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield (first byte, end) of each region with errors at the top level.
 
-    `starts` are the offsets where statements begin. A region begins where a statement begins. It ends where another statement without
-    errors begins, or with the file.
+    `starts` are the offsets where statements begin. A region begins at the last such offset before an error. It ends where the next
+    statement without errors begins, or at the end of the file. If the root node itself is an error, the first region extends to the end of
+    the file.
     """
     end = 0
     for position, child in enumerate(root.children):
@@ -156,7 +157,7 @@ def _pieces(grammar: Grammar, source: bytes, borders: Sequence[int], deadline: f
 
 
 def _definitions(grammar: Grammar, tree: Tree, first: int, last: int) -> int:
-    """Number of definitions that the queries find between two byte offsets."""
+    """Count the definitions that the queries find between two byte offsets."""
     cursor = QueryCursor(grammar.query)
     cursor.set_byte_range(first, last)
     found = {
@@ -198,9 +199,9 @@ def _lost(root: Node) -> set[int]:
 def _errors(root: Node, without: Sequence[tuple[int, int]]) -> Iterator[int]:
     """Yield the row (line counted from 0) of each syntax error; -1 if unknown.
 
-    Errors are nodes of the types ERROR and MISSING. A node that is marked as erroneous, although none of its children is, also counts. The
-    parser has inserted a token there that the tree does not show, such as a line end. Errors that begin in one of the byte ranges `without`
-    are left out.
+    Errors are nodes of the types ERROR and MISSING. Some nodes contain an error although none of their children does, because the parser
+    has inserted a token that the tree does not show, such as a line end. These nodes count as errors, too. Errors that begin in one of the
+    byte ranges `without` are left out.
     """
     pending = [root]
     while pending:

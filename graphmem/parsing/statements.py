@@ -41,9 +41,9 @@ def statement_pieces(tree: Tree | None, source: bytes, start: int, end: int, lim
 
 
 class _Walk:
-    """Joins children of a syntax node to pieces that are as large as possible.
+    """Finds positions in a syntax tree at which a span of code is cut.
 
-    A child too large for one piece is divided into its own children.
+    Pieces become as large as the limit allows. A child node that is too large for one piece is cut between its own children.
     """
 
     def __init__(self, source: bytes, cuts: list[int], start: int, end: int, limit: int) -> None:

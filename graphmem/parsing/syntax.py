@@ -55,10 +55,10 @@ class Syntax:
         return self._part.parse(source)
 
     def kind_ids(self, node_type: str) -> list[int]:
-        """All ids of a node type in the grammar, such as `call`.
+        """Return all numeric ids that a grammar has for a node type.
 
-        A type may have several ids, because of aliases. `node_type` in double quotes, such as `"this"`, is a token of the source and not a
-        named type.
+        A node type, such as `call`, may have several ids, because of aliases. `node_type` in double quotes, such as `"this"`, is a token of
+        the source and not a named type.
         """
         count: int = self.language.node_kind_count
         is_named, plain = not node_type.startswith('"'), node_type.strip('"')

@@ -93,7 +93,7 @@ def _pick(syntax: Syntax, where: Place) -> Pick:
 
 
 def _nothing(node: Node) -> None:
-    """Return None. Stands for a child that the row of the table omits."""
+    """Return None; used for a child that the row of the table does not name."""
 
 
 def _name(syntax: Syntax, entry: TermEntry) -> Build:
@@ -121,7 +121,10 @@ def _dotted(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def _below(builder: TermBuilder, outer: Node, inner: TermIndex) -> TermIndex:
-    """Return the name `outer::inner`, for a qualified name `inner`."""
+    """Return the name `outer::a::b` for the qualified name `a::b`.
+
+    `inner` is the index of the expression `a::b`.
+    """
     found = builder.terms[inner]
     if found[0] == NAME:
         return builder.add((ATTR, builder.term(outer), found[1]))
@@ -394,9 +397,9 @@ def _typed(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def _applied(syntax: Syntax, entry: TermEntry) -> Build:
-    """Make a function that converts types written with signs: `[]T` in Go.
+    """Make a function that converts types with a special syntax: `[]T` in Go.
 
-    The term for `[]T` is that of a generic type `[]` with the argument `T`.
+    Such a type becomes a generic type. For `[]T`, the generic type has the name `[]` and the argument `T`.
     """
     name = str(entry["name"])
     of = entry["of"]

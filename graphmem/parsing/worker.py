@@ -52,9 +52,9 @@ A parser that needs more ends the worker, and only its current file is lost.
 def parse_file(file: FoundFile, project: str, *, hasty: bool = False) -> ParsedFile:
     """Read and parse a file; never raises because of its content.
 
-    With `hasty`, parsing stops after a short time limit. The result then has a diagnostic with the code "timeout". The caller should parse
-    the file in a separate process. The facts in the result have the hash of the bytes that this call read, because the file
-    may have changed since discovery.
+    With `hasty`, parsing stops after a short time limit. The result then has a diagnostic with the code "timeout", and the caller should
+    parse the file in a separate process. The result has the hash of the bytes that this call read, because the file may have changed since
+    discovery.
     """
     try:
         return _parsed(file, Path(file.absolute).read_bytes(), project, hasty)

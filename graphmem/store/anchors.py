@@ -51,7 +51,9 @@ GONE: Final = State(True)
 
 
 def judged(link: Link, state: State, *, moved: bool = False) -> Link:
-    """Return a link from a memory to code with its anchor state updated.
+    """Return a link from a memory to code, with its state updated.
+
+    The state, called anchor, says whether the linked code still exists unchanged.
 
     Args:
         link: (memory, target, role, confidence, body_hash, commit_sha, anchor).
@@ -93,8 +95,8 @@ def real_moves(delta: GraphDelta, now: Mapping[str, State]) -> dict[str, str]:
 def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Mapping[str, State]) -> tuple[list[Link], list[Link]]:
     """Update links of memories after a change of code.
 
-    A link to code also gets its new state, such as "suspect". A moved link is dropped if another link has the same ends. A link to code is
-    dropped only if the other link also has the same role.
+    If an end of a link has moved, the link gets the new id. A link to code also gets its new state, such as "suspect". A moved link is
+    dropped if another link has the same ends. A link to code is dropped only if the other link also has the same role.
 
     Returns:
         Two lists: the links that keep both ends, and the links with a new end.
@@ -153,9 +155,9 @@ class Following:
             self._carry()
 
     def held(self, label: NodeTable) -> set[str]:
-        """Return ids of removed nodes to keep, because memories link to them.
+        """Return ids of nodes that must not be deleted, as memories link to them.
 
-        `label` is the kind of node, such as File. Nodes that move to another id do not have to stay.
+        `label` is the kind of node, such as File. A node whose code moved to another id may be deleted, because its links move with it.
         """
         return self._linked_ids.get(label, set()) - self._moves.keys()
 
@@ -173,7 +175,7 @@ class Following:
                     self._carried.append((pair, pa.schema(zip(names, table.schema.types, strict=True)), moved))
 
     def finish(self) -> None:
-        """Write the moved links and new anchors; call when all nodes are written."""
+        """Write moved links and new link states; call after nodes are written."""
         for pair, schema, links in self._carried:
             fills: dict[str, Any] = {} if pair.edge is RelTable.CO_ACCESSED else {"to": pair.dst}
             columns = zip(schema, zip(*links, strict=True), strict=True)

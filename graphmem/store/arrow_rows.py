@@ -1,6 +1,6 @@
 """Convert rows of graphmem.model to Arrow tables of the database's schema.
 
-Two things are stored in another form:
+Two kinds of values are stored in another form:
 
 * The columns `prefix` and `text` of a chunk are compressed together, to half their size. The engine enlarges a string column in powers of
   two.

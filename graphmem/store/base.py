@@ -126,7 +126,10 @@ class CoAccessRow(NamedTuple):
 
 
 class KeyRow(NamedTuple):
-    """A framework key, such as a route, and the function that handles it."""
+    """A framework key (such as a route or an event) and its handler function.
+
+    The framework finds the function by the key.
+    """
 
     id: str
     kind: str
@@ -199,9 +202,9 @@ class GraphReads(Protocol):
         """Return the content hash of every file by path, paths ascending."""
 
     def framework_keys(self) -> list[KeyRow]:
-        """Return framework keys, such as routes, with their handlers.
+        """Return framework keys, such as routes, with their handler functions.
 
-        The keys are sorted by kind, name and symbol.
+        A framework finds a function by its key. The keys are sorted by kind, name and symbol.
         """
 
     def counts(self) -> GraphCounts:
@@ -232,7 +235,7 @@ class GraphReads(Protocol):
         """
 
     def places(self, file: str) -> bytes:
-        """Return the packed positions at which names are used in a file.
+        """Return the positions in a file at which names are used, as packed bytes.
 
         `file` is the file's id. For an unknown file, the result is b"". `graphmem.runtime.places` unpacks the positions.
         """
@@ -315,11 +318,11 @@ class GraphWrites(Protocol):
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
         """Replace the stored pairs of files that often change together.
 
-        Edges of files that no longer exist are left out.
+        A row with a file that no longer exists is left out.
 
         Args:
-            mark: identifies the state of the change history from which the edges were derived; stored in `meta` as "co_accessed".
-            rows: the edges, one for each direction.
+            mark: identifies the state of the change history from which the rows were derived; stored in `meta` as "co_accessed".
+            rows: the pairs, with one row for each direction.
         """
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
@@ -374,7 +377,7 @@ class LocalFile(Protocol):
     def waste(self) -> int:
         """Estimate how many bytes `compact` would free.
 
-        The estimate is by how many bytes the file has grown since it was last written as a whole.
+        The estimate is the number of bytes by which the file has grown since it was last rewritten as a whole.
         """
 
     def copy_to(self, target: Path) -> None:
@@ -396,11 +399,11 @@ class LocalFile(Protocol):
         """
 
     def announced(self) -> AbstractContextManager[int]:
-        """Announce a change of code that readers see before its commit.
+        """Announce a change of code that in-memory copies show before its commit.
 
         Use in a `with` block that calls `apply` with the change. The block gets the generation (counter of changes) that `apply` will
-        return. Until the end of the block, reads of code and all writes by other threads wait. Reads of memories, `generation` and `meta`
-        do not wait. If the block ends without `apply`, this generation is not used again while the store is open.
+        return. Until the end of the block, reads of code from the database and all writes by other threads wait. Reads of memories,
+        `generation` and `meta` do not wait. If the block ends without `apply`, this generation is not used again while the store is open.
         """
 
     def checkpoint(self) -> None:
@@ -410,7 +413,10 @@ class LocalFile(Protocol):
         """
 
     def held_changes(self) -> int:
-        """Return the number of code changes in RAM, which a checkpoint frees."""
+        """Return how many code changes the engine keeps in RAM.
+
+        A checkpoint frees this memory.
+        """
 
     def rest(self, unused_s: float) -> bool:
         """Close the database file if nothing used it for `unused_s` seconds.
@@ -440,7 +446,7 @@ class Feed(Protocol):
 
     @property
     def note(self) -> str:
-        """The fault that stops the updates from the other server; "" without one."""
+        """The fault that stops updates from the other server; "" if there is none."""
 
     def follow(self, on_code: Callable[[int, GraphDelta | None], object], on_knowledge: Callable[[int], object]) -> None:
         """Call back in a thread for each change of the code and of memories.

@@ -109,7 +109,7 @@ def _labels(transaction: Transaction, delta: GraphDelta) -> LabelOf:
 
 
 def _replace_nodes(transaction: Transaction, label: NodeTable, added: Sequence[Any], removed: Sequence[str]) -> None:
-    """Delete nodes and create new ones: chunks, unresolved calls or positions.
+    """Delete and create nodes: chunks, unresolved calls or name positions.
 
     `removed` are ids to delete. `added` are rows; if a row with the same id is stored, it is deleted first. No edge from another node leads
     to these nodes.
@@ -155,10 +155,10 @@ def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], he
 
 
 def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Collection[str]) -> None:
-    """Delete edges of nodes that are about to be deleted.
+    """Delete the remaining edges of nodes that a change of code removes.
 
     The database deletes only nodes without edges. Edges between code were deleted before. Edges of modules, flows and memories may remain.
-    Nodes that are also in `kept` are not deleted, so they keep the links of memories.
+    A node in `kept` stays in the database, so it keeps its links with memories.
     """
     left = _edges_left(transaction, label, ids)
     for kind, src_label, dst_label, node_id, outward in sorted(left):

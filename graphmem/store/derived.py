@@ -1,7 +1,8 @@
 """Store data derived from the code: modules, flows and more.
 
 All functions work inside the caller's transaction. Modules and flows are derived from one state of the code. Each function replaces all
-stored edges of its kind. A module that no longer exists is deleted, unless a memory is linked to it: then it is marked stale.
+stored edges of its kind. A module that no longer exists is deleted. If a memory is linked to the module, the module is marked as stale
+instead.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def put_modules(
         transaction: an open transaction, which the caller commits.
         modules: all modules, with distinct ids.
         depends_on: dependencies as (id of the dependent module, id of the needed module, number of edges).
-        moment: current time. A removed module that a memory links to is stale since then.
+        moment: current time. A removed module to which a memory links is kept, and marked as stale since this time.
     """
     for pair in (_CONTAINS, _DEPENDS):
         transaction.run("delete_all_edges", **ends(pair))

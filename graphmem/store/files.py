@@ -56,7 +56,7 @@ def beside(path: Path, suffix: str) -> Path:
 
 
 def side_files(path: Path) -> list[Path]:
-    """Return existing log and shadow files that are not empty."""
+    """Return the log and shadow files of a database that are not empty."""
     return [file for file in _sides(path) if file.stat().st_size]
 
 

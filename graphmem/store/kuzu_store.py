@@ -113,7 +113,7 @@ class KuzuStore(StoreReads, StoreChanges):
     Attributes:
         path: resolved path of the database file.
         engine: the engine and its memory sizes.
-        notes: one sentence for each file that was quarantined at open or at recovery.
+        notes: one sentence for each file that was quarantined (renamed because it was unusable) at open or at recovery.
     """
 
     def __init__(self, path: Path, options: OpenOptions, lock: DatabaseLock, query_timeout_s: float) -> None:
@@ -164,9 +164,9 @@ class KuzuStore(StoreReads, StoreChanges):
         return self._write(lambda: self._rebuild(full, checked_meta(meta), keep_code=False))
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of memories and sessions; return its counter.
+        """Commit a change of memories and sessions; return the new counter.
 
-        The counter is that of changes of memories. See `GraphWrites.apply_knowledge`.
+        The counter is the number of committed changes of memories and sessions. See `GraphWrites.apply_knowledge`.
 
         Raises:
             BadInputError: the change contradicts itself, leads to a memory or session that does not exist, has a value that cannot be

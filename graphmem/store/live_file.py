@@ -68,7 +68,7 @@ class LiveFile:
     Attributes:
         path: resolved path of the database file.
         engine: the engine and its memory sizes.
-        notes: one sentence for each file that was quarantined at open or at recovery.
+        notes: one sentence for each file that was quarantined (renamed because it was unusable) at open or at recovery.
     """
 
     def __init__(self, path: Path, options: OpenOptions, lock: DatabaseLock) -> None:
@@ -216,14 +216,17 @@ class LiveFile:
             )
 
     def held_changes(self) -> int:
-        """Return the number of code changes in RAM, which a checkpoint frees."""
+        """Return how many code changes the engine keeps in RAM.
+
+        A checkpoint frees this memory.
+        """
         return self._held
 
     def rest(self, unused_s: float) -> bool:
         """Close the file if it was unused for some time.
 
-        An open engine holds 100 to 350 MB. The file stays locked. The lock file records facts about the closed database, so generations and
-        meta values can be read without the engine. The next other read or write opens the file again in 0.1 s to 0.3 s.
+        An open engine holds 100 to 350 MB. The file stays locked. The lock file records facts about the closed database, so counters of
+        changes and other named values can be read without the engine. Any other read or write opens the file again, in 0.1 s to 0.3 s.
 
         Returns:
             Whether this call closed the file.
@@ -371,7 +374,7 @@ class LiveFile:
     def _let_go_of_changes(self) -> None:
         """Free memory by a checkpoint, if code changes occupy much of it.
 
-        No caller waits for it. If it fails, the next code change tries again.
+        No caller waits for the checkpoint. If it fails, the next code change tries again.
         """
         if self._closed or self._lost or self._reads_only or self._at_rest or self._held < HELD_CHANGES or not self._in_place:
             return

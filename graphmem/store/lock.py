@@ -1,8 +1,8 @@
 """The lock on a database: only one process opens it, and only once.
 
 The engine's own lock is dropped when any handle on the file is closed. The engine also allows a second handle in the same process, which
-loses committed rows. So each process keeps a register of its open databases. A lock file next to the database informs other processes about
-the owner.
+loses committed rows. So each process keeps a register of its open databases. A lock file next to the database tells other processes which
+process has the database open.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ class Holder(TypedDict):
 
 
 class Record(NamedTuple):
-    """Content of the lock file: the owner, and the state of the database."""
+    """Content of the lock file: owner process, and state of the database.
+
+    The owner is the process that has the database open, or had it open last.
+    """
 
     pid: int
     host: str

@@ -1,7 +1,15 @@
 """Open the database at a path safely, with the current schema.
 
-Steps: lock → check the last owner's record → check the file's header → (after a crash) test in a child process → open → migrate. With
-`read_only`, nothing is written, renamed or migrated.
+The steps are:
+
+1. Lock the database.
+2. Read what the last process recorded in the lock file.
+3. Check the header of the database file.
+4. After a crash, open a copy in a child process as a test.
+5. Open the database.
+6. Migrate its tables to the current schema.
+
+With `read_only`, nothing is written, renamed or migrated.
 """
 
 from __future__ import annotations
@@ -90,7 +98,7 @@ def prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record
         previous: the entry in the lock file of the process that last had the database open.
 
     Returns:
-        One sentence for each quarantined file; always empty with `read_only`.
+        One sentence for each file that was quarantined (renamed because it is unusable); always empty with `read_only`.
 
     Raises:
         DatabaseDamagedError, SchemaTooNewError, MigrationError, SettingsError: the file is not a graphmem database, or is incomplete.
@@ -272,10 +280,10 @@ def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) ->
 
 
 def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
-    """Return whether the file is another, intact state of the database.
+    """Return whether the file is an intact database in another state.
 
-    This happens if a person restored an older copy of the database. `previous` is the record in the lock file, which describes the database
-    that was last open.
+    The state is another one if its identity or the number of its last checkpoint differs from `previous`, the record in the lock file. This
+    happens if a person restored an older copy of the database.
     """
     copy = _probe_copy(path)
     try:

@@ -228,7 +228,7 @@ class OverlayStore:
         return dict(sorted(found.items()))
 
     def framework_keys(self) -> list[KeyRow]:
-        """Return framework keys, such as routes, with their handlers."""
+        """Return framework keys, such as routes, with their handler functions."""
         return sorted(self.layer.keys, key=lambda row: (row.kind, row.name, row.symbol_id))
 
     def counts(self) -> GraphCounts:
@@ -272,7 +272,7 @@ class OverlayStore:
         )
 
     def places(self, file: str) -> bytes:
-        """Return the packed positions at which names are used in a file.
+        """Return the positions in a file at which names are used, as packed bytes.
 
         `file` is the file's id. The result is empty for an unknown file.
         """
@@ -324,11 +324,11 @@ class OverlayStore:
     # ---- writing
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Refuse: only `graphmem push` changes a branch."""
+        """Raise an error, because only `graphmem push` changes a branch."""
         raise _only_pushes()
 
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Refuse: only `graphmem push` changes a branch."""
+        """Raise an error, because only `graphmem push` changes a branch."""
         raise _only_pushes()
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
@@ -342,20 +342,26 @@ class OverlayStore:
         self._modules = generation, sorted(rows)
 
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
-        """Ignore the flows: only Cypher reads stored flows, not for a branch."""
+        """Do nothing, because no query of a branch reads stored flows.
+
+        Only Cypher queries read them, and a branch has no Cypher queries.
+        """
 
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
-        """Ignore the edges: only Cypher reads them, and not for a branch."""
+        """Do nothing, because no query of a branch reads these pairs of files.
+
+        Only Cypher queries read them, and a branch has no Cypher queries.
+        """
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
-        """Ignore the rows: a push of the branch contains its framework keys."""
+        """Do nothing, because each push contains the branch's framework keys."""
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
         """Add vectors of texts, keyed by text_hash, to the main line's database."""
         self._base.put_vectors(model, dim, rows)
 
     def forget_vectors(self, model: str) -> int:
-        """Delete nothing: the vectors belong to the main line."""
+        """Delete nothing, because the vectors belong to the main line; return 0."""
         return 0
 
     def set_meta(self, values: Mapping[str, str]) -> None:

@@ -44,13 +44,13 @@ class Pieces:
         return cls(lambda query, **values: connection.arrow(*catalog[query].bind(values)))
 
     def live_chunks(self) -> Iterator[pa.Table]:
-        """Yield all chunks of code and documents that are not stale, in pieces."""
+        """Yield all chunks of the current code and documents, in pieces."""
         return self._pieces("chunks_between", self._last_of(NodeTable.CHUNK))
 
     def nodes(self, label: NodeTable) -> Iterator[pa.Table]:
         """Yield all rows of one node table, such as Symbol, in pieces.
 
-        Stale rows are included. Columns are in the table's order.
+        Stale rows are included: rows of removed code that memories still link to. Columns are in the table's order.
         """
         return self._pieces("dump_nodes_between", self._last_of(label), label=label)
 
@@ -59,9 +59,10 @@ class Pieces:
         return self._pieces("dump_embeddings_between", self._highest("last_embedding", table=table), table=table)
 
     def edges(self, pair: Pair) -> Iterator[pa.Table]:
-        """Yield all edges between two node tables, including stale ones.
+        """Yield all edges between two node tables, including those of stale nodes.
 
-        The columns are the ids of the ends, then the columns in the table's order.
+        A stale node is removed code to which a memory links. The columns are the ids of the two ends, then the columns of the edge table in
+        their order.
         """
         return self._pieces("dump_edges_between", self._last_of(pair.src), **ends(pair))
 

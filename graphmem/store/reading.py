@@ -1,6 +1,6 @@
-"""Read a database file: named queries, consistent snapshots, cached facts.
+"""Read a database file: named queries, consistent snapshots, and caches.
 
-Cached facts can be read without opening the engine.
+Counters of changes and named values are cached. They can be read without opening the engine.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class StoreReads(LiveFile):
         return {row["path"]: row["content_hash"] for row in self.read("file_hashes")}
 
     def framework_keys(self) -> list[KeyRow]:
-        """Return framework keys, such as routes, with their handlers.
+        """Return framework keys, such as routes, with their handler functions.
 
         The keys are sorted by kind, name and symbol.
         """
@@ -124,9 +124,10 @@ class StoreReads(LiveFile):
         return chunk_table(self._ask, ids)
 
     def packed_chunks(self) -> Iterator[pa.Table]:
-        """Yield all chunks of code and documents, in the order of the file.
+        """Yield all chunks, in the order in which the database file stores them.
 
-        They are Arrow tables of bounded size. The column `packed` has prefix and text, compressed.
+        A chunk is a piece of code or of a document. Each result is an Arrow table of bounded size. Its column `packed` has the prefix and
+        the text of each chunk, compressed.
         """
         for piece in Pieces(self._ask).live_chunks():
             yield piece.rename_columns(["packed" if name == "text" else name for name in piece.column_names])
@@ -145,7 +146,7 @@ class StoreReads(LiveFile):
             return rows_of_files(ask, set(paths), set(chunks_of))
 
     def places(self, file: str) -> bytes:
-        """Return the packed positions at which names are used in a file.
+        """Return the positions in a file at which names are used, as packed bytes.
 
         `file` is the file's id. The result is empty for an unknown file.
         """

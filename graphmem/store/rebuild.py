@@ -105,9 +105,9 @@ class Content:
                 yield table, pa.concat_tables(self._read.vectors(table)).combine_chunks()
 
     def edges(self) -> Iterator[tuple[Pair, pa.Table]]:
-        """Yield (table pair, its edges as Arrow) for each pair of node tables.
+        """Yield (edge table with its node tables, edges) for each such pair.
 
-        The columns are the two ends, then the properties.
+        The edges are an Arrow table. Its columns are the two ends, then the properties.
         """
         yield CHUNK_OF, self._linked_chunks()
         fresh = self._delta_edges()
@@ -169,9 +169,9 @@ class Content:
     # ---- edges
 
     def _delta_edges(self) -> dict[Pair, list[pa.Table]]:
-        """Map each table pair to the edges in the change, as Arrow tables.
+        """Map each pair of node tables to the edges that the change adds.
 
-        Arrow tables are used because tuples would need ten times the memory.
+        The edges are Arrow tables, because tuples would need ten times the memory.
         """
         rows: dict[Pair, list[EdgeRow]] = defaultdict(list)
         tables: dict[Pair, list[pa.Table]] = defaultdict(list)

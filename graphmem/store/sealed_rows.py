@@ -40,8 +40,8 @@ def unsealed(knowledge: Knowledge) -> Knowledge:
 def sealed_meta(meta: Mapping[str, str], vault: Vault | None) -> dict[str, str]:
     """Return named values of the database, with secret ones encrypted.
 
-    Only the aliases of search terms are encrypted, which people write. If `vault`, which encrypts, is None, the values are returned
-    unchanged.
+    Only the aliases of search terms are encrypted, because people write them. `vault` does the encryption. If it is None, the values are
+    returned unchanged.
     """
     return {name: vault.seal_text(value, name) if vault is not None and name in _META else value for name, value in meta.items()}
 

@@ -25,9 +25,9 @@ _OUTSIDE_ONLY = re.compile(r"\s*(COPY|CHECKPOINT|BEGIN|COMMIT|ROLLBACK)\b", re.I
 
 
 class CommitError(GraphMemError):
-    """Error of a commit that may have reached the disk or not.
+    """Error of a commit that may or may not have reached the disk.
 
-    Only reopening the file shows which.
+    Only reopening the file shows whether the change is stored.
     """
 
 

@@ -52,7 +52,10 @@ class EdgeChanges:
         self._dropped = self._by_pair(key for key in delta.removed_edges if key not in changed)
 
     def delete(self, transaction: Transaction) -> None:
-        """Delete removed edges and shift lines; call before nodes are written."""
+        """Delete removed edges, and update the line numbers of moved edges.
+
+        Call this before nodes are written.
+        """
         for pair, keys in self._dropped.items():
             few_or_many(
                 transaction, keys, "delete_edge", "delete_edges", ends(pair), lambda key: {"src": key[1], "dst": key[2]}, _key_table

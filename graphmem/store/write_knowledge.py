@@ -75,7 +75,7 @@ def apply_knowledge(transaction: Transaction, delta: KnowledgeDelta, moment: dat
     Args:
         transaction: an open transaction, which the caller commits.
         delta: the change, validated by `check_delta`.
-        moment: current time; a file that is missing in the graph is stored as stale since then.
+        moment: current time. A file that a memory names but the graph lacks is stored as stale (not current) since this time.
         tables: tables of vectors, from which vectors of removed memories are deleted.
 
     Raises:

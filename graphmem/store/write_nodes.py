@@ -35,7 +35,9 @@ _FEW_WRITES: Final = 10  # up to this number symbols are renumbered one by one, 
 
 
 def write_nodes(transaction: Transaction, label: NodeTable, rows: Sequence[Any], before: Mapping[str, Any]) -> None:
-    """Create missing nodes, update changed ones and revive stale ones.
+    """Create missing nodes, update changed nodes, and unmark stale nodes.
+
+    A stale node stands for removed code to which a memory links.
 
     Args:
         transaction: an open transaction.

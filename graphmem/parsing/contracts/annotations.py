@@ -78,10 +78,11 @@ class Annotations:
             yield arguments(self.source.text, after)[0] if self.source.text[after : after + 1] == "(" else []
 
     def _written_in(self, given: Sequence[str], *, only: str = "") -> list[str]:
-        """Return the paths in the arguments `given` to an annotation, as patterns.
+        """Return the paths in the arguments of an annotation, as patterns.
 
-        In a pattern such as `/users/{}`, `{}` stands for a part that is known only at run time. Paths are read from the first argument, and
-        from keywords such as `path`. If `only` names a keyword, paths are read from this keyword alone.
+        `given` has the source text of each argument. In a pattern such as `/users/{}`, `{}` stands for a part that is known only at run
+        time. Paths are read from the first argument, and from keywords such as `path`. If `only` names a keyword, paths are read from this
+        keyword alone.
         """
         found: list[str] = []
         for position, one in enumerate(given):
@@ -135,11 +136,11 @@ class Annotations:
         return text.replace("[controller]", owner).replace("[action]", definition.name)
 
     def _class_prefix(self, definition: Definition, row: Row) -> tuple[str, str, str]:
-        """Return (path prefix, role, service words) of the class of a method.
+        """Return what the class of a method says about the method's routes.
 
-        All three come from the annotations of the class that contains `definition`. `row` names these annotations. The role is "asks" for a
-        class of client methods (an interface that calls a service), else "offers". The service words are the strings in the client's
-        annotation, which name the service; "" for other classes.
+        The result is (path prefix, role, service words), read from the annotations of the class that contains `definition`. `row` names
+        these annotations. The role is "asks" if the class is an interface of client methods, which call a service; else it is "offers". The
+        service words are the strings in the annotation of such a client class, and name the service. For other classes they are "".
         """
         prefix, role, said = "", OFFERS, ""
         if definition.parent <= 0:

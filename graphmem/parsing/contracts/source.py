@@ -56,9 +56,9 @@ class Source:
         self._given: dict[str, list[int]] | None = None
 
     def site(self, reference: Reference, name: str) -> Site | None:
-        """Return the call of `name` at a parsed use, with its argument texts.
+        """Return the call at the position of a use of `name`, with its arguments.
 
-        `reference` has the position of the use. The result is None if the text has no call of `name` there.
+        `reference` is the parsed use of the name, and has the position. The result is None if the text has no call of `name` there.
         """
         line, column = (reference.name_line, reference.name_column) if reference.name_line else (reference.line, reference.column)
         start = self.starts[line - 1] + column

@@ -57,12 +57,18 @@ class Row:
         return not self.on or _any_of(self.on).match(receiver.lower()) is not None
 
     def fits(self, name: str) -> bool:
-        """Whether this row lists the annotation `name`, given without arguments."""
+        """Whether this row of the table lists an annotation.
+
+        `name` is the name of the annotation without arguments, such as `app.get`.
+        """
         return _any_of(self.names).match(name) is not None
 
 
 class Table:
-    """The rows of `grammars/contracts.toml` for one language."""
+    """The rows of `grammars/contracts.toml` for one language.
+
+    They list the calls and annotations that offer or use contracts, such as routes.
+    """
 
     def __init__(self, rows: Sequence[Row], language: str) -> None:
         mine = [row for row in rows if not row.languages or language in row.languages]
@@ -82,7 +88,9 @@ def _any_of(patterns: tuple[str, ...]) -> Pattern[str]:
 
 @cache
 def table_of(language: str) -> Table:
-    """Return the table of contracts for a language.
+    """Return the table of calls and annotations with contracts for a language.
+
+    Contracts are routes, topics and the like.
 
     Raises:
         GrammarError: the file is invalid; the message gives the reason.

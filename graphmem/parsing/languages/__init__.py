@@ -35,10 +35,10 @@ class Narrowing(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """A range of lines that runs only for certain arguments of a function.
+    """Lines that run only if a function's arguments pass certain tests.
 
-    If `op` is "when", the lines run only if all `tests` hold: the branch of `if a is None and b:`. If it is "unless", they run only if at
-    least one test does not hold: the `else` of this `if`.
+    If `op` is "when", the lines run only if every test in `tests` is true. An example is the branch of `if a is None and b:`. If `op` is
+    "unless", the lines run only if at least one test is false. An example is the `else` of the same `if`.
     """
 
     op: Literal["when", "unless"]
@@ -90,23 +90,23 @@ class Helper:
         return {}
 
     def prepared(self, source: bytes) -> bytes:
-        """Return `source` with rewritten code where the grammar would misread it.
+        """Rewrite code that the grammar would misread; return the new source.
 
-        Every parse uses the result. It has the same length and the same line breaks as `source`.
+        The parser always reads the result in place of `source`. The result has the same length and the same line breaks as `source`.
         """
         return source
 
     def mended(self, source: bytes) -> bytes:
-        """Return `source` with rewritten code where the grammar cannot parse it.
+        """Rewrite code that the grammar cannot parse; return the new source.
 
-        The result is used only if the first parse had errors. It has the same length and the same line breaks as `source`.
+        The parser reads the result only if the first parse had errors. The result has the same length and the same line breaks as `source`.
         """
         return source
 
     def imports(self, found: Import) -> tuple[Import, ...]:
         """Return the imports that one import statement stands for.
 
-        `found` is the statement as the query captured it. By default, it is the only import.
+        `found` is the import as the syntax query captured it. By default, the result contains only `found`.
         """
         return (found,)
 
@@ -115,16 +115,16 @@ class Helper:
         return "".join(text.split())
 
     def name(self, text: str) -> str:
-        """Return the name of a definition as qualified names have it.
+        """Return the name of a definition in the form that qualified names use.
 
         `text` is the name in the source. By default, the result is `text`.
         """
         return text
 
     def owner(self, text: str) -> str:
-        """Return the dotted path of the class that owns a definition.
+        """Return the dotted path of the class to which a definition belongs.
 
-        `text` is the source that names the class. For `a::b::f` in C++, the path is `a.b`.
+        `text` is the part of the source that names the class. By default, the result is `text`. For `a::b::f` in C++, the result is `a.b`.
         """
         return text
 
@@ -136,7 +136,7 @@ class Helper:
         return annotation
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
-        """Return byte ranges in which definitions get a further modifier.
+        """Return byte ranges; a definition that begins in one gets a modifier.
 
         Each range is (start, end, modifier). For example, definitions below `private:` get the modifier `private`.
         """
@@ -157,9 +157,9 @@ class Helper:
         return ()
 
     def is_parameter(self, node: Node) -> bool:
-        """Whether a parameter in a header belongs to the header's definition.
+        """Whether a parameter in a function header belongs to that function.
 
-        False if it belongs to another function in the header, such as a function type or a default value.
+        False if the parameter belongs to another function in the header, such as a function type or a function used as a default value.
         """
         return True
 
@@ -182,8 +182,8 @@ class Helper:
     def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
         """Return (name, value) for each name that a syntax node binds implicitly.
 
-        An example is `it` in a Kotlin lambda. Values are indices of expressions. The name `this` stands for an implicit receiver of calls
-        in the node.
+        An example is `it`, the implicit parameter of a Kotlin lambda. Each value is the index of an expression. The name `this` stands for
+        the object on which calls without a receiver are made in the node.
         """
         return ()
 
@@ -195,10 +195,10 @@ class Helper:
         return ()
 
     def demands(self, builder: TermBuilder, node: Node) -> tuple[Demand, ...]:
-        """Return the lines that a condition runs only for certain arguments.
+        """Return lines that run only for certain arguments of the function.
 
-        For `if x is None`, these are the lines of the branch and of the `else`. Type inference uses them to find the result of a call that
-        passes None. `node` is the syntax node that a query captured as `@condition`.
+        `node` is a condition, which a query captured as `@condition`. For the condition of `if x is None`, the results are the lines of the
+        branch and the lines of the `else`. Type inference uses the results to find what a call that passes None returns.
         """
         return ()
 

@@ -101,7 +101,7 @@ MAX_MACRO: Final = 4000
 
 
 def _without_strings(parameters: str, text: str) -> str:
-    """Join the parameters and the text of a macro, with each string as `""`.
+    """Join a macro's parameters and text; replace each string by `""`.
 
     In the result, single blanks separate the tokens, and comments are removed.
     """
@@ -130,7 +130,7 @@ def _bare(match: re.Match[bytes]) -> bytes:
 def _value(match: re.Match[bytes]) -> bytes:
     """Replace a type argument by the last name in it, padded with blanks.
 
-    For `va_arg(list, struct name *)`, `name` stays. If the type has only keywords, as `unsigned long`, it becomes `int`.
+    In `va_arg(list, struct name *)`, the type becomes `name`. A type of keywords only, such as `unsigned long`, becomes `int`.
     """
     first = match.start("type") - match.start()
     names = [name for name in re.finditer(rb"\w+", match["type"]) if name[0] not in _TYPE_WORDS]
@@ -167,7 +167,10 @@ def _result_type(node: Node) -> Node | None:
 
 
 def _templated(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert `name<Type>`; only functions of `typed_results` keep the type."""
+    """Convert the node of `name<Type>` to an expression.
+
+    The type is kept only for functions that the grammar lists in `typed_results`, such as `static_cast<Type>`.
+    """
     name, arguments = node.child_by_field_name("name"), node.child_by_field_name("arguments")
     term = builder.term(name)
     types = [child for child in arguments.named_children if child.type == "type_descriptor"] if arguments is not None else []
@@ -229,10 +232,11 @@ class CFamilyHelper(Helper):
         return builder.add((INDEX, builder.add((NAME, "*")), annotation))
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert `#define name other`, `*p`, `x++` and braces to expressions.
+        """Convert a C or C++ node, such as `*p`, to a term (an expression).
 
-        `what` is the kind of the syntax node. `*p` is converted to an item of `p`, and `&x` to a choice of only `x`. The braces of
-        `return {…}` make an object of the result type. The text of a macro that may contain calls is kept, with strings replaced by `""`.
+        `what` names the conversion, such as "pointer". With "pointer", `*p` becomes an item of `p`, and `&x` gets the value of `x`. With
+        "braces", the braces of `return {…}` become a new object of the function's result type. With "macro", the text of a macro that may
+        contain calls is kept, and each string in the text is replaced by `""`.
         """
         if what == "macro":
             text = builder.text(node).strip()
@@ -298,18 +302,19 @@ class CFamilyHelper(Helper):
     def prepared(self, source: bytes) -> bytes:
         """Replace the macros between `class` and a name by blanks.
 
-        With such a macro, the grammar mistakes the class for a function. The list of exported names of a Windows library (`.def`) is
-        replaced, too: it is not C.
+        With such a macro, the grammar mistakes the class for a function. A file that lists the exported names of a Windows library (`.def`)
+        is replaced completely, because it is not C.
         """
         if _EXPORTS.match(source):
             return re.sub(rb"[^\s]", b" ", source)
         return _FORWARD.sub(_blank, _CLASS.sub(_blank, source))
 
     def mended(self, source: bytes) -> bytes:
-        """Replace unknown macros before, in and after a declaration by blanks.
+        """Replace macros before, inside and after declarations by blanks.
 
-        Brackets around the name of a function, and the type in `va_arg(list, type)`, are replaced, too. The result is used only if the
-        first parse had errors. All other code keeps its position.
+        Brackets around the name of a function are replaced by blanks as well. The type in `va_arg(list, type)` becomes a single name. If an
+        `#if` divides a statement, only the first branch of the `#if` stays. The result is used only if the first parse had errors. All
+        other code keeps its position.
         """
         found = _AFTER.sub(_blank_after, _ALONE.sub(_blank_alone, self.prepared(source)))
         found = _BRACKETED.sub(_bare, _BETWEEN.sub(_blank, _BEFORE.sub(_blank, found)))

@@ -1,4 +1,4 @@
-"""Leave out branches of `#if` that divide a statement."""
+"""Replace branches by blanks where an `#if` cuts through a statement."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _conditions(source: bytes) -> Iterator[list[re.Match[bytes]]]:
 
 
 def _is_whole(source: bytes, directives: list[re.Match[bytes]]) -> bool:
-    """Whether an `#if` separates whole statements or whole declarations.
+    """Whether all branches of an `#if` are whole statements or declarations.
 
     `directives` are the `#if`, its `#endif` and the directives between them. The result is False if a branch begins or ends inside a
     statement or a header.

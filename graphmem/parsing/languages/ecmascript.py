@@ -113,7 +113,7 @@ class EcmascriptHelper(Helper):
         return super().docstring(plain[: tag.start()] if tag else plain)
 
     def prepared(self, source: bytes) -> bytes:
-        """Replace all of a Vue or Svelte component except its code by blanks."""
+        """Replace everything but code in a Vue or Svelte component by blanks."""
         return code_of(source)
 
     def mended(self, source: bytes) -> bytes:
@@ -313,8 +313,8 @@ def _function_type(builder: TermBuilder, node: Node) -> TermIndex:
 def _rest(builder: TermBuilder, node: Node) -> list[TermIndex]:
     """Return the types of the parameters that `...rest: Type` stands for.
 
-    `node` is the type. An array type gives its item type four times. A tuple type gives the type of each of its items, which may be named
-    or spread.
+    `node` is the type. An array type stands for four parameters of its item type. A tuple type stands for one parameter for each item; an
+    item may have a name or be a rest element.
     """
     if node.type == "array_type":
         return [builder.term(_first(node))] * _REST

@@ -1,6 +1,7 @@
-"""Reserved names that stand for special JavaScript expressions in terms.
+"""Reserved names that mark special JavaScript expressions, such as casts.
 
-An example is the name for a cast. Source code cannot contain these names, so they cannot be confused with names of a program.
+The parser stores a cast as a call of such a name. Source code cannot contain the reserved names, so they cannot be confused with names of a
+program.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class JavaHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a Java syntax node to a term (an expression).
 
-        `what` names the conversion, such as "constructor" for `this(…)`. Such nodes mean different things in different places.
+        `what` names the conversion, such as "constructor" for `this(…)`. The meaning of such a node depends on its context.
         """
         if what == "creation":
             named = node.child_by_field_name("type")

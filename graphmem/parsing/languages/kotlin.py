@@ -80,7 +80,7 @@ class KotlinHelper(Helper):
     def owner(self, text: str) -> str:
         """Return the name of the type that an extension function extends.
 
-        Type arguments and the sign of a nullable type are left out: `List` for `List<T>?`.
+        Type arguments and the `?` of a nullable type are left out. For `List<T>?`, the result is `List`.
         """
         plain, before = text.strip().strip("()?"), ""
         while plain != before:
@@ -263,9 +263,9 @@ def _body_of(source: bytes, at: int) -> int:
 
 
 def _closed(source: bytes, at: int, limit: int) -> int:
-    """Return the offset after the closing bracket for the one at `at`.
+    """Return the offset after the bracket that closes the one at `at`.
 
-    The result is -1 if the bracket is not closed.
+    The result is -1 if the bracket is not closed before the offset `limit`.
     """
     opening, closing = source[at : at + 1], _CLOSING[source[at : at + 1]]
     depth = 0

@@ -75,9 +75,10 @@ def _holds(test: Node, first: int, last: int) -> Narrowing:
 
 
 def _tests(node: Node, *, is_true: bool) -> Iterator[Node]:
-    """Yield the `instanceof` tests that follow from a condition.
+    """Yield the `instanceof` tests that a condition proves to be true.
 
-    If the condition is true (`is_true`), these are tests joined by `&&`. If it is false, they are negated tests joined by `||`.
+    If the condition is true (`is_true`), these are the tests joined by `&&`. If the condition is false, they are the negated tests (`!`)
+    joined by `||`.
     """
     if node.type == "parenthesized_expression" and node.named_children:
         yield from _tests(node.named_children[0], is_true=is_true)

@@ -57,9 +57,10 @@ class PythonHelper(Helper):
         return tuple(found)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Convert `yield x` to a term (an expression) of the type that is sent.
+        """Return a term (an expression) for the value that `yield x` returns.
 
-        The annotation of the generator declares it: in `-> Generator[A, B, None]` it is `B`.
+        This is the value that a caller sends to the generator. The annotation of the generator declares its type, for example `B` in `->
+        Generator[A, B, None]`. Without such an annotation, the value is unknown.
         """
         if what != "yield":
             return super().helper_term(builder, node, what)
@@ -76,8 +77,8 @@ class PythonHelper(Helper):
     def demands(self, builder: TermBuilder, node: Node) -> tuple[Demand, ...]:
         """Return the lines that an `if` runs only for certain arguments.
 
-        These are the lines of the branch and the lines that run only if the condition is false. The latter are the `else`, or all lines
-        after a branch that exits. A range of lines without `return` or `yield` is left out: it does not affect the function's result.
+        These are the lines of the branch, and the lines that run only if the condition is false: the `else`, or all lines after a branch
+        that exits. A range of lines without `return` or `yield` is left out, because it does not affect the function's result.
         """
         statement = node.parent
         if statement is None or statement.type not in ("if_statement", "elif_clause"):
@@ -104,9 +105,9 @@ class PythonHelper(Helper):
 
 
 def _is_used_otherwise(builder: TermBuilder, found: Narrowing, expression: Node) -> bool:
-    """Whether the alternative of a conditional expression uses a variable.
+    """Whether the `else` part of a conditional expression uses a variable.
 
-    `found` is the range of lines in which the test holds. Uses on other lines do not count.
+    `found` has the variable, and the lines in which its class is known. An `else` part that begins below these lines does not count.
     """
     alternative = expression.named_children[-1]
     if alternative.start_point.row + 1 > found.last_line:
@@ -122,10 +123,10 @@ def _returns(builder: TermBuilder, start: int, end: int) -> bool:
 
 
 def _demanded(node: Node) -> tuple[tuple[tuple[Node, str], ...], bool]:
-    """Return (tests, is_whole) for a condition.
+    """Return the tests in a condition, and whether it has no other parts.
 
-    A test is (name, demand), such as (`x`, "none") for `x is None`. The condition holds only if all tests hold. `is_whole` says whether the
-    condition consists of these tests alone, joined by `and`.
+    A test is (name, demand), such as (`x`, "none") for `x is None`. The condition is true only if all tests are true. The second result is
+    true if the condition consists only of these tests, joined by `and`.
     """
     if node.type == "parenthesized_expression" and node.named_child_count == 1:
         return _demanded(node.named_children[0])
@@ -172,8 +173,8 @@ def _opposite(need: str) -> str:
 def _otherwise(node: Node, statement: Node, branch: Node) -> Iterator[Narrowing]:
     """Yield the types that are known where an `isinstance` condition is false.
 
-    They are known in the `else`. Without an `else`, they are known in the lines after the `if`, provided that the branch exits (`return`,
-    `raise`, …).
+    The types are known in the `else`. If the `if` has no `else` and its branch exits (`return`, `raise`, …), the types are known in the
+    lines after the `if`.
 
     Args:
         node: the condition.

@@ -103,7 +103,7 @@ class RubyHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a Ruby syntax node to a term (an expression).
 
-        `what` names the conversion, such as "super". Such nodes mean different things in different places.
+        `what` names the conversion, such as "super". The meaning of such a node depends on its context.
         """
         if what == "instance" and not _in_class(node):  # of the blocks of a test
             return builder.add((NAME, builder.text(node)))
@@ -156,11 +156,15 @@ class RubyHelper(Helper):
         return text.removeprefix(":")
 
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
-        """Map parameters to the types that `@param` declares, and "return"."""
+        """Map parameters and "return" to the types that a comment declares."""
         return ruby_docs.declared_types(builder, text)
 
     def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
-        """Return what `yield` passes, and what a call binds by its block."""
+        """Return (name, value) for the names that a `yield` or a call binds.
+
+        A `yield` binds a reserved name to the values that the block gets. A call with a block binds the block's parameters and its `self`;
+        see `ruby_blocks`.
+        """
         return ruby_blocks.of_yield(builder, node) if node.type == "yield" else tuple(ruby_blocks.of_call(builder, node))
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
@@ -168,17 +172,18 @@ class RubyHelper(Helper):
         return tuple(ruby_tests.narrowings(builder.source, node))
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> TermIndex:
-        """Return the method that a delegating method calls.
+        """Return the method to which a delegating method passes its calls.
 
-        `node` is the call that declares it, such as `delegate :title, to: :book` or `def_delegators :@book, :title`. `target` is its name.
+        `node` is the call that declares the delegating method, such as `delegate :title, to: :book` or `def_delegators :@book, :title`.
+        `target` is the syntax node of the delegating method's name.
         """
         return _delegated(builder, node, target)
 
 
 def _own(builder: TermBuilder, name: str) -> TermIndex:
-    """Return the method that a call without a receiver names.
+    """Return the term (expression) for a method called without a receiver.
 
-    `new` is always a method of the class of the code, also where a class around it defines a `new` of its own.
+    The name `new` becomes `self.new`. It is therefore not looked up in outer classes, which may define a `new` of their own.
     """
     return builder.add((ATTR, builder.add((SELF,)), name)) if name == "new" else builder.add((NAME, name))
 
@@ -199,7 +204,7 @@ def _sent(builder: TermBuilder, node: Node, name: str, arguments: tuple[TermInde
 def _delegated(builder: TermBuilder, node: Node, target: Node) -> TermIndex:
     """Return the expression `object.method` to which a method delegates.
 
-    The object is the value of an attribute or an instance variable of an object of the class around `node`.
+    The object is an attribute or an instance variable of the class around `node`, or a constant.
     """
     around = node.parent
     while around is not None and around.type not in ("class", "module"):
@@ -246,9 +251,9 @@ def _binary(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _names_method(builder: TermBuilder, node: Node) -> bool:
-    """Whether a symbol names a method in a call such as `alias_method`.
+    """Whether a symbol is the name of a method, as in `alias_method :a, :b`.
 
-    The arguments are names of methods, such as `:size` in `alias_method :length, :size`.
+    True in an `alias` statement, and in the arguments of calls such as `alias_method` and `delegate`.
     """
     around = node.parent
     if around is not None and around.type == "argument_list" and around.parent is not None:
@@ -296,10 +301,10 @@ def _is_call(builder: TermBuilder, node: Node) -> bool:
 
 
 def _calls(builder: TermBuilder, root: Node) -> dict[int, bool]:
-    """Return, for each identifier's node id, whether the identifier is a call.
+    """Map the node id of each identifier to whether the identifier is a call.
 
-    The identifier `total` is a call unless a local variable of this name is visible there. Two kinds are never calls: identifiers in a
-    definition's header, and the method name in `a.total`, where the whole node is the call.
+    The identifier `total` is a call unless a local variable of this name is visible there. An identifier in a definition's header is never
+    a call. The method name in `a.total` is not a call either, because the whole node is the call.
     """
     names: list[set[str]] = [set()]  # local variables of each scope
     around = [-1]  # the scope whose variables each scope sees

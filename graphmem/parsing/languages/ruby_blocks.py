@@ -1,7 +1,8 @@
-"""Blocks of Ruby: the values and the receiver that a method gives them.
+"""Names for the values and the `self` that Ruby methods give their blocks.
 
-A method that runs `yield x`, `block.call(x)` or `instance_eval(&block)` binds two names that no source can write. `PASSED` has the tuple of
-values that the block gets, and `RECEIVER` has the object that is `self` in the block. A block asks the called method for them.
+A method can run its block by `yield x`, `block.call(x)` or `instance_eval(&block)`. For such a method, two reserved names are bound that
+Ruby code cannot contain. `PASSED` stands for the tuple of values that the block gets. `RECEIVER` stands for the object that is `self` in
+the block. Where a call has a block, the block's parameters and its `self` refer to these two names of the called method.
 """
 
 from __future__ import annotations
@@ -53,16 +54,20 @@ _OF_LIBRARY: Final = frozenset(
 
 
 def of_yield(builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
-    """Return what `yield a, b` passes to the block: the tuple `a, b`."""
+    """Return the reserved name `PASSED` with the arguments of a `yield`.
+
+    For `yield a, b`, the result is ((`PASSED`, the tuple `a, b`),).
+    """
     given = next((child for child in node.named_children if child.type == "argument_list"), None)
     return ((PASSED, _tuple_of(builder, given)),)
 
 
 def of_call(builder: TermBuilder, node: Node) -> Iterator[tuple[str, TermIndex]]:
-    """Yield (name, value) for the names that a call binds by its block.
+    """Yield (name, value) for each name that a call and its block bind.
 
-    A call with a block binds the block's parameters and its receiver, which has the name `this`. A call that runs or passes on the block of
-    the method around it binds `PASSED` and `RECEIVER` of this method.
+    A call with a block binds the parameters of the block, and the name `this` for the object that is `self` in the block. A call may also
+    run or pass on the block of the method that contains the call. For this method, the call then binds the reserved names `PASSED` and
+    `RECEIVER`.
     """
     receiver, arguments, block = (node.child_by_field_name(field) for field in ("receiver", "arguments", "block"))
     method = node.child_by_field_name("method")
@@ -108,9 +113,9 @@ def _of_block(
 
 
 def _of_group(builder: TermBuilder, arguments: Node | None, block: Node) -> Iterator[tuple[str, TermIndex]]:
-    """Yield (name, value) for the names that a group of tests has.
+    """Yield (name, value) for each name that a group of RSpec tests defines.
 
-    They are those of `let` and `subject`, and of `described_class` in `describe Name do`.
+    The names are those of `let` and `subject`. For `describe Name do`, `described_class` is also a name.
     """
     lazy = dict(_lazy_names(builder, block))
     for name, value in lazy.items():
@@ -124,7 +129,10 @@ def _of_group(builder: TermBuilder, arguments: Node | None, block: Node) -> Iter
 
 
 def names_of_group(builder: TermBuilder, block: Node) -> Iterator[str]:
-    """Yield the names that the block of a group of tests has, see `_of_group`."""
+    """Yield the names that a group of tests defines for its block.
+
+    See `_of_group` for the names.
+    """
     call = block.parent
     method = call.child_by_field_name("method") if call is not None and call.type == "call" else None
     if call is None or method is None or builder.text(method) not in _GROUPS:
@@ -151,7 +159,11 @@ def _lazy_names(builder: TermBuilder, block: Node) -> Iterator[tuple[str, Node]]
 
 
 def _handed_on(builder: TermBuilder, receiver: Node | None, name: str, arguments: Node | None) -> Iterator[tuple[str, TermIndex]]:
-    """Yield what the block of a method gets that passes its block to a call."""
+    """Yield what a block gets if its method passes the block on to a call.
+
+    The results are (`PASSED`, values) and (`RECEIVER`, the object that is `self` in the block). The other parameters describe the call to
+    which the block is passed.
+    """
     if name in EVALUATES:
         yield RECEIVER, builder.term(receiver) if receiver is not None else builder.add((SELF,))
         if name.endswith("exec"):
@@ -179,7 +191,10 @@ def of_symbol(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _callee(builder: TermBuilder, receiver: Node | None, name: str) -> TermIndex:
-    """Return the called method; `new` is the method `initialize`."""
+    """Return the term (expression) for the method that a call runs.
+
+    For a call of `new`, it is the method `initialize`, which gets the block.
+    """
     name = "initialize" if name == "new" else name
     if receiver is None:
         return builder.add((NAME, name))
@@ -214,7 +229,7 @@ def _calls_own(block: Node) -> bool:
 
 
 def _first(call: Node) -> Node:
-    """Return the innermost call of a chain `a.b.c`: the one of `a`."""
+    """Return the innermost call of a chain: `a.b` for `a.b.c`."""
     while (receiver := call.child_by_field_name("receiver")) is not None and receiver.type == "call":
         call = receiver
     return call

@@ -27,7 +27,7 @@ _OF_LANGUAGE: Final = frozenset(
 
 
 def declared_types(builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
-    """Map parameters to the types that a comment declares, and "return"."""
+    """Map parameters and "return" to the types that a comment declares."""
     found: dict[str, TermIndex] = {}
     for match in _TAG.finditer(text) if "[" in text and "@" in text else ():
         name = "return" if match["tag"] == "return" else (match["before"] or match["after"] or "").strip()
@@ -38,7 +38,10 @@ def declared_types(builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
 
 
 def _types(builder: TermBuilder, text: str) -> Iterator[TermIndex]:
-    """Yield the classes in a type such as `A, Array<B>, nil`."""
+    """Yield an expression for each type in a list such as `A, Array<B>, nil`.
+
+    Types of Ruby itself, such as `nil` and `String`, are left out. A collection such as `Set<B>` becomes `Array[B]`.
+    """
     for part in _parts(text):
         inside = _LIST.fullmatch(part)
         if inside is not None:
@@ -53,7 +56,7 @@ def _types(builder: TermBuilder, text: str) -> Iterator[TermIndex]:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Yield the alternatives of a type, which commas outside brackets divide."""
+    """Split a type into its alternatives at commas and `|` outside brackets."""
     depth, start = 0, 0
     for position, sign in enumerate(text):
         depth += (sign in "<({") - (sign in ">)}")

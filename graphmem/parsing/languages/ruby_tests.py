@@ -1,4 +1,7 @@
-"""Classes that Ruby tests imply: `is_a?`, `Name === x`, `when Name`."""
+"""Find the classes of variables that conditions imply, as in `x.is_a?(A)`.
+
+Other such conditions are `Name === x` and `case x` with `when Name`.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,10 @@ def _narrowed(condition: Node, is_true: bool, first: int, last: int) -> Iterator
 
 
 def _of_case(branch: Node) -> Iterator[Narrowing]:
-    """Yield what `case x` with `when A, B` or `in A` implies for `x`."""
+    """Yield the classes that a branch `when A, B` or `in A` implies.
+
+    They are classes of the value `x` in `case x`.
+    """
     case = branch.parent
     target = case.child_by_field_name("value") if case is not None else None
     patterns = branch.children_by_field_name("pattern")
@@ -66,9 +72,10 @@ def _of_case(branch: Node) -> Iterator[Narrowing]:
 
 
 def _tests(node: Node, *, is_true: bool) -> Iterator[tuple[Node, Node]]:
-    """Yield (value, class) for the tests that follow from a condition.
+    """Yield (value, class) of each test that a condition proves to be true.
 
-    If the condition is true (`is_true`), these are tests joined by `&&`. If it is false, they are negated tests joined by `||`.
+    If the condition is true (`is_true`), these are the tests joined by `&&`. If the condition is false, they are the negated tests (`!`)
+    joined by `||`.
     """
     sign = node.child_by_field_name("operator")
     if node.type == "parenthesized_statements" and len(node.named_children) == 1:
@@ -95,6 +102,6 @@ def _tells(name: Node) -> bool:
 
 
 def _exits(source: bytes, branch: Node) -> bool:
-    """Whether a branch leaves the block: it ends in `return` or `raise`."""
+    """Whether a branch ends in `return`, `raise`, `next`, `break` or the like."""
     last = branch.named_children[-1] if branch.type == "then" and branch.named_children else branch
     return last.type in _EXITS or source[last.start_byte : last.start_byte + 6] in (b"raise ", b"raise(")

@@ -45,10 +45,10 @@ class RustHelper(Helper):
     """Helper for Rust: import trees, macros, patterns, and blocks as values."""
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
-        """Mark definitions that only builds of tests or of checking tools contain.
+        """Mark definitions that exist only in builds for tests or for checkers.
 
-        Each result is (start, end, "overload"), with byte offsets. A definition there gets the modifier `overload`. A use of its name then
-        refers to the definition of the same name in normal builds.
+        Each result is (start, end, "overload"), with byte offsets. A definition that begins between these offsets gets the modifier
+        `overload`. A use of its name then refers to the definition of the same name in normal builds.
         """
         return [(match.end(), match.end() + 1, "overload") for match in _OTHER_BUILD.finditer(source)]
 
@@ -108,7 +108,7 @@ class RustHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a Rust syntax node to a term (an expression).
 
-        `what` names the conversion, such as "macro". Such nodes mean different things in different places.
+        `what` names the conversion, such as "macro". The meaning of such a node depends on its context.
         """
         if what == "self":  # `self::a` is a path that begins in the module
             around = node.parent

@@ -47,7 +47,7 @@ def apply_knowledge(queries: Queries, delta: KnowledgeDelta, vectors: Vectors | 
         queries: queries in an open transaction, which the caller commits.
         delta: the change, validated by `check_delta`.
         vectors: the validated vectors.
-        moment: current time, naive UTC; a file that is missing in the graph is stored as stale since then.
+        moment: current time, naive UTC. A file that a memory names but the graph lacks is stored as stale (not current) since this time.
 
     Raises:
         BadInputError: a link leads to a memory or session that does not exist.

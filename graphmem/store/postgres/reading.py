@@ -77,7 +77,7 @@ class PostgresReads:
             return dict(queries.rows("file_hashes"))
 
     def framework_keys(self) -> list[KeyRow]:
-        """Return framework keys, such as routes, with their handlers.
+        """Return framework keys, such as routes, with their handler functions.
 
         The keys are sorted by kind, name and symbol.
         """
@@ -131,7 +131,7 @@ class PostgresReads:
             )
 
     def places(self, file: str) -> bytes:
-        """Return the packed positions at which names are used in a file.
+        """Return the positions in a file at which names are used, as packed bytes.
 
         `file` is the file's id. The result is empty for an unknown file.
         """
@@ -189,7 +189,7 @@ def _sorted(table: pa.Table) -> pa.Table:
 def _live_edges(edges: pa.Table, nodes: Sequence[pa.Table]) -> pa.Table:
     """Return the edges whose two ends are both among given nodes.
 
-    `nodes` are tables of all nodes that are not stale. The result is sorted by (kind, src, dst).
+    `nodes` are tables of all current nodes, without removed code to which memories link. The result is sorted by (kind, src, dst).
     """
     ids = pa.concat_arrays([table["id"].combine_chunks() for table in nodes])
     ids = ids.take(pc.sort_indices(ids))
