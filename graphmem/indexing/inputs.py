@@ -99,8 +99,9 @@ class Inputs:
     def load(self, run: str, layout: str) -> Dependencies | None:
         """Return the dependencies of all files, as an index run stored them.
 
-        `run` is the run, and `layout` identifies the project's layout, such as its import directories. The result is None if the stored
-        data is damaged, or belongs to another run or layout.
+        Dependencies are the parts of other files that were read to resolve a file. `run` is the index run, and `layout` identifies the
+        project's layout, such as its import directories. The result is None if the stored data is damaged, or belongs to another run or
+        layout.
         """
         if self._connection is None:
             return None

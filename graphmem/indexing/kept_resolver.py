@@ -247,10 +247,10 @@ class KeptResolver:
             self._parsing.load_grammar(found)
 
     def end_warming(self) -> None:
-        """Prepare the answers that `answer_ahead` cached for the next run.
+        """Index the results that `answer_ahead` cached, for use in the next run.
 
-        Each answer is indexed by the inputs (parts of files) from which it was computed. When a file changes, the answers that depend on it
-        are found and dropped.
+        The index has, for each input (part of a file), the results that were computed from it. When a file changes, the results that depend
+        on it are found and dropped.
         """
         if self._resolver is not None:
             self._resolver.index_answers()

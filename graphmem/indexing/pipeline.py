@@ -251,7 +251,10 @@ class Indexer:
         return self._done(mode, meter, look, notes, on_progress)
 
     def _keep_past(self, undo: Undo | None, meta: Mapping[str, str], notes: PackedRows[Diagnostic]) -> None:
-        """Store the state of the graph that this run replaces, to read it later."""
+        """Store the state of the graph that this run replaces.
+
+        It can be read later as an earlier state.
+        """
         before = self._store.meta()
         try:
             if undo is None:
@@ -283,7 +286,7 @@ class Indexer:
         self._kept.answer_ahead(path)
 
     def end_warming(self) -> None:
-        """Prepare the answers that `answer_ahead` cached for the next run."""
+        """Index the results that `answer_ahead` cached, for use in the next run."""
         self._kept.end_warming()
 
     def let_go(self) -> bool:

@@ -27,7 +27,9 @@ class Piece(NamedTuple):
 
 
 class Spill:
-    """Bytes in memory, or in an unnamed file if there are many.
+    """Temporary store for bytes: in memory or, if there are many, in a file.
+
+    The file has no name.
 
     Args:
         folder: directory of the file.

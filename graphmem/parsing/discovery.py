@@ -49,7 +49,7 @@ _HASH_SIZE: Final = 16  # bytes: blake2b-128
 
 
 class FoundFile(NamedTuple):
-    """A file that discovery found and that is to be indexed."""
+    """A file to index, as the search of a directory tree found it."""
 
     path: str  # from the root, with '/'
     absolute: str
@@ -59,7 +59,10 @@ class FoundFile(NamedTuple):
 
 
 class Discovery(NamedTuple):
-    """Result of searching a directory tree: files to index, counts of others."""
+    """Result of searching a directory tree: files to index, and skipped ones.
+
+    The field `skipped` has the number of skipped files for each reason to skip.
+    """
 
     files: list[FoundFile]  # sorted by path
     skipped: dict[str, int]  # reason → files (or folders where a walk stopped), sorted by reason

@@ -112,11 +112,11 @@ class Bindings(Extraction):
         return re.search(rf"\b{re.escape(self.builder.text(target))}\b", left) is not None
 
     def bind(self, target: Node, op: str, value: OptionalTerm, annotation: OptionalTerm, statement: Node, lines: tuple[int, int]) -> None:
-        """Add the bindings of an assignment's target.
+        """Record that a statement gives values to the names in its target.
 
-        For a target of several names, such as `a, b`, each name gets a binding with its part of `value`. `op` is the kind of binding, such
-        as "assign" or "for". `statement` is the syntax node of the assignment. `lines` is the range of lines to store in each binding; see
-        `add_binding`.
+        For a target of several names, such as `a, b`, each name gets a binding (a record of its value) with its part of `value`. `op` is
+        the kind of binding, such as "assign" or "for". `statement` is the syntax node of the assignment. `lines` is the range of lines to
+        store in each binding; see `add_binding`.
         """
         builder = self.builder
         shape = self.pattern_kinds.get(target.kind_id)

@@ -36,7 +36,7 @@ class Definitions(Bindings):
     """The part of extraction that records definitions and their headers."""
 
     def on_definition(self, kind: str, node: Node, captures: Captures) -> None:
-        """Begin a named definition; a definition with a body becomes a scope.
+        """Begin a named definition; one with a body becomes the current scope.
 
         `kind` is the kind of definition, such as "class". `captures` has the syntax nodes of its parts, such as the name and the body. If
         several query patterns match the same `node`, the first pattern is used.
@@ -184,9 +184,10 @@ class Definitions(Bindings):
             inside.decorators = earlier + inside.decorators
 
     def on_wrapper(self, kind: str, node: Node, captures: Captures) -> None:
-        """Record the syntax node around a definition, with its modifiers.
+        """Record the syntax node that encloses a definition, and its modifiers.
 
-        An example of such a `node` is an `export` statement. The definition gets the span of this node, and the modifiers captured in it.
+        An example of such a `node` is an `export` statement. The definition gets the span of this node, and the modifiers that the query
+        captured in the node.
         """
         wrapped = captures["wrapped"][0].id
         self.wrappers.setdefault(wrapped, node)
@@ -258,9 +259,9 @@ class Definitions(Bindings):
         self.definitions[self.scope].branches += 1
 
     def on_block(self, kind: str, node: Node, captures: Captures) -> None:
-        """Record where a block of statements ends, for the bindings inside it.
+        """Record where a block of statements ends.
 
-        `node` is the syntax node of the block.
+        `node` is the syntax node of the block. Every binding (`x = f()`) in the block stores the last line of the block.
         """
         self.blocks.append((node.end_byte, self.line(max(node.start_byte, node.end_byte - 1))))
 

@@ -138,7 +138,7 @@ def compile_query(name: str, language: Language) -> Query:
 
 
 def _check_part(name: str, file: str, part: str, language: Language) -> None:
-    """Compile one tree-sitter query file alone, so that errors name its line."""
+    """Compile one tree-sitter query file alone; an error names a line of it."""
     try:
         _keep.append(Query(language, part))
     except QueryError as error:

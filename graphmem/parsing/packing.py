@@ -182,7 +182,7 @@ def pack(facts: FileFacts, chunks: list[ChunkRow]) -> Packed:
 
 
 def unpack_facts(data: bytes) -> FileFacts:
-    """Return the facts of a file (definitions, uses …) that `pack` serialised."""
+    """Return the results of parsing a file (its facts) that `pack` serialised."""
     plain: Any = marshal.loads(zlib.decompress(data))  # noqa: S302 - our own bytes; zlib's checksum refuses damaged ones
     after = _PARAMETERS + 1
     definitions, imports, bindings, references = plain[_TERMS + 1 : _REFERENCES + 1]

@@ -84,7 +84,7 @@ def states(delta: GraphDelta) -> dict[str, State]:
 
 
 def real_moves(delta: GraphDelta, now: Mapping[str, State]) -> dict[str, str]:
-    """Return the old and new ids of code that was moved or renamed.
+    """Map the old ids to the new ids of code that was moved or renamed.
 
     Links of memories follow these moves. `now` is the result of `states` for `delta`. A move in `delta.moves` counts only if the new node
     exists and the old node is gone.

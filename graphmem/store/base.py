@@ -199,7 +199,7 @@ class GraphReads(Protocol):
         """
 
     def file_hashes(self) -> dict[str, str]:
-        """Return the content hash of every file by path, paths ascending."""
+        """Map the path of each file, ascending, to the hash of its content."""
 
     def framework_keys(self) -> list[KeyRow]:
         """Return framework keys, such as routes, with their handler functions.
@@ -260,7 +260,7 @@ class GraphReads(Protocol):
         """Map the id of each embedding model to the number of its stored vectors."""
 
     def meta(self) -> dict[str, str]:
-        """Return small named values stored in the database.
+        """Return the named values in the database, which are short strings.
 
         Examples are `project`, `root`, `indexed_at` and the version of the extraction.
         """
@@ -350,7 +350,7 @@ class GraphWrites(Protocol):
         """
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set some of the named values in the database.
+        """Set some of the named values (such as `indexed_at`) in the database.
 
         The counters of changes do not grow.
         """

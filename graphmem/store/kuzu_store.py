@@ -130,12 +130,12 @@ class KuzuStore(StoreReads, StoreChanges):
 
     @property
     def local(self) -> LocalFile:
-        """The object with the operations on the database file: this store itself."""
+        """The object with the operations on the database file: this store."""
         return self
 
     @property
     def cypher(self) -> CypherQueries:
-        """The object that runs user-written queries: this store itself."""
+        """The object that runs user-written queries: this store."""
         return self
 
     def close(self) -> None:
@@ -248,7 +248,7 @@ class KuzuStore(StoreReads, StoreChanges):
         return gone
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
-        """Replace the stored modules and the dependencies between them."""
+        """Replace the stored modules (groups of files) and their dependencies."""
         meta = {MODULES_OF: str(generation)}
         self._write(lambda: self._transact(lambda change: derived.put_modules(change, modules, depends_on, times.now()), meta))
 
@@ -265,7 +265,7 @@ class KuzuStore(StoreReads, StoreChanges):
         self._write(lambda: self._transact(lambda change: derived.put_handles(change, project, rows), {HANDLES_OF: mark}))
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set some of the named values in the database.
+        """Set some of the named values (such as `indexed_at`) in the database.
 
         The counters of changes do not grow.
         """

@@ -161,7 +161,7 @@ class OverlayStore:
         self.layer = self.layer._replace(own={**own, **self.layer.own})
 
     def judge(self, judging: Judging) -> None:
-        """Set the differences by which memories' links are adapted to the branch."""
+        """Set the differences of the branch that change links of memories to code."""
         self._judging = judging
 
     def memories_changed(self) -> None:
@@ -203,7 +203,10 @@ class OverlayStore:
         return GraphTables(layer.generation, files, symbols, externals, edges, unresolved)
 
     def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
-        """Return all chunks, or those with given ids, with text, sorted by id."""
+        """Return all chunks, or those with given ids, with text, sorted by id.
+
+        A chunk is a piece of a file that is searched and embedded.
+        """
         own = self.layer.own
         rows = self._rows(own).chunks
         wanted = set(ids) if ids is not None else None
@@ -212,7 +215,10 @@ class OverlayStore:
         return pa.concat_tables([found, _table(mine, found.schema)]).sort_by("id").combine_chunks()
 
     def packed_chunks(self) -> Iterator[pa.Table]:
-        """Yield all chunks with compressed texts, in pieces."""
+        """Yield all chunks with compressed texts, in several tables.
+
+        A chunk is a piece of a file that is searched and embedded.
+        """
         own = self.layer.own
         paths = pa.array(sorted(own), pa.string())
         for piece in self._base.packed_chunks():
@@ -221,7 +227,7 @@ class OverlayStore:
             yield piece.rename_columns(["packed" if name == "text" else name for name in piece.column_names])
 
     def file_hashes(self) -> dict[str, str]:
-        """Return the content hash of every file by path, paths ascending."""
+        """Map the path of each file, ascending, to the hash of its content."""
         own = self.layer.own
         found = {path: content for path, content in self._base.file_hashes().items() if path not in own}
         found.update((row.path, row.content_hash) for row in self._rows(own).files)
@@ -307,7 +313,7 @@ class OverlayStore:
         return {one: name for one, name in {**self._base.remembered_names(), **judging.names}.items() if one not in there}
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return the modules that were derived from the branch's code."""
+        """Return the modules (groups of files) derived from the branch's code."""
         return self._modules
 
     def vectors(self, model: str) -> pa.Table:
@@ -336,7 +342,7 @@ class OverlayStore:
         raise _only_pushes()
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
-        """Keep the modules in memory until the branch is closed."""
+        """Keep the modules (groups of files) in memory until the branch is closed."""
         path_of = {row["id"]: row["path"] for row in self.tables().files.select(["id", "path"]).to_pylist()}
         rows = [StoredModule(one.id, one.name, one.path, sorted(path_of[file] for file in one.files if file in path_of)) for one in modules]
         self._modules = generation, sorted(rows)
@@ -365,7 +371,7 @@ class OverlayStore:
         return 0
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set named values until the branch is closed."""
+        """Keep named values in memory until the branch is closed."""
         self._derived = {**self._derived, **values}
 
     def queued_writes(self) -> int:

@@ -84,7 +84,7 @@ class StoreReads(LiveFile):
             return connection.arrow(text, values)
 
     def file_hashes(self) -> dict[str, str]:
-        """Return the content hash of every file by path, paths ascending."""
+        """Map the path of each file, ascending, to the hash of its content."""
         return {row["path"]: row["content_hash"] for row in self.read("file_hashes")}
 
     def framework_keys(self) -> list[KeyRow]:
@@ -120,7 +120,10 @@ class StoreReads(LiveFile):
             return graph_tables(ask, int(meta.get(GENERATION, "0")))
 
     def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
-        """Return all chunks, or those with given ids, with text, sorted by id."""
+        """Return all chunks, or those with given ids, with text, sorted by id.
+
+        A chunk is a piece of a file that is searched and embedded.
+        """
         return chunk_table(self._ask, ids)
 
     def packed_chunks(self) -> Iterator[pa.Table]:
@@ -182,7 +185,10 @@ class StoreReads(LiveFile):
         return embeddings.models(self._ask, self._vector_tables)
 
     def meta(self) -> dict[str, str]:
-        """Return the named values in the database, except internal ones."""
+        """Return the named values in the database, except internal ones.
+
+        Named values are short strings, such as `project` and `indexed_at`.
+        """
         self._check_open()
         known = self._shown_meta
         if known is None or known[0] is not self._meta:

@@ -50,7 +50,7 @@ _PAIRS_OF: Final = {pair: [other for other in ALL_PAIRS if other.edge is pair.ed
 
 
 class Content:
-    """The content of the new file: `delta` applied to the content of `old`.
+    """The content of a new database file: that of `old`, changed by `delta`.
 
     Args:
         delta: the change of the code, or with `keep_code` False the whole code.
@@ -155,7 +155,7 @@ class Content:
             yield stale.set_column(stale.column_names.index("stale_at"), "stale_at", since)
 
     def _known_code(self) -> dict[NodeTable, set[str]]:
-        """Map each node table to the ids of its nodes that memories link to."""
+        """Map each node table to the ids of those nodes to which memories link."""
         found: dict[NodeTable, set[str]] = defaultdict(set)
         if self._old is not None:
             for pair in KNOWLEDGE_PAIRS:

@@ -88,9 +88,9 @@ def _any_of(patterns: tuple[str, ...]) -> Pattern[str]:
 
 @cache
 def table_of(language: str) -> Table:
-    """Return the table of calls and annotations with contracts for a language.
+    """Return the rows of `grammars/contracts.toml` for a language.
 
-    Contracts are routes, topics and the like.
+    The rows list the calls and annotations that offer or use contracts, such as routes.
 
     Raises:
         GrammarError: the file is invalid; the message gives the reason.

@@ -168,7 +168,10 @@ class RubyHelper(Helper):
         return ruby_blocks.of_yield(builder, node) if node.type == "yield" else tuple(ruby_blocks.of_call(builder, node))
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """Return the variables whose class a test such as `is_a?` implies."""
+        """Return the variables whose class is implied by tests such as `is_a?`.
+
+        See `ruby_tests.narrowings`.
+        """
         return tuple(ruby_tests.narrowings(builder.source, node))
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> TermIndex:

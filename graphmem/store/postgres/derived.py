@@ -22,7 +22,7 @@ _TEXTS = ("id", "name", "path", "summary")
 
 
 def put_modules(queries: Queries, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]], moment: datetime) -> None:
-    """Replace the stored modules and their dependencies."""
+    """Replace the stored modules (groups of files) and their dependencies."""
     wanted = {one.id for one in modules}
     gone = sorted({row[0] for row in queries.rows("module_rows")} - wanted)
     queries.run("retire_modules", ids=gone, moment=moment)

@@ -37,7 +37,10 @@ class PostgresReads:
         return int(self._known().get(KNOWLEDGE, "0"))
 
     def meta(self) -> dict[str, str]:
-        """Return the named values in the database, except internal ones."""
+        """Return the named values in the database, except internal ones.
+
+        Named values are short strings, such as `project` and `indexed_at`.
+        """
         return {name: value for name, value in sorted(self._known().items()) if not name.startswith(OWN)}
 
     def tables(self) -> GraphTables:
@@ -56,7 +59,10 @@ class PostgresReads:
         )
 
     def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
-        """Return all chunks, or those with given ids, with text, sorted by id."""
+        """Return all chunks, or those with given ids, with text, sorted by id.
+
+        A chunk is a piece of a file that is searched and embedded.
+        """
         with self._connections.snapshot() as queries:
             found = queries.ask("chunks_of", paths=None) if ids is None else queries.ask("chunks_by_ids", ids=sorted(set(ids)))
         return _sorted(full_texts(found))
@@ -72,7 +78,7 @@ class PostgresReads:
         yield table.rename_columns(["packed" if name == "text" else name for name in table.column_names])
 
     def file_hashes(self) -> dict[str, str]:
-        """Return the content hash of every file by path, paths ascending."""
+        """Map the path of each file, ascending, to the hash of its content."""
         with self._connections.snapshot() as queries:
             return dict(queries.rows("file_hashes"))
 

@@ -165,7 +165,7 @@ class PostgresStore(PostgresReads):
         return int(self._write(change, sealed_meta(checked_meta(meta), self._vault))[KNOWLEDGE])
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
-        """Replace the stored modules and the dependencies between them."""
+        """Replace the stored modules (groups of files) and their dependencies."""
         self._derive(lambda queries, moment: derived.put_modules(queries, modules, depends_on, moment), {MODULES_OF: str(generation)})
 
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
@@ -198,7 +198,7 @@ class PostgresStore(PostgresReads):
         return gone
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set some named values in the database.
+        """Set some of the named values (such as `indexed_at`) in the database.
 
         The counters of changes do not grow.
         """
