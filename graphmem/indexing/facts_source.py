@@ -1,7 +1,7 @@
 """Read the results of parsing files from a cache, when needed.
 
-The results for a large project do not fit in memory. They are stored in the cache when a file is parsed. If the cache has lost the results
-of a file, the file is parsed again, provided that its content is unchanged.
+The results for a large project do not fit in memory. The results for a file are stored in the cache when the file is parsed. If the cache
+has lost them, the file is parsed again, provided that its content is unchanged.
 """
 
 from __future__ import annotations

@@ -186,8 +186,8 @@ class KeptResolver:
     ) -> None:
         """Store the dependencies of each file's edges, for later processes.
 
-        Dependencies are other files, and parts of them. They are stored before the graph is written. The stored data names the run. A later
-        process uses the data only if the graph contains the result of the same run.
+        Dependencies are other files, and parts of other files. The dependencies are stored before the graph is written, with the id of the
+        run. A later process uses the data only if the graph contains the result of the same run.
         """
         kept, layout = self._kept, _layout_key(resolver.layout)
         follows = bool(kept.run) and kept.run == self._store.meta().get("run")

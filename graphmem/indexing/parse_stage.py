@@ -91,7 +91,7 @@ class ParseStage:
     def load_grammar(self, file: FoundFile) -> None:
         """Load the grammar of a file's language by parsing the file.
 
-        This is done only once for each language.
+        Nothing is done if an earlier call has parsed a file of the same language.
         """
         if file.language not in self._loaded:
             self._loaded.add(file.language)

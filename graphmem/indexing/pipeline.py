@@ -251,9 +251,9 @@ class Indexer:
         return self._done(mode, meter, look, notes, on_progress)
 
     def _keep_past(self, undo: Undo | None, meta: Mapping[str, str], notes: PackedRows[Diagnostic]) -> None:
-        """Store the state of the graph that this run replaces.
+        """Store the state of the graph that this run replaces, as a past state.
 
-        It can be read later as an earlier state.
+        Past states can be read later.
         """
         before = self._store.meta()
         try:

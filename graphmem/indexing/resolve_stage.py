@@ -85,7 +85,8 @@ class ResolveStage:
         """Link contracts between files, such as a route and its calls.
 
         The paths of files whose edges change are added to `affected`. In a first index run (`full`), contract ends (offers and uses) are
-        collected later. They are then collected while a file is resolved, because its results of parsing are in memory at that time.
+        collected later. The contract ends of a file are then collected while the file is resolved, because the results of parsing it are in
+        memory at that time.
         """
         known = self._contracts.begin(self._store.meta().get("run", ""), full=full)
         if full:

@@ -290,8 +290,8 @@ def _read(message: bytes) -> Start | Batch | End:
 def processes_for(files: int, size: int, workers: int | None, free: int | None) -> int:
     """Return the number of processes that compute edges fastest.
 
-    The result 0 means that the caller should do it in its own process. Even a single separate process is useful: its memory is released
-    when it ends, and the caller's memory is not fragmented.
+    The result 0 means that the caller should compute the edges itself. Even a single separate process is useful, because its memory is
+    released when it ends, and the caller's memory is not fragmented.
 
     Args:
         files: number of the files.

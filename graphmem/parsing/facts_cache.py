@@ -1,8 +1,7 @@
 """Cache the results of parsing, to avoid parsing files after a restart.
 
 The results (facts) are compressed rows of one SQLite file, found by the content of the file. Chunks are not cached: the graph has those of
-unchanged files, and changed files are parsed anyway. If the cache is damaged or lost, it is emptied, a note is added, and the files are
-parsed again.
+unchanged files, and changed files are parsed anyway. A damaged cache is emptied, a note is added, and the files are parsed again.
 """
 
 from __future__ import annotations
@@ -62,7 +61,8 @@ class FactsCache:
     def get_many(self, files: Iterable[FoundFile], cancelled: Callable[[], bool] | None = None) -> list[FileFacts]:
         """Return the cached results of parsing several files.
 
-        They are found by path, content hash and language, and are in the order of the files. Files without cached results are left out.
+        The cache finds the results by the path, content hash and language of each file. The results are in the order of the files. Files
+        without cached results are left out.
 
         Raises:
             IndexCancelledError: `cancelled`, which is called from time to time, returned true.
@@ -86,7 +86,7 @@ class FactsCache:
     def get(self, file: FoundFile) -> FileFacts | None:
         """Return the cached results of parsing a file, or None.
 
-        They are found by path, content hash and language.
+        The cache finds the results by the file's path, content hash and language.
         """
         with collector_paused():
             return self._get(file)
@@ -146,7 +146,8 @@ class FactsCache:
     def _origin(self, language: str) -> bytes:
         """Return a hash of the project and of the code that parses a language.
 
-        It is stored with each entry. Entries with a different hash, for instance of an older version of the code, are not used.
+        The hash is stored with each cache entry. Entries with a different hash, for instance from an older version of the code, are not
+        used.
         """
         found = self._origins.get(language)
         if found is None:

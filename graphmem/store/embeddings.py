@@ -192,6 +192,6 @@ def dimension(rows: pa.Table) -> int:
 def vector_schema(dim: int) -> pa.Schema:
     """Return the columns of a table of vectors of length `dim`.
 
-    They are text_hash and vector.
+    The columns are text_hash and vector.
     """
     return pa.schema({"text_hash": pa.string(), "vector": pa.list_(pa.float32(), dim)})

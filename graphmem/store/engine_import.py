@@ -11,10 +11,10 @@ NAME: Final = "AsyncConnection"
 
 
 def import_engine(package: str) -> ModuleType:
-    """Import a database engine, without its asynchronous connection.
+    """Import a database engine, without its module for asynchronous use.
 
-    The connection is imported on first use. graphmem does not use it, and its import of asyncio takes a twelfth of the processor time of a
-    short command.
+    That module is imported on first use. graphmem does not use it. Its import of asyncio takes a twelfth of the processor time of a short
+    command.
 
     Raises:
         ImportError: the package is not installed.

@@ -170,7 +170,7 @@ class KuzuStore(StoreReads, StoreChanges):
 
         Raises:
             BadInputError: the change contradicts itself, leads to a memory or session that does not exist, has a value that cannot be
-                stored, or its vectors are from another model than its memories name.
+                stored, or the vectors are from another model than the memories name.
             DiskFullError: the disk has too little room; nothing was written.
         """
         check_delta(delta)

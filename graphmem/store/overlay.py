@@ -1,8 +1,8 @@
 """The graph of a branch, stored as its differences from the main line.
 
 Rows of files that are equal on the branch and on the main line come from the main line's database (the base). For the files that differ,
-`Layer` gives the branch's own rows. A branch has no memories of its own. It shows the base's memories, with the states of their links
-computed for the branch's code. Writes of code and memories are refused.
+`Layer` gives the branch's own rows. A branch has no memories of its own. The branch shows the memories of the base. The states of their
+links to code are computed for the code of the branch. Writes of code and memories are refused.
 """
 
 from __future__ import annotations

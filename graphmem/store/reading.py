@@ -46,7 +46,7 @@ class StoreReads(LiveFile):
     def knowledge_generation(self) -> int:
         """Return the counter of committed changes of memories and sessions.
 
-        It is 0 in a new database.
+        The counter is 0 in a new database.
         """
         self._check_open()
         return int(self._meta.get(KNOWLEDGE, "0"))

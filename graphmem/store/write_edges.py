@@ -231,7 +231,7 @@ def _values(row: EdgeRow) -> dict[str, Any]:
 def ends(pair: Pair) -> dict[str, str]:
     """Return the values of the query placeholders `edge`, `from` and `to`.
 
-    They are the edge table of `pair` and the node tables of its two ends.
+    The values are the edge table of `pair` and the node tables of the two ends.
     """
     return {"edge": pair.edge, "from": pair.src, "to": pair.dst}
 

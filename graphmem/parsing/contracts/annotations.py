@@ -130,7 +130,7 @@ class Annotations:
     def _placeholders(self, text: str, definition: Definition) -> str:
         """Replace ASP.NET's `[controller]` and `[action]` in the path of a route.
 
-        They are replaced by the names of the class (without "Controller") and of the method.
+        `[controller]` becomes the name of the class without "Controller", and `[action]` the name of the method.
         """
         owner = self.source.facts.definitions[definition.parent].name.removesuffix("Controller")
         return text.replace("[controller]", owner).replace("[action]", definition.name)

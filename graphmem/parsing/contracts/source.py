@@ -24,7 +24,7 @@ _GIVEN: Final = re.compile(r"(?<![\w.$])(?:(?:this|self)\.)?([A-Za-z_$][\w$]*)\s
 class Site(NamedTuple):
     """A call whose name is in the table of contracts, such as `app.get(…)`.
 
-    It has the name, the receiver and the source text of each argument.
+    The fields have the name, the receiver, the source text of each argument, and the position of the call.
     """
 
     reference: Reference

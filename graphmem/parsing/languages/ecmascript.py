@@ -455,8 +455,8 @@ def _call(builder: TermBuilder, node: Node) -> TermIndex:
 def _result(builder: TermBuilder, node: Node) -> TermIndex:
     """Return the value that the anonymous function `node` returns, or -1.
 
-    The value is the index of an expression. For `x => x.a`, it is the expression `x.a`. For a body in braces, it stands for any of the
-    values after `return`. `return` statements of nested functions do not count.
+    The value is the index of an expression. For `x => x.a`, it is the expression `x.a`. For a function with a body in braces, the
+    expression stands for any of the values after `return`. `return` statements of nested functions do not count.
     """
     body = node.child_by_field_name("body")
     if body is None:

@@ -1,4 +1,4 @@
-"""Rewrite two forms of TypeScript that its grammar does not support.
+"""Rewrite two constructs of TypeScript that the grammar does not support.
 
 All code keeps its position.
 

@@ -1,8 +1,8 @@
 """Names for the values and the `self` that Ruby methods give their blocks.
 
-A method can run its block by `yield x`, `block.call(x)` or `instance_eval(&block)`. For such a method, two reserved names are bound that
-Ruby code cannot contain. `PASSED` stands for the tuple of values that the block gets. `RECEIVER` stands for the object that is `self` in
-the block. Where a call has a block, the block's parameters and its `self` refer to these two names of the called method.
+A method can run its block by `yield x`, `block.call(x)` or `instance_eval(&block)`. For such a method, values are bound to two reserved
+names, which Ruby code cannot contain. `PASSED` stands for the tuple of values that the block gets. `RECEIVER` stands for the object that is
+`self` in the block. Where a call has a block, the block's parameters and its `self` refer to these two names of the called method.
 """
 
 from __future__ import annotations

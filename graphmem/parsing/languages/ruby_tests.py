@@ -60,7 +60,7 @@ def _narrowed(condition: Node, is_true: bool, first: int, last: int) -> Iterator
 def _of_case(branch: Node) -> Iterator[Narrowing]:
     """Yield the classes that a branch `when A, B` or `in A` implies.
 
-    They are classes of the value `x` in `case x`.
+    The classes are those of the value `x` in `case x`.
     """
     case = branch.parent
     target = case.child_by_field_name("value") if case is not None else None

@@ -32,7 +32,7 @@ class PostgresReads:
     def knowledge_generation(self) -> int:
         """Return the counter of committed changes of memories and sessions.
 
-        It is 0 in a new database.
+        The counter is 0 in a new database.
         """
         return int(self._known().get(KNOWLEDGE, "0"))
 
