@@ -164,8 +164,8 @@ def family(view: GraphView, path: str) -> str:
 def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
     """Return the language families in which code can name the given nodes.
 
-    Code in Python, for example, cannot name a definition in C. All families are returned if `seeds` is empty or contains an external
-    symbol.
+    Code in Python, for example, cannot name a definition in C. All families are returned if `seeds` is empty or contains a symbol of a used
+    package.
     """
     numbers = set(view.path_index[np.asarray(seeds, dtype=np.int64)].tolist())
     if not numbers or -1 in numbers:

@@ -1,8 +1,8 @@
 """Impact analysis: what may behave differently if a symbol changes.
 
-One walk from the symbol (see `walk`) follows the edges of `weights.TRAVEL`. The hits are then sorted and grouped, tests are separated, and
-calls without a known target are counted. `total`, `by_depth` and the risk cover everything the walk reached. `limit` cuts only the list of
-hits, and the report states this.
+One walk from the symbol (see `walk`) follows the edges of `weights.TRAVEL`. The reached symbols (hits) are then sorted and grouped, tests
+are separated, and calls without a known target are counted. `total`, `by_depth` and the risk cover everything the walk reached. `limit`
+cuts only the list of hits, and the report states this.
 
 A separate walk finds tests at any depth. Their confidence is the chance that they run a target (`chances`). A test with a completely
 recorded last run is a hit only if it ran a target in that run. If a path in the source text leads from such a test to a target but the run

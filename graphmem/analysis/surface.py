@@ -60,9 +60,10 @@ def _outside_use(view: GraphView, node: int) -> str:
 
 
 def _is_public(view: GraphView, node: int) -> bool:
-    """Whether code outside may use a definition: it is exported or public.
+    """Whether code outside the project may use a definition.
 
-    A definition that a package's `__init__` imports is exported. Name and location can make it public.
+    A definition that a package's `__init__` imports is exported, so it may be used. The name and the file of a definition can also make it
+    public.
     """
     modifiers = view.modifiers(node)
     return "exported" in modifiers or _is_shown_again(view, node) or _is_public_name(view, node, modifiers)
@@ -99,7 +100,7 @@ def _classes_that_have(view: GraphView, node: int) -> list[int]:
 
 
 def _is_public_name(view: GraphView, node: int, modifiers: Sequence[str]) -> bool:
-    """Whether a definition is public in a library, by its names and place.
+    """Whether a definition is public in a library, by its names and file.
 
     No part of its path or qualified name may begin with an underscore. It may not be inside a function. The project must have a manifest,
     and the file must be at the root or in a package.

@@ -14,7 +14,7 @@ from graphmem.model import EdgeKind
 
 
 class Travel(NamedTuple):
-    """Weight of a kind of edge, and a sentence that explains such a step.
+    """Weight of a kind of edge, and a sentence that explains the edge.
 
     The weight is the chance that a change passes along the edge.
     """

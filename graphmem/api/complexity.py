@@ -158,8 +158,8 @@ class ComplexityMeter:
 class _Measure:
     """Computes the possible size of the answer to one operation.
 
-    The size of a fragment depends on the list sizes that the fields around it declare. For each of these it is computed once and reused, so
-    nested fragments are measured fast.
+    The size of a fragment depends on the list sizes that the fields around it declare. For each combination of fragment and list sizes, the
+    size is computed once and cached. So nested fragments are measured fast.
     """
 
     def __init__(

@@ -97,9 +97,10 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         return super().collect_and_execute_subfields(return_type, field_details_list, path, result, position_context)
 
     def plan(self, type_: GraphQLObjectType, details: FieldDetailsList) -> Render | None:
-        """Return a function that renders objects; None if they are not plain.
+        """Return a function that renders objects, or None.
 
-        `type_` is the GraphQL type of the objects. `details` has the nodes of the document that select the objects.
+        The result is None if the objects are not plain: graphql-core must render them. `type_` is the GraphQL type of the objects.
+        `details` has the nodes of the document that select the objects.
         """
         # Documents are cached, so the next operation has the same nodes.
         nodes = [one.node for one in details]

@@ -52,11 +52,14 @@ class Rights:
         self._keys = keys
 
     def keys(self, project: str) -> Keys:
-        """Return the accepted credentials of a project; "" for the server."""
+        """Return the accepted credentials of a project, or of the whole server.
+
+        `project` is "" for the whole server.
+        """
         return self._keys
 
     def access_to(self, project: str, access: Access) -> Access | None:
-        """Return a caller's permissions in a project; None without permissions."""
+        """Return a caller's permissions in a project; here always `access`."""
         return access
 
 
@@ -75,7 +78,10 @@ class PeopleRights(Rights):
         self.people = people
 
     def keys(self, project: str) -> Keys:
-        """Return the accepted credentials of a project; "" for the server."""
+        """Return the accepted credentials of a project, or of the whole server.
+
+        `project` is "" for the whole server.
+        """
         return PersonKeys(self.people, project, self._keys)
 
     def access_to(self, project: str, access: Access) -> Access | None:
@@ -326,7 +332,7 @@ class HostedBranch(HostedProject):
         return self._line.in_place
 
     def __getattr__(self, name: str) -> Any:
-        """Return an operation of the branch, or of its project if it writes."""
+        """Return an operation of the branch, or of its project for a write."""
         overlays = self._line.parts.overlays
         rule = registry().get(name)
         if rule is not None and rule.hints.needs not in ("", "read") and name not in _OWN:

@@ -58,8 +58,8 @@ class Fan(Generic[T]):
     def start(self) -> None:
         """Start to listen for events before the first subscription.
 
-        So the first subscription can begin with the latest event of a run in progress. Without this call, listening starts at the first
-        subscription.
+        So the first subscription can begin with the latest event of an index run in progress. Without this call, listening starts at the
+        first subscription.
         """
         with self._lock:
             self._listen()
@@ -70,7 +70,7 @@ class Fan(Generic[T]):
         If `is_state` was set, the latest event of a run in progress comes first.
 
         Args:
-            follow: continue after the end of the run with later events.
+            follow: whether to continue with later events after the end of the run.
         """
         with self._subscribed() as subscriber:
             while (step := await subscriber.queue.get()) is not None:

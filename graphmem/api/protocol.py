@@ -99,7 +99,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._slot.size += self._body
 
     def on_message_begin(self) -> None:
-        """Begin a request: its first bytes were received."""
+        """Begin a request, whose first bytes were received."""
         super().on_message_begin()
         self._head, self._in_headers = 0, True
 
@@ -129,12 +129,12 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """End the request: all of its bytes were received."""
+        """End the reading of a request, all of whose bytes were received."""
         self._loose = 0
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """End an answer: all of it was written."""
+        """End an answer, all of whose bytes were written."""
         super().on_response_complete()
         self._slot.note()
 
@@ -146,7 +146,7 @@ class BoundedHttp(HttpToolsProtocol):
     def handle_websocket_upgrade(self) -> None:
         """Hand the connection over to the WebSocket protocol.
 
-        The connection keeps its slot (its record in `Connections`), so it is counted only once.
+        The connection keeps its slot (its record in `Connections`). So it is counted only once.
         """
         self.ws_protocol_class = partial(BoundedWebSocket, self._all, self._slot)  # type: ignore[assignment]
         super().handle_websocket_upgrade()

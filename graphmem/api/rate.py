@@ -20,9 +20,9 @@ MOST_ADDRESSES: Final = 4_096  # remembered addresses; the least recent is forgo
 
 
 class RateLimit:
-    """ASGI middleware that refuses requests of an address over its limit.
+    """ASGI middleware that limits the requests per minute of each address.
 
-    WebSocket handshakes count as requests. This check runs before the check of the token.
+    Requests over the limit are refused. WebSocket handshakes count as requests. This check runs before the check of the token.
 
     Args:
         app: the application that receives accepted requests.

@@ -111,7 +111,7 @@ class HostCheck:
 
 
 class OriginCheck:
-    """Refuses requests that pages of other sites send, also to read data.
+    """Refuses requests from pages of other sites, also requests that read.
 
     Args:
         app: the application that receives accepted requests.

@@ -117,10 +117,7 @@ class _Bars:
 
 
 class _Lines:
-    """Prints one line for each finished stage of an index run.
-
-    It is used for logs and pipes.
-    """
+    """Prints one line for each finished stage of an index run, for logs."""
 
     def __init__(self, output: Output) -> None:
         self._output = output
@@ -136,7 +133,7 @@ class _Lines:
             self._step = step
 
     def finish(self) -> None:
-        """Print the line of the last stage."""
+        """Print the line of the index run's last stage."""
         with self._lock:
             self._say()
             self._step = None

@@ -1,4 +1,7 @@
-"""Implementation of `graphmem serve`: own an index, listen, update it."""
+"""Implementation of `graphmem serve`: run the server of an index.
+
+The server indexes the project, answers queries, and updates the index when files change.
+"""
 
 from __future__ import annotations
 

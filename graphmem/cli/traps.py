@@ -35,7 +35,7 @@ class Trap(NamedTuple):
 
 
 def find_traps(location: Location, report: dict[str, Any]) -> list[Trap]:
-    """Return the known problems that an index has on this machine.
+    """Return the known problems of embedded databases that an index has.
 
     Args:
         location: location of the index.

@@ -53,7 +53,7 @@ class Outside:
         self._definitions: dict[str, dict[Place, Definition]] = {}
 
     def close(self) -> None:
-        """Close the file of stored observations; the next query opens it again."""
+        """Close the file of stored edges; the next query opens it again."""
         self._sidecar.close()
 
     @property

@@ -41,7 +41,10 @@ class End(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """The path, qualified name, kind and ordinal, without the body's hash."""
+        """Identity of the definition: path, qualified name, kind and ordinal.
+
+        The hash of the body is left out.
+        """
         return Place(self.path, self.qualname, self.kind, self.ordinal)
 
 
@@ -59,7 +62,10 @@ class Place(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """The end of an edge that a tool saw, and the line where it is used."""
+    """One definition that a tool saw in use, and the line of the use.
+
+    The line is counted from the first line of the code that uses the definition.
+    """
 
     end: End
     offset: int  # line of the site, counted from the first line of the subject; NO_SITE if unknown

@@ -245,10 +245,10 @@ def _is_nameless(code: Code) -> bool:
 
 
 def _names(qualname: str) -> Iterator[tuple[str, bool]]:
-    """Yield (qualified name in the graph, whether it is the name of the code).
+    """Yield (qualified name in the graph, whether the code has this name).
 
-    For the function `A.f`, the result is (`A.f`, True). For a lambda in this function, `A.f.<locals>.<lambda>`, it is (`A.f`, False): the
-    graph has only the enclosing function.
+    For the function `A.f`, the result is (`A.f`, True). For a lambda in this function, `A.f.<locals>.<lambda>`, the result is (`A.f`,
+    False), because the graph has only the enclosing function.
     """
     parts = [part for part in qualname.split(".") if part != "<locals>"]
     is_own = True

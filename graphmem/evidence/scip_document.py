@@ -108,9 +108,10 @@ class Document:
         return [one for one in definitions.find(symbol) if one.end.path == self.path]
 
     def _reference(self, place: Place) -> Reference | None:
-        """Return the parsed use of a name, such as a call, at a SCIP place.
+        """Return the parsed use of a name, such as a call, at a position.
 
-        If several uses contain the place, the result is the innermost one, which begins last. It is None if parsing found no such use.
+        `place` is a position at which the SCIP index has a symbol. If several uses contain the position, the result is the innermost one,
+        which begins last. It is None if parsing found no such use.
         """
         text = place.text if place.text in self._references else bare(place.text)
         uses = self._references.get(text, [])
@@ -144,10 +145,11 @@ def _definition_at(place: Place, known: Mapping[tuple[int, int, str], Definition
 
 
 def _enclosing_definition(place: Place, ending: Iterable[Definition]) -> Definition | None:
-    """Return the only definition around a SCIP place that has its name.
+    """Return the only definition around a position that has the name there.
 
-    The parser can have another position for the name, so the definition is searched by its lines. `ending` has the definitions that end at
-    the line where the definition ends in the SCIP index. The result is None if no definition fits, or if several do.
+    `place` is a position at which the SCIP index has a definition. The parser can have another position for the name, so the definition is
+    searched by its lines. `ending` has the definitions that end at the line where the definition ends in the SCIP index. The result is None
+    if no definition fits, or if several do.
     """
     named = [one for one in ending if one.name == place.text or spells(place.symbol, one.name)]
     named = [one for one in named if one.start_line <= place.line <= one.end_line]

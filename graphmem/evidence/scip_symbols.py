@@ -53,7 +53,10 @@ class Symbol(NamedTuple):
 
 
 def parsed(symbol: str) -> Symbol:
-    """Parse the last descriptors of a SCIP symbol: its name and its owner."""
+    """Return the name in a SCIP symbol, and the name of its owner.
+
+    The names are the last two parts (descriptors) of the symbol. The owner is, for example, the class of a method.
+    """
     return _parsed(symbol) if len(symbol) <= LONGEST else _tail(symbol[-LONGEST:])
 
 

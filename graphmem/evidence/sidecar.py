@@ -33,7 +33,7 @@ _FILE: Final = Sidefile("1", _SCHEMA, "version", EvidenceError, "delete it, then
 class Kept(NamedTuple):
     """Stored edges from one definition to others, as a tool reported them.
 
-    Definitions are given by the numbers that they have in the store.
+    Each definition is given by its number in the SQLite file.
     """
 
     rule: str
@@ -101,7 +101,7 @@ class Sidecar:
     def of_file(self, path: str) -> list[Kept]:
         """Return the edges from outside tools that begin in a file.
 
-        They are sorted by three keys: the definition where the edges begin, the rule, and the kind.
+        The edges are sorted by three keys: the definition where the edges begin, the rule, and the kind.
         """
         rows = self._select(
             "SELECT rule, observation.kind, subject, runs, seen FROM definition JOIN observation ON subject = id WHERE path = ? "
@@ -113,7 +113,7 @@ class Sidecar:
     def of_kind(self, kind: str) -> Iterator[Kept]:
         """Yield the edges of one kind, such as CALLS, that outside tools reported.
 
-        They are sorted by the definition where the edges begin, then by rule.
+        The edges are sorted by the definition where the edges begin, then by rule.
         """
         if self.exists:
             for rule, subject, runs, seen in self._select(
@@ -124,7 +124,8 @@ class Sidecar:
     def of_rule(self, rule: str) -> Iterator[Kept]:
         """Yield the edges that one kind of outside tool reported.
 
-        `rule` names it, for example `scip` or `runtime`. They are sorted by the definition where the edges begin, then by kind.
+        `rule` names the kind of tool, for example `scip` or `runtime`. The edges are sorted by the definition where the edges begin, then
+        by kind.
         """
         if self.exists:
             for kind, subject, runs, seen in self._select(
@@ -146,9 +147,9 @@ class Sidecar:
         return {row[0]: Place(*row[1:]) for path in paths for row in self._select(select, (path,))}
 
     def subjects_of(self, seen: set[int]) -> set[str]:
-        """Return the files in which stored edges to the definitions `seen` begin.
+        """Return the files that have stored edges to any of given definitions.
 
-        `seen` has the numbers of the definitions in this store.
+        The edges begin in these files. `seen` has the numbers of the definitions in this SQLite file.
         """
         found = set()
         for path, blob in self._select("SELECT path, seen FROM observation JOIN definition ON id = subject"):

@@ -417,8 +417,8 @@ class Finder:
 def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
     """Return the weight by which memories are ranked before they are shown.
 
-    The weight is importance × current confidence × trust in the source. Because of the trust, lessons from people rank before fragments of
-    a rules file.
+    The weight is importance × current confidence × trust in the source. Because of the trust, memories that people wrote rank before
+    fragments of a rules file.
     """
     return importance_now(row, now) * confidence * SOURCES[row.source].trust
 

@@ -100,7 +100,7 @@ class Format(ABC):
         return count(self.item(one)) + 1
 
     def write(self, items: Sequence[Item]) -> str:
-        """Return the whole text with frame, headings and items; "" if empty."""
+        """Return the whole text of items with frame and headings; "" if empty."""
         if not items:
             return ""
         before, after = self.frame()
@@ -128,9 +128,9 @@ class XmlFormat(Format):
         return f"<{section}>", f"</{section}>"
 
     def item(self, one: Item) -> str:
-        """Return an item as an XML element that is named after its kind.
+        """Return a memory, rule or piece of code as an XML element.
 
-        A kind is for example `memory`. The text is escaped. Attributes give more facts, such as `untrusted`.
+        The element's name is the item's kind, such as `memory`. The text is escaped. Attributes give more facts, such as `untrusted`.
         """
         from xml.sax.saxutils import escape, quoteattr
 

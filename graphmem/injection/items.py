@@ -69,9 +69,9 @@ def clean(text: str) -> str:
 
 
 def plain_path(path: str) -> str:
-    """Put a path of a file on one line and replace each `]` in it.
+    """Put a file's path on one line, without the character `]`.
 
-    A malicious file name may contain line ends, followed by instructions to an agent.
+    Each `]` is replaced. A malicious file name may contain line ends, followed by instructions to an agent.
     """
     return " ".join(clean(path).split()).replace("]", ")")
 

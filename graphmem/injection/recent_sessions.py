@@ -1,4 +1,4 @@
-"""State of sessions in memory, of the most recently used ones only."""
+"""Keep the state of sessions in memory, for recently used ones only."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ FILE: Final = "trust.json"
 
 @dataclass(frozen=True, slots=True)
 class Experience:
-    """A project's sessions so far, and the memories flagged wrong in them.
+    """Counts of a project's sessions, and of memories flagged wrong in them.
 
     The trust level is computed from these numbers, unless a person chose a level.
     """
@@ -135,9 +135,9 @@ class TrustBook:
 
 
 def _read(file: Path) -> Experience:
-    """Read a project's experience; a missing or damaged file means none.
+    """Read a project's experience (counts of sessions and wrong memories).
 
-    Without experience, the trust level is `cautious`.
+    If the file is missing or damaged, all counts are 0. Then the trust level is `cautious`.
 
     Raises:
         ResourceError: memory or descriptors ran out. The file does not count as damaged then, because the next write would erase it.

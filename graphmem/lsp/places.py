@@ -1,6 +1,6 @@
 """Convert paths and lines of answers to positions in the editor.
 
-Answers are about saved files. Lines are mapped to the text in the editor, and columns are in the unit that the editor chose.
+graphmem's answers are about saved files. Lines are mapped to the text in the editor, and columns are in the unit that the editor chose.
 """
 
 from __future__ import annotations

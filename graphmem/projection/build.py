@@ -108,8 +108,8 @@ def external_names(packages: list[str], names: list[str]) -> tuple[list[str], li
 def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths: Any) -> NodeColumns:
     """Return the nodes of the code graph, from three tables, as arrays.
 
-    The order is files, symbols, externals. `paths` is the sorted column of all paths. The result's column `path` has positions in it. The
-    column `parent` is -1 for every node; the caller sets it later.
+    The order is files, symbols, externals (used packages and their symbols). `paths` is the sorted column of all paths. The result's column
+    `path` has positions in it. The column `parent` is -1 for every node; the caller sets it later.
     """
     nf, ns, nx = files.num_rows, symbols.num_rows, externals.num_rows
     blank_files, blank_externals = pa.array([""] * nf, pa.string()), pa.array([""] * nx, pa.string())

@@ -31,10 +31,10 @@ class GraphView(GraphNames, GraphEdges):
     """An in-memory view of one state of the code graph. Thread-safe.
 
     Attributes (n nodes, m edges; arrays must not be written to):
-        generation: the store's counter of changes, as it was when the graph had this state.
+        generation: the database's counter of changes, as it was when the graph had this state.
         label: uint8 (n,), FILE, SYMBOL or EXTERNAL of graphmem.projection.arrays.
         kind: uint8 (n,), position in NODE_KINDS.
-        path_index: int32 (n,), position in `paths`; -1 for externals.
+        path_index: int32 (n,), position in `paths`; -1 for externals (used packages and their symbols).
         parent: int32 (n,), node of the enclosing symbol, or -1.
         start_line, end_line: int32 (n,), 1-based, inclusive.
         is_test: bool (n,).
@@ -52,7 +52,7 @@ class GraphView(GraphNames, GraphEdges):
 
     @classmethod
     def from_tables(cls, tables: GraphTables) -> GraphView:
-        """Build the view from a snapshot of the store."""
+        """Build the view from tables of one state of the database."""
         return cls(build_arrays(tables))
 
     def patched(self, delta: GraphDelta, generation: int) -> GraphView:
@@ -68,8 +68,8 @@ class GraphView(GraphNames, GraphEdges):
     def _take_over(self, before: GraphView, patch: Patched) -> None:
         """Reuse the look-up tables that the graph `before` has already built.
 
-        An example is the table of nodes by name. If a column changed, its table is updated. `patch` is the change that led from `before` to
-        this graph.
+        An example is the table that finds nodes by name. If a column of the graph changed, the column's table is updated. `patch` is the
+        change that led from `before` to this graph.
         """
         mine, made = vars(self), vars(before)
         nodes, merge = self.arrays.nodes, patch.nodes
@@ -122,7 +122,7 @@ class GraphView(GraphNames, GraphEdges):
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """Return numbers of files, symbols, externals, edges, unresolved calls."""
+        """Return numbers of files, symbols, used packages, edges and so on."""
         by_label = np.bincount(self.label, minlength=3).tolist()
         return {
             "files": by_label[FILE],

@@ -60,7 +60,7 @@ class KeptMemories:
         self.learning = threading.RLock()
 
     def load(self) -> None:
-        """Load the saved index, or build it; then wake the readers that wait."""
+        """Load the saved index of memories, or build it; then wake its readers."""
         with self.learning:
             self._bring()
         self.settled.set()
@@ -71,7 +71,9 @@ class KeptMemories:
         self.note = f"the memories could not be read: {error}"
 
     def current(self) -> MemoryIndex:
-        """Return the index after the last write; load it if it was released.
+        """Return the index of memories after the last write.
+
+        If the index was saved and released, it is loaded first.
 
         Raises:
             GraphMemError: the memories could not be read.
@@ -101,9 +103,9 @@ class KeptMemories:
             index.patch(delta, vectors, generation)
 
     def release(self) -> bool:
-        """Save the index and release it; return whether it was released.
+        """Save the index of memories and free its memory; return whether it was.
 
-        If the index cannot be saved, it stays, and only its caches are released.
+        If the index cannot be saved, the index stays, and only its caches are released.
         """
         with self.learning:
             index = self.index
@@ -117,7 +119,7 @@ class KeptMemories:
         return False
 
     def save(self) -> None:
-        """Save the index if it has changed."""
+        """Save the index of memories if it has changed since it was last saved."""
         with self.learning:
             if self.index is not None:
                 self._save(self.index)
@@ -149,7 +151,8 @@ class KeptMemories:
     def _key(self) -> str:
         """Return a string that is different after every write of memories.
 
-        The string consists of the number of changes and the position in the journal, both from the database.
+        The string consists of the number of changes and the position in the journal (the log of all writes of memories). Both come from the
+        database.
         """
         return f"{self._store.knowledge_generation()} {self._store.meta().get(JOURNAL_MARK, '')}"
 

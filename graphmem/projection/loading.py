@@ -1,7 +1,7 @@
-"""Loading, building and saving of the in-memory copies by a thread.
+"""Load, build and save the in-memory copies of the database in a thread.
 
-At the start, the thread reads the saved copies, or builds missing ones from the store. Later it saves changed copies when nothing happens,
-and repeats loads that failed for lack of memory or disk space.
+At the start, the thread reads the saved copies, or builds missing ones from the database. Later it saves changed copies when nothing
+happens, and repeats loads that failed for lack of memory or disk space.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The in-memory copy of all memories: with links, times, words, vectors.
 
-It is built from the store, or read from the file of `memory_file`: 50,000 memories take seconds to index and a fraction of a second to
-read. The change of each accepted write updates it.
+The copy is built from the database, or read from the file of `memory_file`. 50,000 memories take seconds to index and a fraction of a
+second to read. After each accepted write of memories, the copy is updated.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class MemoryIndex(MemorySearch, MemoryMoments):
 
     @classmethod
     def from_knowledge(cls, knowledge: Knowledge, model_id: str = "", vectors: pa.Table | None = None) -> MemoryIndex:
-        """Build the index from one snapshot of the store.
+        """Build the index from the memories of one state of the database.
 
         Args:
             knowledge: all memories, sessions and links.
@@ -57,10 +57,10 @@ class MemoryIndex(MemorySearch, MemoryMoments):
         return index
 
     def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-        """Return the content without the vectors, in a form that can be saved.
+        """Return the index without its vectors, as values that can be saved.
 
-        The first result maps names to columns. The second maps names to values that `marshal` supports. `restored` accepts both. They
-        contain the index's own objects, not copies, so the caller must hold the lock of `reading`.
+        The first result maps names to columns. The second maps names to values that `marshal` supports. The method `restored` accepts both.
+        The values are the index's own objects, not copies, so the caller must hold the lock of `reading`.
         """
         rest = {
             "ids": self._id_at,
@@ -97,13 +97,13 @@ class MemoryIndex(MemorySearch, MemoryMoments):
     # ---- changing
 
     def patch(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, generation: int | None = None) -> None:
-        """Apply a write of memories, which the store has accepted, to the index.
+        """Update the index after a write of memories that was stored.
 
         Args:
             delta: the change of the memories.
             vectors: table with the columns text_hash and vector, for texts of the write, from the model in use. The first vectors that the
                 index gets determine its dimension.
-            generation: the store's counter of changes of memories after the write; None to add 1 to the index's counter.
+            generation: the database's counter of changes of memories after the write; None to add 1 to the index's counter.
         """
         with self._lock:
             self._forget(delta.removed_memories)

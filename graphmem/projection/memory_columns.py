@@ -59,7 +59,7 @@ class MemoryColumns:
         return columns
 
     def grow(self, size: int) -> None:
-        """Lengthen all arrays to `size` slots."""
+        """Lengthen all arrays to `size` slots (rows)."""
         for name in _NAMES:
             setattr(self, name, _longer(getattr(self, name), size))
 
@@ -79,11 +79,11 @@ class MemoryColumns:
         return created
 
     def clear(self, slot: int) -> None:
-        """Mark a slot as free."""
+        """Mark the slot (row) of a removed memory as free."""
         self.used[slot] = self.live[slot] = False
 
     def mask(self, only: MemoryFilter, n: int) -> Bool:
-        """Return a mask of the first `n` slots: those that match the filter."""
+        """Return booleans for the first `n` slots (rows): which match a filter."""
         mask: Bool = self.used[:n].copy() if only.retired or only.before is not None else self.live[:n].copy()
         if only.before is not None:
             at = micros(only.before)
@@ -107,7 +107,7 @@ class SlotVectors:
         self.present = np.zeros(size, np.bool_)  # the slot has a vector
 
     def grow(self, size: int) -> None:
-        """Lengthen the arrays to `size` slots."""
+        """Lengthen the arrays to `size` slots (rows)."""
         self.matrix, self.present = _longer(self.matrix, size), _longer(self.present, size)
 
     def reset(self) -> None:
@@ -121,7 +121,7 @@ class SlotVectors:
             self.matrix = np.zeros((len(self.present), dim), np.float32)
 
     def put(self, slot: int, unit: F32) -> None:
-        """Set the vector of a slot; `unit` has the length 1."""
+        """Set the vector of a slot (row); the vector `unit` has the length 1."""
         self.matrix[slot] = unit
         self.present[slot] = True
 

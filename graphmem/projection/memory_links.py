@@ -87,9 +87,9 @@ class MemoryLinks(ABC):
         return self._files.get(file_id)
 
     def relates(self, memory_id: str) -> list[RelatesRow]:
-        """Return a memory's links to other memories, and theirs to it, sorted.
+        """Return the links between a memory and other memories, sorted.
 
-        A link is left out if the caller may not see one of its two memories.
+        Links of both directions are returned. A link is left out if the caller may not see one of its two memories.
         """
         with self._lock:
             rows = self._relates.get(memory_id, {})

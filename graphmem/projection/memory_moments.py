@@ -25,7 +25,7 @@ class MemoryMoments(MemorySlots):
     """The methods of the index of memories that use times of creation."""
 
     def timeline(self, memory_id: str, before: int, after: int) -> list[str]:
-        """Return ids of a memory and of those created before and after it.
+        """Return ids of a memory and of the memories created before and after.
 
         The oldest comes first. At most `before` earlier and `after` later memories are returned, the nearest ones in time. Superseded and
         deprecated memories are left out. The result is empty if `memory_id` is unknown.

@@ -111,7 +111,10 @@ class Postings:
         self._words = 0.0
 
     def add(self, texts: Sequence[tuple[int, str]]) -> None:
-        """Add texts, each as (slot, text); the slots must be unused."""
+        """Add texts, each as (slot, text).
+
+        A slot is a number that identifies the text. It must be unused.
+        """
         # A batch at a time: the words of fifty thousand texts at once are a million strings, in memory that is not returned afterwards.
         for at in range(0, len(texts), _BATCH):
             self._add(texts[at : at + _BATCH])
@@ -139,7 +142,7 @@ class Postings:
     def state(self) -> tuple[Any, ...]:
         """Return the whole index as values that `marshal` supports.
 
-        The method `restore` accepts the result. Cached stems are left out.
+        The method `restore` accepts these values. Cached stems are left out.
         """
         words = {word: (slots.tobytes(), self._counts[word].tobytes()) for word, slots in self._slots.items()}
         return words, self._length.tobytes(), self._texts, self._words
@@ -156,9 +159,9 @@ class Postings:
         self._stem.forget()
 
     def remove(self, texts: Sequence[tuple[int, str]]) -> None:
-        """Remove texts, each as (slot, text), that `add` added.
+        """Remove texts, each as (slot, text), that were added before.
 
-        Each text must be equal to the text that was added under its slot.
+        A slot identifies an indexed text by a number. Each text must be equal to the text that `add` received with this slot.
         """
         for slot, text in texts:
             words = normalise(text).split()

@@ -69,9 +69,10 @@ class Projections(Loading):
         return self._graph if ahead is None else ahead
 
     def await_commit(self) -> bool:
-        """Wait until the published graph is committed and the words match it.
+        """Wait for the commit of a graph that was published before its commit.
 
-        Return False if that takes longer than `COMMIT_S` seconds. See `publish`.
+        The call also waits until the word index matches this graph. It returns False if that takes longer than `COMMIT_S` seconds. See
+        `publish`.
         """
         return self._is_level.wait(COMMIT_S)
 
@@ -164,11 +165,11 @@ class Projections(Loading):
     def publish(self, generation: int, delta: GraphDelta) -> bool:
         """Let readers of the code graph see a change before its commit.
 
-        Call `refresh` after the commit, or `withdraw` if there is none. Until then, only the methods `graph` and `graph_if_ready` return
+        Call `refresh` after the commit, or `withdraw` if the commit fails. Until then, only the methods `graph` and `graph_if_ready` return
         the new graph. Snapshots and files keep the last committed graph.
 
         Args:
-            generation: the store's counter of changes, as it will be after the commit.
+            generation: the database's counter of changes, as it will be after the commit.
             delta: the change of the code.
 
         Returns:
@@ -204,7 +205,7 @@ class Projections(Loading):
         readers get the new state.
 
         Args:
-            generation: generation (number of the change) of the store after the commit.
+            generation: number of the database's last change, which is this commit.
             delta: the commit's change since the previous generation; None for a whole new graph.
             again: whether to rebuild even if readers have this generation, because a graph that is made again counts from 1 again.
 
@@ -261,7 +262,7 @@ class Projections(Loading):
 
         Args:
             model_id: id of the embedder's model.
-            dim: dimension of the vectors. If it is None and the store has no vector of the model, nothing happens.
+            dim: dimension of the vectors. If it is None and the database has no vector of the model, nothing happens.
 
         Returns:
             Whether the model is in use afterwards.

@@ -115,7 +115,7 @@ def of_chunk(row: Any) -> Entry:
 
 
 def of_table(table: Any) -> Iterator[list[Entry]]:
-    """Yield the rows of the word index for chunks in a table, in lists."""
+    """Yield lists of rows of the word index for the chunks in a table."""
     names = ["id", "kind", "path", "symbol_id", "title", "start_line", "end_line", "text_hash", "packed"]
     for batch in table.select(names).to_batches(max_chunksize=_BATCH):
         yield [Entry(*row) for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
@@ -142,7 +142,7 @@ def insert(db: sqlite3.Connection, numbers: StemNumbers, entries: list[Entry], f
 
 
 def delete(db: sqlite3.Connection, ids: list[str]) -> None:
-    """Delete rows of the index with their words.
+    """Delete rows of the word index, with their words.
 
     The texts are read first, because FTS5 needs exactly the text that was inserted.
     """

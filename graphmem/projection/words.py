@@ -82,7 +82,7 @@ class WordIndex:
 
         Args:
             folder: directory of `words-*.sqlite`.
-            generation: generation of the store from which the rows come.
+            generation: number of the database's last change in the state from which the chunks come.
             chunks: Arrow tables of PackedChunkRow, one after the other.
             progress: called with the number of indexed rows, every few thousand.
 

@@ -327,7 +327,7 @@ def _without_copies(voted: list[Voted], units: Units) -> list[Voted]:
 
     Args:
         voted: candidates, best first.
-        units: units of the candidates.
+        units: units (symbols, or chunks without symbols) of the candidates.
     """
     copies: dict[tuple[str, str], list[int]] = {}
     for place, one in enumerate(voted):

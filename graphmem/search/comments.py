@@ -33,7 +33,7 @@ def credited(view: GraphView, fused: Sequence[Fused], units: Units, query: str, 
     Args:
         view: the graph of the units.
         fused: candidates, best first.
-        units: units of the candidates, with their chunks.
+        units: units (symbols, or chunks without symbols) of the candidates, with their chunks.
         query: the search text.
         most: number of candidates that are examined.
 

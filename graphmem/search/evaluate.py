@@ -126,9 +126,10 @@ def with_factors(tuning: Tuning, factors: Mapping[str, float]) -> Tuning:
 
 
 def scores(shot: Snapshot, ready: Sequence[Ready], tuning: Tuning) -> list[Measured]:
-    """Measure, for each case, how well search ranks the right files.
+    """Measure how well search ranks the right files of each test case.
 
-    The result has one measurement for each of `ready`. `tuning` has the weights to measure.
+    A case has a commit's message as the query, and the changed files as the right files. The result has one measurement for each of
+    `ready`. `tuning` has the weights to measure.
     """
     return [_scored(shot, one, tuning) for one in ready]
 
@@ -145,7 +146,7 @@ def _scored(shot: Snapshot, one: Ready, tuning: Tuning) -> Measured:
 
 
 def mean(measured: Sequence[Measured]) -> Measured:
-    """Return the mean of measurements over cases; zeros for no cases."""
+    """Return the mean of several measurements; zeros if there are none."""
     if not measured:
         return Measured(0.0, 0.0)
     first, recall = np.mean(np.array(measured), axis=0).tolist()

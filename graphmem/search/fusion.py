@@ -77,7 +77,7 @@ class Fused(NamedTuple):
 
 
 class Scaled:
-    """A ranked list with normalised scores, which compare with other lists.
+    """A ranked list with scores that are comparable with those of other lists.
 
     Args:
         ranked: the list.

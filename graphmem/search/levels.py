@@ -1,4 +1,4 @@
-"""Limit the cost of searches when recent ones were slow, and report it."""
+"""Limit the cost of searches when recent searches were slow."""
 
 from __future__ import annotations
 

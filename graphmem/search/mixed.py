@@ -85,8 +85,9 @@ def without_strangers(
 def with_room(hits: Sequence[SearchHit], query: str, k: int) -> list[SearchHit]:
     """Return the best k hits, with places reserved for code and memories.
 
-    Half of the places are reserved for code. If the query asks for decisions or lessons, instead a quarter is reserved for code and a
-    quarter for memories. Other places, and reserved places that are not needed, go to the best hits of any kind. Hits keep their order.
+    Half of the places are reserved for code. If the query asks for decisions or lessons (memories made of commit messages), instead a
+    quarter is reserved for code and a quarter for memories. Other places, and reserved places that are not needed, go to the best hits of
+    any kind. Hits keep their order.
 
     Args:
         hits: all hits, best first.

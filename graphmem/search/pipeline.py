@@ -384,7 +384,7 @@ class _Run:
 
 
 def _lowered(voted: Sequence[Voted], by: float) -> list[Voted]:
-    """Multiply the scores of code hits, and all parts of them, by a number."""
+    """Multiply the scores of code hits, and their parts, by a number."""
     if by == 1:
         return list(voted)
     return [Voted(one.hit.times(by), one.score * by, one.boost * by, one.boosted_by) for one in voted]

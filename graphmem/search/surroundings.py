@@ -35,7 +35,7 @@ def like_the_best(fused: Sequence[Fused], units: Units, vectors: VectorIndex, co
 
     Args:
         fused: candidates, best first.
-        units: units of the candidates, with their chunks.
+        units: units (symbols, or chunks without symbols) of the candidates, with their chunks.
         vectors: vectors of the chunks.
         count: number of hits that are assumed to be relevant.
 

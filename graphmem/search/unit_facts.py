@@ -129,7 +129,8 @@ def _is_test(view: GraphView, node: int) -> bool:
 def _texts(view: GraphView, node: int | None, entry: Entry | None) -> tuple[str, str, str, str]:
     """Return a unit's name, enclosing names, path, and file name.
 
-    The file name has no extension. For the main file of a package, it is the name of the directory.
+    A unit is a symbol, or a chunk without a symbol. The file name has no extension. For the main file of a package, it is the name of the
+    directory.
     """
     if node is not None:
         outer, _, name = view.qualname(node).rpartition(".")

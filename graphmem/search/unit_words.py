@@ -51,7 +51,7 @@ class _Terms(NamedTuple):
 
 
 def unit_words(units: Units, words: WordAnswer, index: WordIndex, query: str, fields: Fields, *, with_docs: bool = False) -> UnitWords:
-    """Score units by the words of the query.
+    """Score units (symbols, or chunks without one) by words of the query.
 
     Args:
         units: the candidates with their words.
@@ -200,8 +200,8 @@ def _within(rarity: Mapping[str, float], part: str, stem_of: Mapping[str, str]) 
 def _shares(named: Mapping[str, list[_Terms]], fields: Fields) -> dict[str, float]:
     """Return how much of each unit's names the query contains, 0 to 1.
 
-    Names are the unit's own name, its enclosing names and its file's name. For each of the three, the share of its words that the query has
-    is computed. The result is the weighted mean of the shares.
+    A unit is a symbol, or a chunk without a symbol. Names are the unit's own name, its enclosing names and its file's name. For each of the
+    three, the share of its words that the query has is computed. The result is the weighted mean of the shares.
     """
     worth = (fields.name_share, fields.outer_share, fields.file_share)
     total = math.fsum(worth)

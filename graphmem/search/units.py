@@ -32,7 +32,10 @@ _BYTE: Final = 256  # units of a chunk whose numbers fit into bytes
 
 
 class StemsOfUnits(NamedTuple):
-    """The words of all units, stored as stem numbers in text order."""
+    """The words of all units, stored as stem numbers in text order.
+
+    A unit is a symbol, or the part of a chunk outside every symbol.
+    """
 
     units: list[str]
     stems: I64
@@ -78,9 +81,9 @@ class Units:
         return [lines[row] for row in segment.rows]
 
     def facts(self, units: Collection[str]) -> dict[str, UnitFacts]:
-        """Return facts, such as path and names, about at least the given units.
+        """Return facts, such as path and names, about given units.
 
-        The result may have further units, from earlier calls.
+        A unit is a symbol, or a chunk without a symbol. The result may have further units, from earlier calls.
         """
         if missing := [unit for unit in units if unit not in self._facts_of]:
             self._facts_of |= self._facts.of(missing, self.nodes, self.entries)
@@ -91,15 +94,15 @@ class Units:
         return self._facts.documentation({unit: node for unit in self.stems.units if (node := self.nodes.get(unit)) is not None})
 
     def path(self, unit: str) -> str:
-        """Return the path of the file that contains a unit."""
+        """Return the path of the file that contains a symbol or chunk (unit)."""
         node = self.nodes.get(unit)
         return self._view.path(node) if node is not None else self.entries[unit].path
 
     def rows_with(self, shown: Collection[str], numbers: Collection[int]) -> dict[str, dict[int, set[int]]]:
         """Return the lines of given units that have some of the given stems.
 
-        The result maps a unit to line numbers in the file, and each line number to stem numbers. Only units in `shown` and stems in
-        `numbers` are included.
+        A unit is a symbol, or a chunk without a symbol. The result maps each unit in `shown` to line numbers in the file, and each line
+        number to stem numbers. Only the stems in `numbers` are included.
         """
         unit_of: list[str] = []  # for each line
         line_of: list[int] = []  # for each line, its number in the file; 0 for a repetition of the signature
@@ -134,7 +137,8 @@ class Units:
     def texts(self, shown: Collection[str] | None = None) -> Iterable[tuple[str, str]]:
         """Yield (unit, text) for each unit and each chunk that contains it.
 
-        The text has the unit's lines in that chunk. Only units in `shown` are included; None includes all.
+        A unit is a symbol, or a chunk without a symbol. The text has the unit's lines in that chunk. Only units in `shown` are included;
+        None includes all.
         """
         for segments in self.segments.values():
             for segment in segments:
@@ -205,9 +209,10 @@ def divided(
 
 
 def _divided(view: GraphView, entries: Sequence[Entry], named: Mapping[int, float], *, divide: bool) -> Iterator[Piece]:
-    """Divide the lines of each of `entries` (chunks with texts) among units.
+    """Divide the lines of each chunk among units.
 
-    The other arguments are those of `divided`.
+    A unit is a symbol, or the part of a chunk outside every symbol. `entries` are the chunks with their texts. The other arguments are
+    those of `divided`.
     """
     if not entries:
         return

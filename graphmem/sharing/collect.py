@@ -1,8 +1,8 @@
 """Find changes of this machine's memories, and prepare them for sharing.
 
-A prepared change is an operation: one author's change of one memory (`wire.Op`). The journal (the log of all writes of memories) shows
-which memories were written since the last exchange, and why. The base of a memory (`sidecar.Base`) has the memory's values at the last
-comparison with the shared log. The difference between a memory and its base is the change. Changes of memories that must stay on this
+A prepared change is an operation: one author's change of one memory (`wire.Op`). The journal (this machine's log of writes of memories)
+shows which memories were written since the last exchange, and why. The base of a memory (`sidecar.Base`) has the memory's values at the
+last comparison with the shared log. The difference between a memory and its base is the change. Changes of memories that must stay on this
 machine never become operations.
 """
 
@@ -35,9 +35,9 @@ _ABOUT: Final = '["about"'
 
 
 class Anchor(NamedTuple):
-    """Last journal entry whose change was prepared for sending.
+    """The last journal entry whose change was prepared for sending.
 
-    `number` is the entry's number, and `at` is its time.
+    The journal is this machine's log of writes of memories. `number` is the entry's number, and `at` is its time.
     """
 
     number: int
@@ -55,7 +55,7 @@ class _Touched:
 
 
 class Collector:
-    """Makes changes to send to the team from this machine's journal.
+    """Finds this machine's changes of memories, to send them to the team.
 
     The caller must hold the write lock, `MemoryRepository.writing`.
 
@@ -76,7 +76,8 @@ class Collector:
     def anchor(self) -> Anchor | None:
         """Return the last journal entry whose change was prepared for sending.
 
-        The result is None if there is none. It is also None if the journal lacks that entry, because the journal is new or was restored.
+        The journal is this machine's log of writes of memories. The result is None if no entry was prepared yet. It is also None if the
+        journal lacks that entry, because the journal is new or was restored.
         """
         number, _, at = self._side.get("anchor").partition(" ")
         if not number:
@@ -88,7 +89,10 @@ class Collector:
         return found if entry is not None and entry.body.get("at") == at else None
 
     def move_anchor(self) -> None:
-        """Record that the changes of all journal entries so far are prepared."""
+        """Record that the changes in all journal entries so far are prepared.
+
+        The journal is this machine's log of writes of memories.
+        """
         number = self._book.journal.head.number
         entry = self._entry(number) if number else None
         self._side.put({"anchor": f"{number} {entry.body.get('at', '') if entry is not None else ''}"})

@@ -1,8 +1,8 @@
 """Exchange memories between this machine and the shared log.
 
 An exchange collects this machine's changes as operations, pushes them to the shared log and pulls the operations of others. If two people
-changed one text at the same time, each text becomes a memory. The result is written to this machine's memories through the journal. If a
-step is interrupted, the next exchange repeats it without duplicates.
+changed one text at the same time, each text becomes a memory. The result is written to this machine's memories through the journal (the log
+of writes). If a step is interrupted, the next exchange repeats it without duplicates.
 """
 
 from __future__ import annotations
@@ -255,10 +255,10 @@ class Exchange:
                 return
 
     def _look_again(self, log: SharedLog, tally: Tally) -> str:
-        """Fetch memories that new access rights show; remove those they hide.
+        """Update this machine's memories if the person's access rights changed.
 
-        If the access rights are unchanged, nothing is done. A hidden memory is kept while this person's changes of it are unsent. Returns
-        `SharedLog.sight`, a value that changes with the access rights.
+        Memories that became visible are fetched, and hidden ones are removed. A hidden memory is kept while this person's changes of it are
+        unsent. Returns `SharedLog.sight`, a value that changes with the access rights.
         """
         sight = log.sight()
         if sight == self._side.get("sight"):
@@ -412,10 +412,10 @@ class Exchange:
         return first is not None and first.body.get("op") == "delete_all"
 
     def _parted(self, memory: str, one: Made) -> list[tuple[str, str, str]]:
-        """Return relations of a memory that this machine must remove.
+        """Return those relations of a memory that this machine must remove.
 
-        They are the relations that the shared memory `one` does not have. Each is (source id, target id, kind). Relations to memories that
-        are not shared are left out, so they stay.
+        The shared memory `one` does not have them. Each relation is (source id, target id, kind). Relations to memories that are not shared
+        stay, so they are left out of the result.
         """
         stay = {(link.dst, link.kind) for link in one.relates}
         links = [link for link in self._book.index().relates(memory) if link.src == memory and (link.dst, link.kind) not in stay]

@@ -256,10 +256,11 @@ class Sidecar:
     # ---- a write of the journal that is under way
 
     def put_pending(self, token: str, bases: Mapping[str, Base]) -> None:
-        """Store values for the next comparison until the journal is written.
+        """Store new bases of memories until the write to the journal is certain.
 
-        `token` identifies the write in the journal. `bases` maps the id of a memory to its values. If the process ends meanwhile, the next
-        exchange applies `bases` if the journal contains the token.
+        A base has a memory's values for the next comparison with the shared log. The journal is this machine's log of writes. `token`
+        identifies the write in the journal. `bases` maps the id of a memory to its base. If the process ends meanwhile, the next exchange
+        applies `bases` if the journal contains the token.
         """
         value = {one: [list(base.record), *base[1:]] for one, base in bases.items()}
         self.put({"pending": json.dumps({"token": token, "bases": value})})

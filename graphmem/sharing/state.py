@@ -199,10 +199,10 @@ class Shared:
         return [*(op._replace(hlc=hlc, upto=upto) for op in found), settle]
 
     def _kills(self) -> dict[str, tuple[str, ...]]:
-        """Map each change that ended the memory to the versions that it ended.
+        """Map each change that ended the memory to the text versions it ended.
 
-        A memory ends when somebody forgets it or replaces it by another one. This ends only those versions of the text that this person had
-        seen. A version is given by the id of the change that wrote it.
+        A memory ends when a person forgets it or replaces it by another one. Only those versions of the text end that this person had seen.
+        A version is given by the id of the change that wrote it.
         """
         if self.killed:
             return {one: kill.over for one, kill in self.killed.items()}
@@ -292,8 +292,8 @@ def unpacked(memory: str, data: bytes) -> Shared:
 
 
 def ids_of(heads: Sequence[Head]) -> list[str]:
-    """Return ids of the changes that wrote the current values of a field.
+    """Return ids of the changes that wrote the values `heads`.
 
-    `heads` are these values.
+    `heads` are the current values of a field.
     """
     return [head.op for head in heads]

@@ -99,7 +99,7 @@ class FileGraph:
         self.dst: I64 = keys[starts] % max(1, len(self.paths))
 
     def file_of(self, nodes: npt.NDArray[np.int32]) -> I64:
-        """Return the index of the file that contains each node; -1 for externals."""
+        """Return the index of each node's file; -1 for symbols of packages."""
         path = self.view.path_index[nodes]
         return np.where(path >= 0, self.of_path[path], -1).astype(np.int64)
 
@@ -145,7 +145,7 @@ class FileGraph:
     def symbols(self) -> I64:
         """Number of definitions in each file, shape (f,).
 
-        The module symbol of the file is not counted.
+        The symbol that stands for the whole file (module) is not counted.
         """
         view = self.view
         inside = (view.label == SYMBOL) & (view.parent >= 0)

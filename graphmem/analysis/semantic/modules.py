@@ -210,7 +210,8 @@ class Modules:
     def between(self) -> dict[tuple[int, int], I64]:
         """Edge rows from one module to another, by (from, to).
 
-        A module is given by its position in `groups`. Edges from tests, and edges from or to façades, are excluded.
+        A module is given by its position in `groups`. Edges from tests, and edges from or to files that only re-export names (façades), are
+        excluded.
         """
         rows: dict[tuple[int, int], list[I64]] = defaultdict(list)
         files = self.files

@@ -285,7 +285,10 @@ def imported(output: Output, found: list[tuple[str, ImportAnswer]]) -> None:
 
 @renders(RebuildAnswer, bare=lambda answer: [str(answer.memories)])
 def rebuilt(output: Output, answer: RebuildAnswer) -> None:
-    """Print the outcome of rebuilding memories from the journal."""
+    """Print the outcome of rebuilding memories from the journal.
+
+    The journal is the log of all writes of memories.
+    """
     counted = plural(answer.memories, "memory", "memories")
     output.line(f"{counted} from the journal: {answer.restored:,} restored, {answer.removed:,} removed")
     for note in answer.notes:

@@ -198,7 +198,7 @@ def reply(output: Output, answer: Reply) -> None:
 
 
 def _print_reasons(output: Output, some: Sequence[Reason]) -> None:
-    """Print passages that give a reason, or say that none does."""
+    """Print passages that give a reason, or a note that no passage does."""
     output.line()
     output.line((_REASONS if any(one.states for one in some) else _NO_REASON, HEADING))
     for one in some:
@@ -433,7 +433,7 @@ def _site(step: PathStep) -> tuple[Cell, ...]:
 
 
 def _some(names: list[str], most: int = SITES) -> str:
-    """Return the first names, and the number of those left out."""
+    """Return the first names as a string, with the number of other names."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
