@@ -165,7 +165,10 @@ def _tests_near(view: GraphView, values: FloatArray, floor: float, seeds: Sequen
 
 
 def _unresolved_share(view: GraphView, paths: set[str]) -> float:
-    """Return the share of calls with an unknown target in files, 0 to 1."""
+    """Return which share of the calls in given files has no known target.
+
+    The share is between 0 and 1.
+    """
     numbers = [view.path_number[path] for path in paths if path in view.path_number]
     sites = int(view.arrays.paths.call_sites[numbers].sum()) if numbers else 0
     unknown = int(view.unresolved_in[numbers].sum()) if numbers else 0

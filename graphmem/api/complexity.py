@@ -1,8 +1,8 @@
-"""Compute the maximum number of objects in an answer before running it.
+"""Compute how many objects an answer may have, before the operation runs.
 
 An object counts 1, and a scalar value counts 0. A list counts its length times the count of one item. The length is the value of a slicing
-argument (`first`, `limit`, `k`), or the number of values in `ids`. If the request omits the argument, its default is used, or else the
-size that the schema assumes. The schema declares sizes with the directive `@listSize` of the GraphQL cost directives specification.
+argument (`first`, `limit`, `k`), or the number of values in `ids`. If the request omits the argument, its default is used, or else the size
+that the schema assumes. The schema declares sizes with the directive `@listSize` of the GraphQL cost directives specification.
 
 Source:
     IBM, GraphQL Cost Directives specification, section 3 (list size), weights of objects 1 and leaves 0.

@@ -332,7 +332,10 @@ class HostedBranch(HostedProject):
         return self._line.in_place
 
     def __getattr__(self, name: str) -> Any:
-        """Return an operation of the branch, or of its project for a write."""
+        """Return the operation called `name`.
+
+        An operation that writes is that of the branch's project. Any other operation is that of the branch.
+        """
         overlays = self._line.parts.overlays
         rule = registry().get(name)
         if rule is not None and rule.hints.needs not in ("", "read") and name not in _OWN:

@@ -59,9 +59,9 @@ class Output:
 
     @cached_property
     def stderr(self) -> Output:
-        """An `Output` of the same form that prints to standard error.
+        """An `Output` with the same options, which prints to standard error.
 
-        It is used for progress, notes and errors.
+        Progress, notes and errors are printed there.
         """
         return replace(self, on_stderr=True)
 

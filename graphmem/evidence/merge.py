@@ -81,7 +81,7 @@ class Outside:
         body_before: Callable[[str], str | None],
         with_evidence: Iterable[str],
     ) -> tuple[set[str], list[Diagnostic]]:
-        """Read waiting files; return the files whose edges may change as a result.
+        """Read waiting files of outside tools; return the source files affected.
 
         Args:
             resolver: has the current tree.
@@ -91,7 +91,7 @@ class Outside:
             with_evidence: files with outside edges in the graph; read only if the stored observations were lost.
 
         Returns:
-            The files whose edges must be merged again, and diagnostics.
+            The source files whose edges must be merged again, and diagnostics about the files that were read.
         """
         self._resolver = resolver
         self._definitions = {}

@@ -75,7 +75,7 @@ class Recorder:
         self._is_on = False
 
     def into(self, bucket: set[int]) -> set[int]:
-        """Make `bucket` the set that collects functions; return the previous set.
+        """Collect the functions that run in `bucket`; return the previous set.
 
         From now on, the `id` of the code object of each function that runs is added to `bucket`.
         """

@@ -22,9 +22,9 @@ _ENCODINGS: Final = {scip_format.UTF16: ("utf-16-le", 2), scip_format.UTF8: ("ut
 
 
 class Fit(NamedTuple):
-    """Number of places where a file agrees with a SCIP index, or does not.
+    """Number of positions where a file agrees with a SCIP index, or disagrees.
 
-    A place is a position at which the index has a symbol. The file agrees if it has the name of the symbol there.
+    The positions are those at which the index has a symbol. The file agrees if it has the name of the symbol there.
     """
 
     right: int

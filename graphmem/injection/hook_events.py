@@ -111,7 +111,7 @@ class Hooks:
     def _step(self, call: HookCall) -> int:
         """Return the number of the session's current step.
 
-        Steps are tool calls. If `call` is a tool call, the number is increased first. If `call` is the end of the session, the number is
+        A step is a tool call. If `call` is a tool call, the number is increased first. If `call` is the end of the session, the number is
         returned and then forgotten.
         """
         with self._lock:

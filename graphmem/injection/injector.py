@@ -368,8 +368,8 @@ class Injector:
     def _start(self, ask: Ask, budget: Budget, until: float) -> Gathered:
         """Return the context at the start of a session, for the system prompt.
 
-        The context has rules and standing memories, which apply to every session. Standing memories are pinned, of the user, global, about
-        modules, or recipes of workflows.
+        The context has rules, and memories that apply to every session (standing memories). Standing memories are pinned memories, memories
+        about the user or a module, global memories and workflow recipes.
         """
         self._refresh()
         rules, notes = self._rules(None)

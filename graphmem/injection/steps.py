@@ -50,7 +50,7 @@ class _Steps:
 class StepTriggers:
     """Decides which memories a session is shown between two steps.
 
-    Thread-safe.
+    A step is a tool call of the agent. Thread-safe.
 
     Args:
         traps: returns a file's active warnings (memories of the types in TRAPS), best first, as (id, confidence); see `Finder.traps`.
@@ -87,7 +87,7 @@ class StepTriggers:
     def passed(self, session: str) -> None:
         """Count a step of an agent, without looking for a reason to show an item.
 
-        Call this instead of `step` if other context was already shown.
+        A step is a tool call. Call this instead of `step` if other context was already shown.
         """
         with self._lock:
             self._sessions.use(session).step += 1

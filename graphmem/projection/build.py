@@ -207,7 +207,7 @@ def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...
 
 
 def sites(lines: Any, line: npt.NDArray[Any]) -> Any:
-    """Return the line numbers of each edge as a string, such as "12,48".
+    """Return the line numbers of edges with several lines, such as "12,48".
 
     An edge has two lines if, for example, a function calls another function twice. For an edge with one line the string is "", because
     `line` has the number already.

@@ -45,9 +45,9 @@ class ChunkHashes:
 
 
 def embedding_order(shot: Snapshot) -> list[tuple[str, str]]:
-    """Return (chunk id, text hash) of all chunks, in the order of embedding.
+    """Return all chunks in the order in which their vectors are computed.
 
-    `Projections.fill_order` explains the order.
+    Each item is (chunk id, text hash). `Projections.fill_order` explains the order.
     """
     if shot.words is None:
         return []

@@ -22,8 +22,8 @@ class FileNames:
     def ending(self, parts: Sequence[str]) -> tuple[list[str], int]:
         """Return the files whose paths share the longest end with a given path.
 
-        The second value is the number of shared parts: for the given path `/home/a/app/base.py` and the file `app/base.py`, it is 2. The
-        result is ([], 0) if no file has the given file name.
+        The second value is the number of shared parts. For the given path `/home/a/app/base.py` and the file `app/base.py`, the number is
+        2. The result is ([], 0) if no file has the given file name.
 
         Args:
             parts: the given path, split into its parts.

@@ -181,7 +181,7 @@ class GraphNames(GraphNodes):
     def unresolved_named(self, name: str) -> list[Unresolved]:
         """Return the calls of `name` whose target is unknown.
 
-        They are sorted by path, line and id.
+        The calls are sorted by path, line and id.
         """
         rows = self._unresolved_names[name].tolist()
         u, paths = self.arrays.unresolved, self.paths

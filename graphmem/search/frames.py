@@ -1,6 +1,6 @@
-"""Stack frames in a query: places by file and line, as in tracebacks.
+"""Find stack frames (file, line, function) in a query, as in tracebacks.
 
-Each frame resolves to the function that contains its line.
+Each frame resolves to the function that contains the frame's line.
 """
 
 from __future__ import annotations

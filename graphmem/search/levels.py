@@ -16,9 +16,9 @@ _DEGRADED_DEPTH: Final = 20
 
 
 class Level(NamedTuple):
-    """Whether recent searches were fast (healthy) or slow (degraded).
+    """Whether recent searches were fast ("healthy") or slow ("degraded").
 
-    At the degraded level, a search considers fewer candidates.
+    If they were slow, a search considers fewer candidates.
     """
 
     name: str  # healthy | degraded
@@ -33,7 +33,7 @@ class Level(NamedTuple):
         return tuning if self.name == "healthy" else tuning._replace(depth=_DEGRADED_DEPTH, graph_depth=5)
 
     def note(self) -> str:
-        """Return one sentence for the search answer; "" at the healthy level."""
+        """Return a note that recent searches were slow; "" if they were fast."""
         if self.name == "healthy":
             return ""
         return f"the last searches were slow (p95 {self.p95_ms:.0f} ms): fewer candidates were considered, and the reranker was skipped"

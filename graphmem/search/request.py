@@ -204,7 +204,7 @@ class Request(NamedTuple):
 
 
 class Judge(NamedTuple):
-    """Functions that tell how far a memory is trusted, and the time.
+    """Functions that return how far a memory is trusted, and the current time.
 
     The package that uses search provides the functions.
     """

@@ -273,10 +273,10 @@ _LINE_END: Final = np.full(1, LINE, np.uint16)
 
 
 def _has_letters(entry: Entry, of_line: Sequence[int], number: int) -> bool:
-    """Whether any line that a chunk has of one symbol has a letter or a digit.
+    """Whether the lines of one symbol in a chunk have a letter or a digit.
 
-    `number` is the number of the symbol, and `of_line` has the number for each line of the chunk. Lines without an indexed word may have
-    letters, such as encoded data. Lines without letters, such as blank lines between definitions, belong to no symbol.
+    `number` is the number of the symbol, and `of_line` has the number of the symbol for each line of the chunk. Lines without an indexed
+    word may have letters, such as encoded data. Lines without letters, such as blank lines between definitions, belong to no symbol.
     """
     lines = entry.text.split("\n")
     return any(any(map(str.isalnum, lines[row])) for row, one in enumerate(of_line) if one == number)

@@ -212,9 +212,10 @@ class Sidecar:
             db.execute("INSERT INTO memory (id, base) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET base = ?2", (memory, data))
 
     def mark(self, memory: str, dirty: int) -> None:
-        """Replace the flags of a memory by DIRTY, UNLINKED, their sum, or 0.
+        """Set the flags of a memory to DIRTY, UNLINKED, their sum, or 0.
 
-        The flag BY_OTHERS is removed, unless `dirty` includes DIRTY.
+        DIRTY marks a memory to compare with the shared log again. UNLINKED marks a memory about code that does not exist on this machine
+        yet. The flag BY_OTHERS is removed, unless `dirty` includes DIRTY.
         """
         with self.writing() as db:
             db.execute(
@@ -268,7 +269,7 @@ class Sidecar:
     def pending(self) -> tuple[str, dict[str, Base]]:
         """Return the arguments of the last `put_pending`: (token, bases by id).
 
-        If no write is pending, they are "" and an empty dict.
+        If no write is pending, the result is ("", {}).
         """
         said = json.loads(self.get("pending") or '{"token": "", "bases": {}}')
         return said["token"], {one: _base(orjson.dumps(base)) for one, base in said["bases"].items()}

@@ -164,9 +164,9 @@ class Shared:
     def settled(self, device: str, hlc: int, upto: int) -> list[Op]:
         """Return changes that turn concurrent texts into separate memories.
 
-        They are needed in two cases: people changed the text at the same time, or one changed it while another forgot or replaced the
-        memory. Otherwise the list is empty. The last change leaves this memory with one text. All machines make changes with the same ids,
-        so the log keeps each only once.
+        The changes are needed in two cases: people changed the text at the same time, or one changed it while another forgot or replaced
+        the memory. Otherwise the list is empty. The last change leaves this memory with one text. All machines make changes with the same
+        ids, so the log keeps each only once.
 
         Args:
             device: the name of this machine's copy of the memories.

@@ -58,11 +58,11 @@ class Op(NamedTuple):
 
 
 class UnreadableOpError(ValueError):
-    """A change from another machine has an invalid field."""
+    """Error: a change from another machine has a missing or invalid field."""
 
 
 class NewerOpError(Exception):
-    """A change from another machine was written by a newer graphmem."""
+    """Error: a change from another machine was written by a newer graphmem."""
 
 
 def encoded(op: Op) -> bytes:

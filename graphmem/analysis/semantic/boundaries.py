@@ -1,7 +1,8 @@
-"""Check which files may depend on which, by rules of the project.
+"""Check whether files depend only on files that the project's rules allow.
 
-A rule limits the files that match its `from`. They may not use files that match `may_not_use`. Or they may use only files that match
-`may_only_use`. A rule with `layers` lists patterns from the highest layer to the lowest; a file may use its own layer and lower ones.
+A rule limits the files that match its pattern `from`. With `may_not_use`, these files may not use files that match this pattern. With
+`may_only_use`, these files may use only files that match it. A rule with `layers` lists patterns from the highest layer to the lowest. A
+file may use files of its own layer and of lower layers.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class Modules:
 
     Args:
         view: the graph.
-        known: earlier modules; a new module with mostly the same files gets the name and id of the earlier one.
+        known: modules of an earlier computation; a new module with mostly the same files gets the name and id of the earlier one.
         project: name of the project, from which new ids are made.
         churn: path -> number of commits, where old commits count less; None without history.
         co_change: (path, path) -> strength in [0, 1]; pairs with a file outside the graph are ignored.
