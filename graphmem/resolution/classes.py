@@ -1,4 +1,4 @@
-"""Inference of classes: base classes, attributes and attribute binding."""
+"""Infer base classes and attributes of classes; bind methods to objects."""
 
 from __future__ import annotations
 
@@ -393,7 +393,7 @@ class Classes:
         return frozenset(atom for atom in value if atom[0] != FUNC or atom in statics)
 
     def _is_of_other_side(self, value: Type, entry: FileEntry, owner: Symbol, receiver: Receiver) -> bool:
-        """Whether a class has a method that its objects lack, or the reverse.
+        """Whether a member is for objects and the receiver a class, or vice versa.
 
         In Ruby a class and its objects have separate methods. `value` is the member in the class `owner` of the file `entry`, and
         `receiver` is a class or an object. If `receiver` is a class and `owner` is a module, the result is False, because a class that

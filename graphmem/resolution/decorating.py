@@ -43,7 +43,7 @@ def factory_keys(entry: FileEntry, symbol: Symbol, owner: Symbol | None) -> Sequ
 
 
 def called_at(inference: Inference, entry: FileEntry, site: CallSite) -> Type:
-    """Return the type of the value that is called at a call or a decorator."""
+    """Return the type of the called value of a call or of a decorator."""
     term = site.term if site.decorated >= 0 else call_at(entry.terms, site.term)[1]
     return inference.expanded(inference.term(entry, site.scope, term, site.line))
 

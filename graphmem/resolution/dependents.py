@@ -102,8 +102,8 @@ class AnswersOf:
     def files(self, memos: Mapping[str, Mapping[Any, Any]], stale: set[int]) -> list[str]:
         """Return the files for which an outdated answer may be cached.
 
-        An answer is outdated if it used one of the inputs in `stale`. The result has every file with an outdated answer, and possibly other
-        files.
+        An input is a fact of a file. An answer is outdated if it used one of the inputs in `stale`. The result has every file with an
+        outdated answer, and possibly other files.
 
         Args:
             memos: by path, the answers that the solver caches for a file. Each answer is (value, number of the input or group that it

@@ -344,7 +344,7 @@ class Evaluation:
     def _extended(self, entry: FileEntry, value: Type, name: str) -> Type:
         """Return the extension functions of a given name that fit a value.
 
-        The functions are bound to the value, as methods are.
+        An extension function adds a method to a type from outside. The returned functions are bound to the value, as methods are.
         """
         rules = rules_of(entry)
         found: Type = frozenset((FUNC, symbol, atom) for atom in value for symbol in rules.extensions(self, entry, atom, name))

@@ -1,4 +1,7 @@
-"""Resolution rules for Jinja: macros, and functions that Python registers."""
+"""Rules that resolve names in Jinja templates to definitions.
+
+A name is a macro, or a function that Python code registers for templates.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class JinjaRules(ScopedRules):
-    """Resolution rules for Jinja, whose names are macros, filters or globals.
+    """Rules that resolve names in Jinja templates to definitions.
 
-    Macros may be imported from other templates.
+    A name is a macro, a filter or a global function. Macros may be imported from other templates.
     """
 
     links_routes = True

@@ -65,7 +65,7 @@ _MODULES: Final[Mapping[str, str]] = {
 
 @cache
 def rules_class(name: str) -> type[Rules] | None:
-    """Return the rules class of a given name; None for "" and unknown names."""
+    """Return the rules class with a given name; None for an unknown name."""
     if name not in _MODULES:
         return None
     found: type[Rules] = import_module(_MODULES[name]).RULES

@@ -50,7 +50,7 @@ class Project:
     """All files of a project by path, with indexes over their facts.
 
     Args:
-        name: name of the project, which is part of every id.
+        name: name of the project, which is part of the id of every symbol.
         rules_of: returns the rules of a language, or None if files of the language are not resolved.
         shelf: limits the facts kept in memory.
     """
@@ -111,7 +111,8 @@ class Project:
     def number(self, keys: Iterable[Key]) -> None:
         """Give the inputs of an earlier resolver the same numbers again.
 
-        `keys` are the inputs in the order of their numbers 0, 1, … Call this before other inputs get numbers.
+        An input is a fact of a file that answers depend on. `keys` are the inputs in the order of their numbers 0, 1, … Call this method
+        before other inputs get numbers.
         """
         self._keys = {key: position for position, key in enumerate(keys)}
 
@@ -305,7 +306,7 @@ class Project:
         """Record that the current answer depends on which classes have a method.
 
         `name` is the name of the method. `entry` is the file of a class in which the name was looked up. In languages whose methods are not
-        separate inputs, nothing is recorded.
+        tracked one by one, nothing is recorded.
         """
         if entry.rules.methods_are_inputs:
             self.touch("member", name)

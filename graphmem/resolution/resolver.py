@@ -214,7 +214,10 @@ class Resolver:
             self.resolve(path)
 
     def index_answers(self) -> None:
-        """Build the indexes that find outdated answers, before the next `update`."""
+        """Build the indexes that find outdated answers, before the next `update`.
+
+        An answer is a cached result of type inference, such as the type of a name.
+        """
         self._forget({_NO_INPUT})
 
     def symbols(self, path: str) -> list[SymbolRow]:
@@ -385,6 +388,9 @@ class Resolver:
 
 
 def _allow_recursion() -> None:
-    """Raise Python's recursion limit, which costs heap memory and no C stack."""
+    """Raise Python's recursion limit to `RECURSION_LIMIT`.
+
+    Recursion of Python functions uses heap memory, and no C stack.
+    """
     if sys.getrecursionlimit() < RECURSION_LIMIT:
         sys.setrecursionlimit(RECURSION_LIMIT)

@@ -54,7 +54,7 @@ class Through(NamedTuple):
 
 
 class CallRules:
-    """Default rules of a language for calls, without implicit calls."""
+    """Default rules for calls, for a language without implicit calls."""
 
     constructors: Sequence[str] = ()
     """Methods that run when a class is called, in order."""

@@ -60,8 +60,8 @@ class Groups:
     def number(self, reads: set[int]) -> int:
         """Return the number of the group that has exactly the given members.
 
-        A group is a set of inputs and other groups. `reads` are the numbers of the members. For a single member, the result is the member's
-        own number. A new group is created if necessary.
+        A group is a set of inputs (facts of files) and other groups. `reads` are the numbers of the members. For a single member, the
+        result is the member's own number. A new group is created if necessary.
         """
         reads.discard(NOTHING)
         if len(reads) == 1:
@@ -77,7 +77,7 @@ class Groups:
     def members(self, first: int = 0) -> list[Members | None]:
         """Return the members of each group, in order, from position `first` on.
 
-        A group is a set of inputs and other groups. None stands for a group that was deleted as unused.
+        A group is a set of inputs (facts of files) and other groups. None stands for a group that was deleted as unused.
         """
         return self._members[first:]
 
@@ -98,7 +98,7 @@ class Groups:
     def inputs(self, numbers: Iterable[int]) -> frozenset[int]:
         """Return the inputs that are in `numbers` or inside a group in `numbers`.
 
-        A group is a set of inputs and other groups. The inputs of nested groups are included.
+        A group is a set of inputs (facts of files) and other groups. The inputs of nested groups are included.
         """
         members = self._members
         seen = set(numbers)
@@ -114,7 +114,7 @@ class Groups:
     def keep(self, used: set[int]) -> None:
         """Delete all groups except those in `used` and the groups inside them.
 
-        A group is a set of inputs and other groups. `used` has numbers of groups.
+        A group is a set of inputs (facts of files) and other groups. `used` has numbers of groups.
         """
         kept = {NOTHING} | used
         for members, number in reversed(self._numbers.items()):
@@ -138,7 +138,10 @@ Memo = dict[Any, Any]
 
 
 class _Question:
-    """A question to the solver that does not have a final answer yet."""
+    """A question to the solver that does not have a final answer yet.
+
+    A question asks for one result of type inference, such as the type of a name.
+    """
 
     __slots__ = ("arguments", "compute", "index", "is_deep", "is_stale", "key", "low", "memo", "reads", "rounds", "users", "value")
 
@@ -164,7 +167,7 @@ class _Question:
 class _Sweep:
     """One pass that computes outdated questions again, the latest first.
 
-    The questions depend on each other.
+    A question asks for one result of type inference, such as the type of a name. The questions of a pass depend on each other.
     """
 
     __slots__ = ("at", "first", "left")
@@ -192,7 +195,7 @@ class Solver:
         self._interned: dict[frozenset[Any], frozenset[Any]] = {TOP: TOP}  # TOP is known by its identity
 
     def listen(self) -> set[int]:
-        """Start to record facts that are read outside of any question.
+        """Start to record facts that are read while no answer is being computed.
 
         The numbers of these facts, and of groups of facts, are added to the returned set.
         """
@@ -209,8 +212,9 @@ class Solver:
     def ask(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
         """Return the answer of a question: `compute(*arguments)`, cached by `key`.
 
-        `memo` is the cache of one file. `compute` may only read recorded inputs and ask other questions. Answers are compared with `==`.
-        While a question is being computed, asking it again returns the answer so far, at first `EMPTY`.
+        A question asks for one result, such as the type of a name. `memo` is the cache of one file. `compute` may read facts of files only
+        through look-ups that record them, and may ask other questions. Answers are compared with `==`. While a question is being computed,
+        asking it again returns the answer so far, at first `EMPTY`.
         """
         known = memo.get(key)
         if type(known) is tuple:
@@ -230,7 +234,8 @@ class Solver:
     def look_up(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
         """Return `compute(*arguments)`, cached by `key`, if it asks no questions.
 
-        `compute` only reads recorded inputs. The cached answer has one number for all of its inputs, so reading the answer again is cheap.
+        A question is a computation passed to `ask`. `compute` may read facts of files only through look-ups that record them. The cached
+        answer has one number for all these facts, so reading the answer again is cheap.
         """
         known = memo.get(key)
         if known is None:
@@ -251,7 +256,10 @@ class Solver:
         self._interned = {TOP: TOP}
 
     def _answer(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Answer a question that is asked for the first time."""
+        """Answer a question that is asked for the first time.
+
+        A question asks for one result, such as the type of a name. `memo` and `key` say where the answer is cached.
+        """
         self._asked += 1
         question = memo[key] = _Question(self._asked, memo, key, compute, arguments)
         if not self._open:
@@ -272,7 +280,7 @@ class Solver:
     def _answer_first(self, question: _Question) -> Any:
         """Answer a question that is asked outside of all other questions.
 
-        After an error, all unfinished questions are dropped.
+        A question asks for one result, such as the type of a name. After an error, all unfinished questions are dropped.
         """
         outside = self.reads
         try:
@@ -293,7 +301,8 @@ class Solver:
     def _settle(self, question: _Question) -> bool:
         """Compute an answer, and store all answers that are final afterwards.
 
-        The final answers are those of all questions that depend on each other (a component).
+        A question asks for one result, such as the type of a name. A component is a set of questions that depend on each other. Their
+        answers become final together.
 
         Returns:
             False if the question belongs to a component that began before it, so its answer is not final; else True.
@@ -318,7 +327,8 @@ class Solver:
     def _close(self, component: list[_Question]) -> None:
         """Store the final answers of questions that depend on each other.
 
-        The answers get one number for all their inputs. Other questions that read one of the answers get this number as an input.
+        A question asks for one result, such as the type of a name. The answers get one number that stands for all facts that they depend
+        on. A question that read one of the answers depends on this number.
         """
         number = self.groups.number(set().union(*[question.reads for question in component]))
         for question in component:
@@ -332,7 +342,7 @@ class Solver:
     def _compute(self, question: _Question) -> None:
         """Compute an answer; if it changed, mark the questions that read it.
 
-        Marked questions are stale, and are computed again later.
+        A question asks for one result, such as the type of a name. Marked questions are outdated, and are computed again later.
         """
         outside = self.reads
         self.reads = question.reads = set()
@@ -352,8 +362,8 @@ class Solver:
     def _mark(self, question: _Question) -> None:
         """Schedule an outdated question to be computed again.
 
-        If the running pass over outdated questions has yet to reach the question, the question joins that pass. Otherwise, the question
-        waits for the next pass.
+        A question asks for one result, such as the type of a name. If the running pass over outdated questions has yet to reach the
+        question, the question joins that pass. Otherwise, the question waits for the next pass.
         """
         for sweep in reversed(self._sweeps):
             if question.index >= sweep.first:
@@ -366,9 +376,9 @@ class Solver:
     def _repeat(self, root: _Question) -> None:
         """Compute the outdated questions of a component until none is outdated.
 
-        A component is a set of questions that depend on each other; `root` is its first. The question that was asked last is computed
-        first, because earlier questions may depend on it. The method ends early if `root` turns out to depend on a question that began
-        before it.
+        A question asks for one result, such as the type of a name. A component is a set of questions that depend on each other; `root` is
+        its first. The question that was asked last is computed first, because earlier questions may depend on it. The method ends early if
+        `root` turns out to depend on a question that began before it.
         """
         first, stale = root.index, self._stale
         while stale and stale[0].index >= first:
@@ -394,7 +404,7 @@ class Solver:
 def _components(questions: list[_Question]) -> list[list[_Question]]:
     """Return the sets of questions that depend on each other.
 
-    A set comes after the sets that it depends on.
+    A question asks for one result, such as the type of a name. A set comes after the sets that it depends on.
     """
     import networkx as nx  # few indexes have questions that are too deep, and the import takes a tenth of a second
 

@@ -26,7 +26,8 @@ WAYS_IN: Final = ("route", "command", "event", "task", "export")  # kinds that a
 def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
     """Return a row per definition of a file, in source order, module first.
 
-    The rows mark tests and entry points by the rules of the language.
+    The rows mark tests and entry points by the rules of the language. An entry point is code that is called from outside, such as a route's
+    handler.
     """
     facts = entry.facts
     spec = language_spec(facts.language)
@@ -148,10 +149,11 @@ def entry_rule(
 
 
 def written(spec: LanguageSpec, terms: list[Term], decorator: int) -> Written | None:
-    """Return the (name, text) of a decorator, for entry point rules.
+    """Return the (name, text) of a decorator, to find entry points.
 
-    For `@app.route("/x")`, the result is ("app.route", "/x"). The text is the string that the decorator gets as its first argument or as
-    its path, or None. For a decorator of a mock library or a test runner, the result is None.
+    An entry point is code that is called from outside, such as a route's handler. For `@app.route("/x")`, the result is ("app.route",
+    "/x"). The text is the string that the decorator gets as its first argument or as its path, or None. For a decorator of a mock library
+    or a test runner, the result is None.
     """
     name = dotted(terms, decorator)
     return None if _matches(name, spec.tests.decorators) else Written(name, _first_text(terms, terms[decorator]))

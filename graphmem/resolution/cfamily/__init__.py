@@ -1,1 +1,1 @@
-"""Resolution rules for C and C++."""
+"""Rules that resolve names and calls in C and C++ code to definitions."""

@@ -230,7 +230,7 @@ def _modifiers(place: Place) -> Sequence[str]:
 
 
 def _is_alias(place: Place, name: str) -> bool:
-    """Return whether a binding of a name belongs to `using name = …`."""
+    """Return whether a binding is an alias declaration `using name = …`."""
     return any(
         slot.kind == "definition" and place.entry.definitions[slot.index].kind == "type" for slot in place.entry.names(0).get(name, ())
     )

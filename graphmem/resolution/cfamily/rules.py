@@ -1,4 +1,4 @@
-"""Resolution rules for C and C++: calls, overloads and conversions."""
+"""Rules that resolve calls and overloads in C and C++ code to definitions."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _ITERATORS: Final = frozenset(("const_iterator", "const_reverse_iterator", "iter
 
 
 class CFamilyRules(CFamilyOperators):
-    """All resolution rules for C and C++."""
+    """All rules that resolve names and calls in C and C++ to definitions."""
 
     functions_take_types = True
     defaults_stand_apart = True

@@ -1,1 +1,1 @@
-"""Resolution rules for JavaScript and TypeScript."""
+"""Rules that resolve JavaScript and TypeScript names to definitions."""

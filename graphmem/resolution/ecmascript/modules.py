@@ -43,7 +43,7 @@ MAX_EXTENDED: Final = 64
 
 
 class _Config(NamedTuple):
-    """Module name settings of a tsconfig.json, including those it extends."""
+    """Settings for module names in a tsconfig.json and the files it extends."""
 
     base: str | None  # folder of baseUrl from the root; None when not set
     paths: tuple[tuple[str, tuple[str, ...]], ...]  # pattern → places from the root, both with at most one "*"

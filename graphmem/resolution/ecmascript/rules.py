@@ -1,4 +1,4 @@
-"""Resolution rules for JavaScript and TypeScript.
+"""Rules that resolve JavaScript and TypeScript names to definitions.
 
 The rules cover scopes, `this`, prototypes, object literals and promises.
 """
@@ -52,7 +52,7 @@ MAX_WINDOWS: Final = 8
 
 
 class EcmascriptRules(EcmascriptTypes):
-    """Resolution rules for JavaScript, TypeScript and TSX."""
+    """Rules that resolve JavaScript, TypeScript and TSX names to definitions."""
 
     constructors = ("constructor",)
     components = (".vue", ".svelte")

@@ -19,9 +19,9 @@ from graphmem.resolution.types import BOX, CLASS, EXT, EXTI, INST, TUP, Atom, Ty
 
 
 class NamedSites(ReadSites):
-    """Resolves the annotations and re-exports of a file; base of `_Resolving`.
+    """Adds edges for annotations and re-exports; base class of `_Resolving`.
 
-    The class adds edges from a definition to the types and aliases that the definition names.
+    The edges lead from a definition to the types and aliases that the definition names.
     """
 
     def type_use(self, src: Symbol, scope: int, term: int, line: int) -> None:

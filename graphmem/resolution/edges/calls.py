@@ -68,7 +68,7 @@ SHARED_BY_MANY: Final = 1.5
 
 
 class CallSites:
-    """Resolves the calls in a file; base of `_Resolving`."""
+    """Adds edges for the calls in a file; base class of `_Resolving`."""
 
     def __init__(self, inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> None:
         self.inference = inference

@@ -39,7 +39,7 @@ def definitions_alone(inference: Inference, hierarchy: Hierarchy, entry: FileEnt
 
 
 class _Resolving(NamedSites):
-    """Resolves one file: definitions, imports and classes, then all uses."""
+    """Resolves one file to edges: first definitions and imports, then uses."""
 
     def run(self) -> FileResolution:
         """Add definitions, imports, classes and types, then resolve every use."""

@@ -1,8 +1,8 @@
 """Edges for functions registered with a framework, such as route handlers.
 
 The tables in `frameworks.toml` list the calls that register functions. The registering code gets an edge to the function, with a rule that
-names the purpose, such as `route`. The function becomes an entry point. Code that sends a signal, queues a task or requests an injected
-value gets a call edge to the function.
+names the purpose, such as `route`. The function becomes an entry point, which means that code outside the project calls it. Code that sends
+a signal, queues a task or requests an injected value gets a call edge to the function.
 """
 
 from __future__ import annotations
@@ -222,8 +222,8 @@ class Handing:
     def _connected(self, entry: FileEntry, site: CallSite, name: str, sent: set[Identity], event: Event) -> Iterator[Symbol]:
         """Yield the functions that a call connects to a sent event.
 
-        `site` is the call in the file `entry`, such as `saved.connect(f)`. `name` is the name of the sent event. `sent` are the identities
-        of the sent event, from `_identities`. Nothing is yielded if the call connects to another event.
+        `site` is the call in the file `entry`, such as `saved.connect(f)`. `name` is the name of the sent event. `sent` has the variables,
+        attributes or classes that identify the sent event (see `_identities`). Nothing is yielded if the call connects to another event.
         """
         terms = entry.terms
         found = terms[site.term]

@@ -16,7 +16,7 @@ from graphmem.resolution.types import CLASS, EXT, INST, MODULE, NAMESPACE, SUPER
 
 
 class ReadSites(VariableSites):
-    """Resolves the reads and writes of names in a file; base of `_Resolving`."""
+    """Adds edges for reads and writes of names; base class of `_Resolving`."""
 
     def read(self, reference: Reference) -> None:
         """Add edges for a name `a` or an attribute `a.b` whose value is used."""

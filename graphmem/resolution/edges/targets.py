@@ -1,4 +1,7 @@
-"""Find the definitions that a call can run, and the rule for finding each."""
+"""Find the definitions that a call can run.
+
+Each definition is returned with the rule that found it, such as `import`.
+"""
 
 from __future__ import annotations
 
@@ -220,7 +223,10 @@ class Targets:
         return package != rules.builtin_package and package.partition(".")[0] not in rules.standard_packages
 
     def extension(self, symbol: Symbol, rule: str) -> Target:
-        """Return the target for a call of an extension function on an object."""
+        """Return the target for a call of an extension function on an object.
+
+        An extension function, `symbol`, adds a method to a type from outside. `rule` is the rule that found the function.
+        """
         entry = self.project.entry(symbol)
         return Target(symbol, None, rule, is_extension=rules_of(entry).extended_by_parameter(entry.definitions[symbol.index]))
 
@@ -394,7 +400,11 @@ class Targets:
                 yield from self.inference.functions(owner, name)
 
     def of_extensions(self, receiver: Type, name: str) -> list[Target]:
-        """Return extension functions that a call on an unknown type may run."""
+        """Return extension functions that a call on an unknown type may run.
+
+        An extension function adds a method to a type from outside. `name` is the name in the call, and `receiver` is the inferred type of
+        the object. The result is empty for more than `AMBIGUOUS_LIMIT` functions.
+        """
         found = rules_of(self.entry).unknown_extensions(self.inference, self.entry, receiver, name)
         if len(found) > AMBIGUOUS_LIMIT:
             return []

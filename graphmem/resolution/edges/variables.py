@@ -29,7 +29,7 @@ The name may belong to an outer scope.
 
 
 class VariableSites(CallSites):
-    """Resolves the uses of variables in a file; base of `_Resolving`."""
+    """Adds edges for uses of variables; base class of `_Resolving`."""
 
     def __init__(self, inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> None:
         super().__init__(inference, hierarchy, entry)

@@ -1,1 +1,1 @@
-"""Resolution rules for Go."""
+"""Rules that resolve names and calls in Go code to definitions."""

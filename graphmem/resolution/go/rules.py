@@ -1,4 +1,4 @@
-"""Resolution rules for Go.
+"""Rules that resolve names and calls in Go code to definitions.
 
 Packages are folders and methods have receivers. A type satisfies an interface if it has all methods of the interface.
 """
@@ -52,7 +52,10 @@ _DEMANDED: Final = {
 
 
 class GoRules(PackageRules):
-    """Resolution rules for Go; `go.mod` files give the names of modules."""
+    """Rules that resolve names and calls in Go code to definitions.
+
+    The project's `go.mod` files give the names of modules.
+    """
 
     name = Language("go")
     builtin_package = Package("builtin")

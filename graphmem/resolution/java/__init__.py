@@ -1,1 +1,1 @@
-"""Resolution rules for Java."""
+"""Rules that resolve names and calls in Java code to definitions."""

@@ -1,4 +1,4 @@
-"""Resolution rules for Java.
+"""Rules that resolve names and calls in Java code to definitions.
 
 The rules cover packages, unqualified inherited members, overloads, and the containers of the standard library.
 """
@@ -78,7 +78,7 @@ _GIVES_VALUE: Final = "compute computeIfAbsent computeIfPresent get getOrDefault
 
 
 class JavaRules(PackageRules):
-    """Resolution rules for Java."""
+    """Rules that resolve names and calls in Java code to definitions."""
 
     name = Language("java")
     builtin_package = Package("java.lang")

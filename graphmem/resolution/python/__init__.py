@@ -1,1 +1,1 @@
-"""Resolution rules for Python."""
+"""Rules that resolve names and calls in Python code to definitions."""

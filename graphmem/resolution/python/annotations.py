@@ -1,4 +1,4 @@
-"""Python annotations: classes, aliases, generics and `typing` forms."""
+"""Evaluate Python annotations, such as `list[User]`, to types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resolution rules for Python.
+"""Rules that resolve names and calls in Python code to definitions.
 
 The rules cover receivers, operators, decorators, functions of the standard library, and pytest fixtures.
 """
@@ -69,7 +69,7 @@ MAX_USERS: Final = 40
 
 
 class PythonRules(PythonTypes):
-    """Resolution rules for Python."""
+    """Rules that resolve names and calls in Python code to definitions."""
 
     constructors = ("__new__", "__init__")
     call_method = "__call__"

@@ -1,1 +1,1 @@
-"""Resolution rules for Rust."""
+"""Rules that resolve names and calls in Rust code to definitions."""

@@ -1,4 +1,4 @@
-"""Resolution rules for Rust.
+"""Rules that resolve names and calls in Rust code to definitions.
 
 The rules cover `impl` blocks separate from their types, traits, and the wrapper types of the standard library.
 """
@@ -80,7 +80,10 @@ _MAKERS: Final = frozenset("Borrowed Owned clone downgrade from new pin".split()
 
 
 class RustRules(RustModules):
-    """Resolution rules for Rust; `Cargo.toml` files give the crate names."""
+    """Rules that resolve names and calls in Rust code to definitions.
+
+    The project's `Cargo.toml` files give the names of crates.
+    """
 
     name = Language("rust")
     libraries_hand_back = True

@@ -91,7 +91,10 @@ class ScopedClasses(ScopedNames):
         return frozenset(found)
 
     def _package_of(self, entry: FileEntry) -> str:
-        """Return the name of a file's package, or of the group that shares names."""
+        """Return the name that is common to the files which share their names.
+
+        Depending on the language, these are the files of a package, of a folder or of the project.
+        """
         package: str | None = entry.kept.get("package")
         if package is None:
             package = entry.kept["package"] = self.names_of(entry.facts)[0]

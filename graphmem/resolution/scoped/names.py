@@ -55,7 +55,8 @@ class ScopedNames(ScopedTable):
     def names_of(self, facts: FileFacts) -> Sequence[str]:
         """Return the names under which other files can find a file.
 
-        The first name is that of the package or group whose files share their names. The names by which imports find the file follow.
+        The first name is common to all files that share their names without imports. Depending on the language, these are the files of a
+        package, of a folder or of the project. The names by which imports find the file follow.
         """
         clauses = [found for found in facts.imports if found.kind == "package"]
         names = list(dict.fromkeys(found.module.replace(self.separator, ".") for found in clauses if not found.alias))

@@ -1,4 +1,4 @@
-"""Find calls that the source does not spell: operators, loops, blocks."""
+"""Find implicit calls, such as those by operators, loops and blocks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ITEM = "[]"
 
 
 class ScopedProtocols(ScopedClasses):
-    """Rules for calls that the source does not spell as calls.
+    """Rules for implicit calls, which the source does not write as calls.
 
     Examples are the method that an operator runs and the calls that a block gets.
     """

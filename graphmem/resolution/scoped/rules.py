@@ -48,7 +48,10 @@ UNNAMED: Final = Package("")
 
 
 class ScopedRules(ScopedProtocols):
-    """Resolution rules for all languages whose `language.toml` declares them."""
+    """Rules that resolve names by the settings in a `language.toml` file.
+
+    One class serves all languages whose `language.toml` has these settings.
+    """
 
     def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
         """Return the extension functions of a given name that fit a receiver.

@@ -1,4 +1,7 @@
-"""Folders of a build such as Gradle: its modules, and their main code."""
+"""Tell the build module of a file, and whether the file is main code.
+
+The folders of a build with Gradle or a similar tool give the answers.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,6 @@ def module_of(path: str) -> str:
 
 
 def is_main(path: str) -> bool:
-    """Whether a file is main code, and not code of tests, by its folder."""
+    """Whether a file, by its folder, contains main code and not test code."""
     below = path.split(f"{SOURCES}/")[1:]
     return bool(below) and (below[0].startswith("main/") or below[0].partition("/")[0].endswith("Main"))

@@ -206,7 +206,7 @@ class ScopedTable(PackageRules):
         return f"{self._fields}{name}" if self._fields and not name.startswith(self._fields) else ""
 
     def sees_methods(self, entry: FileEntry) -> bool:
-        """Return whether a file is a template, which sees the methods of helpers."""
+        """Return whether a file is a template, which can call helper methods."""
         return bool(self._templates) and entry.path.endswith(self._templates)
 
     def extended_by_parameter(self, definition: Definition) -> bool:
