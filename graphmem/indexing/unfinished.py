@@ -1,8 +1,8 @@
 """Keep parsed files of an interrupted first index for the next run.
 
-A run may be killed, or run out of disk space or memory. The next run then continues with the files that are already parsed. Their facts are
-in the cache. A SQLite file keeps the rest: chunks and heads (properties of a file, such as its hash). The SQLite file is deleted when a run
-finishes. If it is lost, the files are parsed again.
+A run may be killed, or run out of disk space or memory. The next run then continues with the files that are already parsed. Their facts
+(definitions, uses of names, and so on) are in the cache. A SQLite file keeps their chunks (pieces of a file for search) and heads
+(properties of a file, such as its hash). The SQLite file is deleted when a run finishes. If it is lost, the files are parsed again.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class ParsedFile:
     Args:
         facts: the definitions, uses of names and so on; None if `packed` has them.
         chunks: the pieces of the file for search; None if `packed` has them.
-        packed: both as bytes, or None.
+        packed: the facts and chunks as bytes; None if they are given as objects.
 
     Attributes:
         head: properties such as the path, which need no unpacking.

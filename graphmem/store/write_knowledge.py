@@ -1,7 +1,7 @@
 """Write a change of memories to the database, in an open transaction.
 
 A single memory needs a few statements by primary key, planned once per connection, 0.3 ms each. Thousands of memories need a few joins with
-Arrow tables. The constant `FEW` decides which statements run.
+Arrow tables. Up to `FEW` rows are written by single statements, and more rows by joins.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def _skip_generic(text: str, at: int) -> int:
 
 
 def closing(text: str, start: int) -> int:
-    """Return the position of the bracket that closes the one at `start`.
+    """Return the position of the bracket that closes the bracket at `start`.
 
     If the bracket is not closed, the result is the position where the search ended: after `MAX_ARGUMENTS` characters, or at the end of the
     text.

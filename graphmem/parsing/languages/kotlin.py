@@ -263,7 +263,7 @@ def _body_of(source: bytes, at: int) -> int:
 
 
 def _closed(source: bytes, at: int, limit: int) -> int:
-    """Return the offset after the bracket that closes the one at `at`.
+    """Return the offset after the bracket that closes the bracket at `at`.
 
     The result is -1 if the bracket is not closed before the offset `limit`.
     """

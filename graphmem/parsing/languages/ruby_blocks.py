@@ -218,7 +218,10 @@ def _block_of_method(node: Node) -> str:
 
 
 def _calls_own(block: Node) -> bool:
-    """Whether a block has a statement that may call a method of its `self`."""
+    """Whether a block has a statement that may call a method on `self`.
+
+    `self` is the object on which the block runs.
+    """
     body = block.child_by_field_name("body")
     for child in body.named_children if body is not None else ():
         if child.type in ("assignment", "operator_assignment"):

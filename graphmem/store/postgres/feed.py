@@ -55,7 +55,7 @@ class Feed:
         connections: to the schema of the project.
         channel: name of the schema, on which PostgreSQL notifies of changes.
         project: key of the project.
-        known: the named values of the database that this server knows.
+        known: the named values that this server last read from the database.
         learn: receives the current named values.
     """
 
