@@ -138,8 +138,8 @@ def _gap(
 ) -> float:
     """Return the share of tests that reach code near a target, but no target.
 
-    It is a share of all tests of the project. `seeds` are nodes near a target, such as the class of a target. `cases` has a boolean for
-    each node of the graph: True for a test that reaches a target. The walk follows no path with a value below `floor`.
+    The result is a share of all tests of the project. `seeds` are nodes near a target, such as the class of a target. `cases` has a boolean
+    for each node of the graph: True for a test that reaches a target. The walk follows no path with a value below `floor`.
     """
     tests = int(np.count_nonzero(view.is_test_case))
     if not seeds or not tests:

@@ -114,8 +114,8 @@ def _files_of_helpers(view: GraphView, runs: Runs) -> set[int]:
 def verdict(view: GraphView, targets: Sequence[int], found: IntArray, unsure: Unsure, state: IndexState, *, judges: bool) -> Epistemic:
     """Return how complete an impact answer is: exact, lower_bound or unknown.
 
-    It is exact if test runs can decide the answer (`judges`), no test lacks a valid run, and all files are completely parsed and unchanged.
-    Otherwise it is lower_bound if the answer lists a node or a target is an entry point, else unknown.
+    The answer is exact if test runs can decide the answer (`judges`), no test lacks a valid run, and all files are completely parsed and
+    unchanged. Otherwise it is lower_bound if the answer lists a node or a target is an entry point, else unknown.
 
     Args:
         view: the graph.

@@ -4,9 +4,9 @@ One walk from the symbol (see `walk`) follows the edges of `weights.TRAVEL`. The
 are separated, and calls without a known target are counted. `total`, `by_depth` and the risk cover everything the walk reached. `limit`
 cuts only the list of hits, and the report states this.
 
-A separate walk finds tests at any depth. Their confidence is the chance that they run a target (`chances`). A test with a completely
-recorded last run is a hit only if it ran a target in that run. If a path in the source text leads from such a test to a target but the run
-did not, the test is left out. The report states this.
+A separate walk finds tests at any depth. The confidence of a test is the chance that the test runs a target (`chances`). A test with a
+completely recorded last run is a hit only if it ran a target in that run. If a path in the source text leads from such a test to a target
+but the run did not, the test is left out. The report states this.
 """
 
 from __future__ import annotations

@@ -76,8 +76,8 @@ def _reached(view: GraphView, found: Walk) -> str:
 def _open_calls(view: GraphView, before: Mapping[int, int], after: Mapping[int, int]) -> list[str]:
     """Return sentences on unresolved calls between the source and the target.
 
-    An unresolved call has no known target. It is reported on two conditions: the source reaches its caller, and a symbol with the called
-    name leads to the target.
+    An unresolved call has no known target. Such a call is reported on two conditions: the source reaches the caller, and a symbol with the
+    called name leads to the target.
 
     Args:
         view: the graph.

@@ -76,8 +76,8 @@ def known_calls(languages: Iterable[str]) -> list[Measured]:
 def known_in(view: GraphView, nodes: IntArray) -> list[KnownCalls]:
     """Return the shares of calls found in the nodes' languages, lowest first.
 
-    Languages with edges from an indexer are excluded, because their share is higher. Languages that were never measured come last. They are
-    listed only if some of the nodes are functions.
+    Languages with edges from an indexer are excluded, because their share is higher. Languages that were never measured come last. Such
+    languages are listed only if some of the nodes are functions.
     """
     told = _indexed_languages(view)
     languages = _languages(view, nodes) - told

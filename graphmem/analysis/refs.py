@@ -45,7 +45,7 @@ MAX_REF_CHARACTERS = 1000
 def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int]:
     """Return the nodes that a reference like `a.py:QuerySet.filter` means.
 
-    The result has several nodes only if several definitions have the same path and name. They are sorted by line, with overloads last.
+    The result has several nodes only if several definitions have the same path and name. The nodes are sorted by line, with overloads last.
 
     Raises:
         BadInputError: the reference is empty or longer than 1,000 characters.

@@ -160,7 +160,7 @@ class Walk:
 def step_values(view: GraphView, kinds: Collection[str], weights: dict[str, float]) -> FloatArray:
     """Return the value of each edge as one step of a walk, shape (edges,).
 
-    The value is the edge's confidence times the weight of its kind. It is 0 for edges whose kind is not in `kinds`.
+    The value is the edge's confidence times the weight of its kind. The value is 0 for edges whose kind is not in `kinds`.
     """
     known = _STEP_VALUES.setdefault(view, {})
     key = (frozenset(kinds), frozenset(weights.items()))

@@ -46,8 +46,8 @@ class Guard(SchemaExtension):
     async def on_operation(self) -> AsyncIterator[None]:
         """Create the deadline and the data loaders of a GraphQL operation.
 
-        They are made for each operation, because a WebSocket carries many operations. If the request's `extensions` name a branch, the
-        operation runs on that branch.
+        The deadline and the loaders are made for each operation, because a WebSocket carries many operations. If the request's `extensions`
+        name a branch, the operation runs on that branch.
 
         Raises:
             BadInputError: the branch is unknown, or the server keeps no branches.
@@ -80,7 +80,7 @@ class Guard(SchemaExtension):
     def on_validate(self) -> Iterator[None]:
         """Check a GraphQL document and its limits.
 
-        This takes the place of Strawberry's validation.
+        This check replaces Strawberry's validation.
         """
         context = self.execution_context
         if self._prepared is not None:

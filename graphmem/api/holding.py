@@ -160,8 +160,8 @@ class Connections:
         """Register a new connection; return its record, or seconds to wait.
 
         If the server or `address` has too many connections, one that waits for its client is closed. If none may be closed yet, the new
-        connection is not registered. Then the result is the number of seconds after which to try again. It is infinite if no connection
-        waits for its client.
+        connection is not registered. Then the result is the number of seconds after which to try again. The number is infinite if no
+        connection waits for its client.
 
         Args:
             address: address of the client.

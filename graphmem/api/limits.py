@@ -52,7 +52,7 @@ class ServerLimits:
 class Page:
     """The part of a list that a client requests.
 
-    It has `first` rows, beginning with row `offset`.
+    The part has `first` rows, beginning with row `offset`.
     """
 
     first: int

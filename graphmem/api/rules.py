@@ -1,8 +1,8 @@
 """Validation rules that limit depth and aliases of GraphQL documents.
 
-Strawberry's own limiters make a new rule class for every request, so Strawberry's cache of validations is never used. They visit a fragment
-again at each use, which takes exponential time for a hostile document. The rules in this module are built once for a set of limits, and
-visit each fragment once.
+Strawberry's own limiters make a new rule class for every request, so Strawberry's cache of validations is never used. Strawberry's limiters
+visit a fragment again at each use, which takes exponential time for a hostile document. The rules in this module are built once for a set
+of limits, and visit each fragment once.
 """
 
 from __future__ import annotations

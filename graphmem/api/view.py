@@ -244,7 +244,7 @@ class GraphQLView(GraphQL[Connection, None]):
     def create_response(self, response_data: GraphQLHTTPResponse | list[GraphQLHTTPResponse], sub_response: Response) -> Response:
         """Make the HTTP response for a GraphQL answer.
 
-        The status is 200. It is 400 if no operation was run and the client accepts the media type of GraphQL responses.
+        The status is 200, or 400 if no operation was run and the client accepts the media type of GraphQL responses.
         """
         failed = sub_response.media_type == RESPONSE_TYPE and "data" not in response_data
         return Response(self.encode_json(response_data), 400 if failed else 200, media_type=sub_response.media_type)

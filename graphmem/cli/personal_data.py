@@ -67,8 +67,8 @@ class PersonalData:
     def erase(self) -> Receipt:
         """Erase all data of the person for good; return a receipt.
 
-        The receipt proves the erasure. It has the number of erased memories, the number of objects from `lines`, and a hash of these
-        objects. The audit log keeps the receipt, without the login.
+        The receipt proves the erasure. The receipt has the number of erased memories, the number of objects from `lines`, and a hash of
+        these objects. The audit log keeps the receipt, without the login.
 
         Raises:
             BadInputError: the person is unknown, or the server is running.

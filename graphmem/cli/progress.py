@@ -36,7 +36,7 @@ OnProgress = Callable[[IndexProgress], None]
 def shown_progress(output: Output) -> Iterator[OnProgress]:
     """Yield a function that shows the steps of an index run on stderr.
 
-    The function takes one step, and any thread may call it. It does nothing for quiet output and for JSON.
+    The function takes one step, and any thread may call it. The function does nothing for quiet output and for JSON.
     """
     if output.quiet or output.as_json:
         yield lambda step: None

@@ -80,7 +80,7 @@ def indexers() -> tuple[Indexer, ...]:
 def fitting(root: Path, names: Iterable[str]) -> list[Fitting]:
     """Return the SCIP indexers that support files of a project.
 
-    They are in the order of `indexers.toml`.
+    The indexers are in the order of `indexers.toml`.
 
     Args:
         root: root directory of the project.
@@ -176,7 +176,7 @@ def _run(one: Fitting, root: Path, folder: Path) -> Path:
 def _telling(output: Sequence[str]) -> str:
     """Return the line of a failed program's output that explains the failure.
 
-    This is the first line with the word "error", or else the last line.
+    The result is the first line with the word "error", or else the last line.
     """
     return next((line.strip() for line in output if "error" in line.lower()), output[-1].strip() if output else "")[:300]
 

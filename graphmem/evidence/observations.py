@@ -1,9 +1,9 @@
-"""Edges that outside tools observed, such as SCIP indexers and test runs.
+"""Edges of the code graph that outside tools observed.
 
-The modules that read, store and merge observations share these types. An end of an edge is a definition *at the time of the observation*.
-It is identified by path, name, kind and ordinal, together called its place. The hash of its body is stored with it. The definition where
-the edges of an observation begin is its subject. An observation is valid if the stored hash of the subject equals the hash of the current
-body.
+Outside tools are, for example, SCIP indexers and recorded test runs. The modules that read, store and merge observations share these types.
+An end of an edge is a definition *at the time of the observation*. The definition is identified by path, name, kind and ordinal, together
+called its place. The hash of its body is stored with it. The definition where the edges of an observation begin is its subject. An
+observation is valid if the stored hash of the subject equals the hash of the current body.
 """
 
 from __future__ import annotations

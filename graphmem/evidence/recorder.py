@@ -1,7 +1,7 @@
 """Record the functions of a project that run, and their callers.
 
-From Python 3.12 on, `sys.monitoring` reports the start of functions. It can be disabled for each function outside the project. Earlier
-versions use `sys.setprofile`, which reports every call and return. The cost of a repeated call is one look-up in a set and one in a
+From Python 3.12 on, `sys.monitoring` reports the start of functions. This report can be disabled for each function outside the project.
+Earlier versions use `sys.setprofile`, which reports every call and return. The cost of a repeated call is one look-up in a set and one in a
 dictionary. This module imports only the standard library, because it runs inside the tests of other projects.
 """
 
@@ -116,8 +116,8 @@ class Recorder:
     def _callers_of(self, code: CodeType) -> dict[int, int] | None:
         """Register a code object that ran; return the map of its callers so far.
 
-        The map is the entry of the code object in `Recorder.callers`. It is empty for a new code object. The result is None if the code is
-        outside the project.
+        The map is the entry of the code object in `Recorder.callers`. The map is empty for a new code object. The result is None if the
+        code is outside the project.
         """
         self.codes[id(code)] = code
         if code.co_flags & inspect.CO_OPTIMIZED and self.is_inside(code):

@@ -102,7 +102,8 @@ def _go(data: bytes) -> list[Test]:
 def _jacoco(data: bytes) -> list[Test]:
     """Return the single test of a JaCoCo XML report.
 
-    The name of the test is the id of the session (a recorded run) in the report. It is "" if the report has several sessions, or none.
+    The name of the test is the id of the session (a recorded run) in the report. The name is "" if the report has several sessions, or
+    none.
     """
     if b"<!ENTITY" in data:
         raise ValueError("it declares entities")

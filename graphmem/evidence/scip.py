@@ -87,9 +87,9 @@ class _Index:
     def _folder_elsewhere(self) -> str:
         """Return the project directory to which the paths in a SCIP index relate.
 
-        This is for an index from another machine, which may cover only a part of the project. The directory is found by comparing paths. If
-        the index has `src/a.py`, and the project has `web/src/a.py`, the directory is `web/`. The result ends with "/". It is "" for the
-        root, and if several directories fit equally well.
+        The function is for an index from another machine, which may cover only a part of the project. The directory is found by comparing
+        paths. If the index has `src/a.py`, and the project has `web/src/a.py`, the directory is `web/`. The result ends with "/". The
+        result is "" for the root, and if several directories fit equally well.
         """
         read = self._file.documents([one for one in self._file.frames[:SAMPLED] if one.length <= MAX_DOCUMENT_BYTES])
         names = {posixpath.normpath(raw.relative_path) for _, raw in read if raw is not None}
@@ -175,8 +175,8 @@ class _Index:
 def _folder(project_root: str, root: Path) -> str:
     """Return the directory in which a SCIP index was made, below `root`.
 
-    `project_root` is the URL of this directory, as the index has it. The result is relative to `root` and ends with "/". It is "" for the
-    root itself and for directories outside the project.
+    `project_root` is the URL of this directory, as the index has it. The result is relative to `root` and ends with "/". The result is ""
+    for the root itself and for directories outside the project.
     """
     try:
         made_in = Path(unquote(urlsplit(project_root).path) or "/")

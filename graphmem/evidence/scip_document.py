@@ -67,8 +67,8 @@ class Document:
     def observations(self, definitions: Definitions) -> list[Observation]:
         """Return the edges that this SCIP document shows, grouped by definition.
 
-        They come from uses of names and from relationships, such as a method that implements another one. Each item of the result has all
-        edges of one kind that begin in the same definition.
+        The edges come from uses of names and from relationships, such as a method that implements another one. Each item of the result has
+        all edges of one kind that begin in the same definition.
         """
         found: dict[tuple[str, int], set[Seen]] = {}
         aliases = {one.alias for one in self._facts.imports if one.alias}

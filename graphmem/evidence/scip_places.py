@@ -143,8 +143,8 @@ class Places:
     def _judge(self, place: Place, symbol: str) -> bool | None:
         """Whether a file has the name of `symbol` at a place; None if unclear.
 
-        The result is None if the symbol has no name. It is also None if a use has another name, which may be an alias. The result is False
-        if the place begins or ends inside a word.
+        The result is None if the symbol has no name. The result is also None if a use has another name, which may be an alias. The result
+        is False if the place begins or ends inside a word.
         """
         if not place.text or self._cuts(place):
             return False

@@ -1,8 +1,8 @@
 """Store edges that outside tools observed, across index runs.
 
-The file is SQLite. It has all observations, and the graph has only the valid ones. So if a source file is edited and the edit is undone,
-the observed edges of the file return. Every change of this file increments a version, and records the affected source files. From them, a
-run after a failed run, or with a rebuilt index, knows which files to merge again.
+The file is SQLite. This file has all observed edges, and the graph has only the valid ones. So if a source file is edited and the edit is
+undone, the observed edges of the file return. Every change of this file increments a version, and records the affected source files. From
+them, a run after a failed run, or with a rebuilt index, knows which files to merge again.
 """
 
 from __future__ import annotations

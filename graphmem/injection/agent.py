@@ -1,9 +1,9 @@
 """A background thread that prepares memories for a session's next turn.
 
-`update` returns at once. The thread embeds the context of the conversation, which is its last messages. It compares the context with the
-previous one and looks for memories. If the similarity of the two contexts is below 0.3, a new topic starts. Within a topic, each memory is
-shown once. Memories may be shown again after a change of topic, and after every 50 turns. An optional check by a language model runs in
-separate threads. So a slow model does not delay the contexts of other sessions.
+`update` returns at once. The thread embeds the context of the conversation, which is its last messages. The thread compares the context
+with the previous one and looks for memories. If the similarity of the two contexts is below 0.3, a new topic starts. Within a topic, each
+memory is shown once. Memories may be shown again after a change of topic, and after every 50 turns. An optional check by a language model
+runs in separate threads. So a slow model does not delay the contexts of other sessions.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class ContextAgent:
     def update(self, session: str, context: Context) -> int:
         """Queue a session's new context to be processed in the background.
 
-        The call does not wait. It returns the number of the session's turn, from 1.
+        The call does not wait. The result is the number of the session's turn, from 1.
         """
         with self._work:
             state = self._sessions.use(session)

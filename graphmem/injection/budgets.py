@@ -110,7 +110,8 @@ PHASE_SHARES: Final[Mapping[str, PhaseShares]] = MappingProxyType(
 def shares_of(phase: str, leaning: Mapping[str, float]) -> Mapping[str, float] | None:
     """Return each memory type's share of the tokens for search results.
 
-    The result maps types to shares. It is None if the table has no row for the phase. Types without their own share use the share of OTHER.
+    The result maps types to shares. The result is None if the table has no row for the phase. Types without their own share use the share
+    of OTHER.
 
     Args:
         phase: name of the phase of work.

@@ -1,8 +1,8 @@
 """Advise an agent about an edit: dependents, tests, memories.
 
 The project computes the `Consequences` of an edit. For each session, `EditBook` records which advice was given, so that advice is given
-once. It also records which files were opened. After an edit, it names dependents (code that uses the edited code) in unopened files. When
-the agent stops, it names forgotten files.
+once. `EditBook` also records which files were opened. After an edit, `EditBook` names dependents (code that uses the edited code) in
+unopened files. When the agent stops, `EditBook` names forgotten files.
 """
 
 from __future__ import annotations
@@ -273,8 +273,8 @@ class EditBook:
 def notes(found: Consequences, command: TestCommand) -> list[Item]:
     """Return the advice about an edit as sentences, most important first.
 
-    The sentences name code that uses the edited code, also in other projects. They also name files that often change with the edited file,
-    and tests.
+    The sentences name code that uses the edited code, also in other projects. Other sentences name files that often change with the edited
+    file, and tests.
     """
     inside = tuple(f"{one}." for one in found.targets)
     names = _named(plain_path(one) for one in found.targets if not one.startswith(inside))

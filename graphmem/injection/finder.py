@@ -158,8 +158,8 @@ class Finder:
     def _relevant_ids(self, text: str, ids: Sequence[str]) -> set[str]:
         """Return those of `ids` that are memories relevant to a message.
 
-        A memory is relevant if its vector is near the vector of the message. It is also relevant if it has enough words of one sentence of
-        the message.
+        A memory is relevant if its vector is near the vector of the message. A memory is also relevant if it has enough words of one
+        sentence of the message.
         """
         index = self._projections.memories()
         embedder = self._vectors.query_embedder()

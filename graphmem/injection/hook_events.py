@@ -1,7 +1,7 @@
 """Answer the hooks of coding agents, on the server.
 
-An agent calls a hook at an event, such as the use of a tool. graphmem observes each event. It answers with the context to show to the agent
-at that moment.
+An agent calls a hook at an event, such as the use of a tool. graphmem observes each event. graphmem answers the hook with the context to
+show to the agent at that moment.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ class Injector:
     def searched(self, session: str, query: str) -> None:
         """Record an agent's search.
 
-        In the background, memories that answer `query` are looked up. They may be shown at a later step.
+        In the background, memories that answer `query` are looked up. These memories may be shown at a later step (tool call).
         """
         self.soon(lambda: self.steps.searched(session, query, self._finder.answers(query, session)))
 
@@ -288,7 +288,7 @@ class Injector:
     def at_stop(self, session: str) -> str:
         """Return a reminder for an agent that stops: forgotten files and tests.
 
-        The result is "" if nothing was forgotten. It is also "" if the session is not in the group `full` of the experiment (see
+        The result is "" if nothing was forgotten. The result is also "" if the session is not in the group `full` of the experiment (see
         `experiment`).
         """
         return self.edits.at_stop(session) if self._group(session) == FULL else ""
@@ -387,8 +387,8 @@ class Injector:
     def _prompt(self, ask: Ask, budget: Budget, until: float) -> Gathered:
         """Return the context for the first message of a session.
 
-        The context has rules for the open files, and memories about these files and about the message. It has summaries of the last
-        sessions, and names files to read first.
+        The context has rules for the open files, and memories about these files and about the message. The context also has summaries of
+        the last sessions, and names files to read first.
         """
         shown = self._shown(ask)
         about, more = self._finder.about_files(ask.files, shown, ask.session)

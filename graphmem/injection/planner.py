@@ -147,7 +147,7 @@ class Planner:
     def step_limit(self, module: str, base: int) -> StepLimit:
         """Return a limit of an agent's steps: the planned number or more.
 
-        It is higher if past work in the module took more steps than planned. See `planning.step_limit`.
+        The limit is higher if past work in the module took more steps than planned. See `planning.step_limit`.
         """
         describer = self._book.describer()
         return planning.step_limit(module, base, [describer.info(row) for row in self._finder.kept().typed["task_calibration"]])
@@ -155,7 +155,7 @@ class Planner:
     def packed(self, answer: SearchAnswer, budget_tokens: int, form: str = "text") -> PackedText:
         """Pack search hits into one text for an agent, within a budget.
 
-        Memories that await review are left out. They are counted in the result's `left_out`.
+        Memories that await review are left out. Such memories are counted in the result's `left_out`.
         """
         if isinstance(budget_tokens, bool) or not 1 <= budget_tokens <= 1_000_000:
             raise BadInputError(

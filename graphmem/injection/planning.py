@@ -110,8 +110,8 @@ def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> St
     """Raise a planned number of steps if past work took more than planned.
 
     `base` is the planned number; the result is at most twice as high. `calibrations` are memories that tell by which ratio past work in a
-    module exceeded its planned steps. Those for `module`, or for a folder around or inside it, are considered. The one with the most
-    samples is used; among equals, the newest.
+    module exceeded its planned steps. Only memories about `module`, or about a folder around or inside `module`, are considered. The one
+    with the most samples is used; among equals, the newest.
 
     Raises:
         BadInputError: base is not a number of steps.

@@ -1,8 +1,8 @@
 """Arrays that hold the code graph in memory, as nodes and edges.
 
-Nodes are files, symbols and externals (used packages and their symbols). They are numbered in the order of their ids. Edges are rows sorted
-by (source, kind, destination), so the outgoing edges of a node are consecutive rows. Numbers are in numpy arrays, and strings in Arrow
-arrays. 50,000 nodes and 300,000 edges take about 35 MB.
+Nodes are files, symbols and externals (used packages and their symbols). Nodes are numbered in the order of their ids. Edges are rows
+sorted by (source, kind, destination), so the outgoing edges of a node are consecutive rows. Numbers are in numpy arrays, and strings in
+Arrow arrays. 50,000 nodes and 300,000 edges take about 35 MB.
 """
 
 from __future__ import annotations
@@ -155,8 +155,8 @@ def pointers(counted: npt.NDArray[Any], n: int) -> I32:
     """Return, for each row, the position where its entries begin.
 
     `counted` has the row number of each entry, and `n` is the number of rows. In a list sorted by row, row i has the entries result[i] to
-    result[i + 1] - 1 (compressed sparse rows). For `counted` = [0, 0, 2] and `n` = 3, the result is [0, 2, 2, 3]. It is int32, shape (n +
-    1,).
+    result[i + 1] - 1 (compressed sparse rows). For `counted` = [0, 0, 2] and `n` = 3, the result is [0, 2, 2, 3]. The result is int32,
+    shape (n + 1,).
     """
     indptr = np.zeros(n + 1, dtype=np.int32)
     np.cumsum(np.bincount(counted, minlength=n), out=indptr[1:])

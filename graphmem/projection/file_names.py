@@ -44,8 +44,8 @@ class FileNames:
     def files_named(self, place: str) -> list[str]:
         """Return the files that `place` names by path, module or directory.
 
-        They are in ascending order. `place` is tried as the end of a path such as "app/base.py", then as a module such as "app.base" or
-        "base", then as a directory. The first interpretation that finds files is used.
+        The paths are in ascending order. `place` is tried as the end of a path such as "app/base.py", then as a module such as "app.base"
+        or "base", then as a directory. The first interpretation that finds files is used.
         """
         parts = place.split("/") if "/" in place else place.split(".")
         end, stem_end = f"/{place}", f"/{'/'.join(parts)}"

@@ -22,7 +22,7 @@ class GraphEdges(GraphNodes):
     def out_edges(self, i: int, kinds: Collection[str] | None = None) -> npt.NDArray[np.int64]:
         """Return the row numbers of the edges that begin at node `i`.
 
-        They are sorted by (kind, destination). If `kinds` are given, only edges of these kinds are returned.
+        The rows are sorted by (kind, destination). If `kinds` are given, only edges of these kinds are returned.
         """
         rows = np.arange(self.out_ptr[i], self.out_ptr[i + 1], dtype=np.int64)
         return rows if kinds is None else rows[kind_mask(kinds)[self.edge_kind[rows]]]
@@ -30,7 +30,7 @@ class GraphEdges(GraphNodes):
     def in_edges(self, i: int, kinds: Collection[str] | None = None) -> npt.NDArray[np.int64]:
         """Return the row numbers of the edges that lead to node `i`.
 
-        They are sorted by (kind, source). If `kinds` are given, only edges of these kinds are returned.
+        The rows are sorted by (kind, source). If `kinds` are given, only edges of these kinds are returned.
         """
         rows = self.in_edge[self.in_ptr[i] : self.in_ptr[i + 1]].astype(np.int64)
         return rows if kinds is None else rows[kind_mask(kinds)[self.edge_kind[rows]]]

@@ -149,7 +149,7 @@ class GraphNames(GraphNodes):
     def by_module(self, module: str) -> I32:
         """Return the files of a module, given by its dotted name or import path.
 
-        The result is sorted by path. It is empty for "".
+        The result is sorted by path. The result is empty for "".
         """
         nodes = self.arrays.paths.node[self._modules[module]] if module else np.zeros(0, np.int32)
         return nodes[nodes >= 0]

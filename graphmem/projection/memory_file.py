@@ -2,9 +2,9 @@
 
 Reading the file takes a tenth of the time of building the index from the database.
 
-The file has the columns as arrays and the rest as one `marshal` value. It is valid for one state of the memories, identified by a key, and
-for one version of Python. If the file does not match, or is damaged, the index is built again from the database. Vectors are not in the
-file, because the database has them.
+The file has the columns as arrays and the rest as one `marshal` value. The file is valid for one state of the memories, identified by a
+key, and for one version of Python. If the file does not match, or is damaged, the index is built again from the database. Vectors are not
+in the file, because the database has them.
 """
 
 from __future__ import annotations

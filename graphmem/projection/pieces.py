@@ -22,7 +22,7 @@ _OVERHEAD: Final = 1_000  # bytes of a piece besides its texts and numbers
 class Segment(NamedTuple):
     """The lines of a chunk (piece of a file) that belong to one symbol.
 
-    They may also be the lines outside every symbol.
+    A segment may also have the lines outside every symbol.
     """
 
     unit: str  # id of a node or of the chunk

@@ -73,7 +73,7 @@ def meeting(which: Seen) -> Iterator[None]:
 def may_meet(memory: str, visibility: str) -> bool:
     """Whether a new memory may be compared with an existing one.
 
-    Its author must be allowed to see the existing memory, which has the id `memory` and the given visibility.
+    The author of the new memory must be allowed to see the existing memory, which has the id `memory` and the given visibility.
     """
     which = _met.get()
     return which is None or which.has(memory, visibility)

@@ -98,7 +98,7 @@ class WordScores:
         return scores
 
     def _worth(self, db: sqlite3.Connection, rows: I64, worth: Callable[[str, str], float]) -> F64:
-        """Return, for each of `rows`, the factor that multiplies its score.
+        """Return the factor by which the score of each of `rows` is multiplied.
 
         `worth` computes the factor from (kind of chunk, path). It is called once for each file, and the factors are cached.
         """

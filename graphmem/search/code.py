@@ -151,8 +151,8 @@ def _asks_for_code(query: str) -> bool:
 def is_heard(found: CodeLists, faint: float) -> bool:
     """Whether any candidate in the code matches well enough to be shown.
 
-    A candidate matches if it has a word or a name of the query, or is at a file and line that the query names. It also matches if its
-    cosine with the query is at least `faint`.
+    A candidate matches if it has a word or a name of the query, or is at a file and line that the query names. A candidate also matches if
+    its cosine with the query is at least `faint`.
     """
     return found.best_cosine >= faint or any(one.scores for one in found.lists if one.name not in ("dense", "files", "churn"))
 
@@ -195,9 +195,9 @@ def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
 def _receivers(units: Units) -> dict[str, list[str]]:
     """Map each chunk to the units that get a score from the chunk's vector.
 
-    A unit is a symbol, or the lines of a chunk outside every symbol. A vector describes a whole chunk. Its score goes to the units in the
-    chunk, and to candidates that enclose them, such as their class. The lines outside every symbol get no score if the chunk was cut from a
-    definition and has other units.
+    A unit is a symbol, or the lines of a chunk outside every symbol. A vector describes a whole chunk. The vector's score goes to the units
+    in the chunk, and to candidates that enclose them, such as their class. The lines outside every symbol get no score if the chunk was cut
+    from a definition and has other units.
     """
     there = set(units.stems.units)
     facts = units.facts(there)

@@ -84,7 +84,7 @@ def periods(query: str, now: datetime, years: tuple[int, int]) -> list[Period]:
 def nearness(created: datetime, spans: Iterable[Period]) -> float:
     """Return how near a time is to the nearest of several periods.
 
-    The value is 1 inside a period and falls with the distance from the period. It is 0 without periods.
+    The value is 1 inside a period and falls with the distance from the period. The value is 0 without periods.
     """
     return max((_nearness(created, span) for span in spans), default=0.0)
 

@@ -1,8 +1,8 @@
 """Measure search on the project's own commits, and propose weights.
 
 A case is the message of a commit with the files it changed. Messages describe changes, so proposed weights hold for descriptions, names and
-error texts only. The weights for questions are not changed. Weights are chosen with the older half of the cases. They are proposed only if
-they improve the results for both halves.
+error texts only. The weights for questions are not changed. Weights are chosen with the older half of the cases. The chosen weights are
+proposed only if they improve the results for both halves.
 """
 
 from __future__ import annotations

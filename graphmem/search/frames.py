@@ -74,8 +74,8 @@ def _files(view: GraphView, path: str) -> tuple[list[str], bool]:
     """Return the project's files that the path in a stack frame may mean.
 
     The path's beginning may be a folder of another machine, so its last parts are compared. If too many files match, the result is empty.
-    It is also empty for a path inside a library that is not this project. The second result is whether the match is sure: the whole path
-    matches, or at least its last two parts do.
+    The result is also empty for a path inside a library that is not this project. The second result is whether the match is sure: the whole
+    path matches, or at least its last two parts do.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     library = max((at for at, part in enumerate(parts[:-1]) if part in _LIBRARIES or _LIBRARY.fullmatch(part)), default=-1)

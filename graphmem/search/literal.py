@@ -1,7 +1,7 @@
 """Find names and quoted phrases of a query exactly as they are written.
 
 BM25 splits `session_id` into words and also finds texts with the separate words. Code that contains the exact name or message is probably
-related to the query. This matters most for names that the project does not define: parameters, keys, names from libraries.
+related to the query. Exact matches matter most for names that the project does not define: parameters, keys, names from libraries.
 """
 
 from __future__ import annotations

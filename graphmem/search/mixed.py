@@ -1,7 +1,7 @@
 """Rules for search answers that contain both code and memories.
 
-A lesson is a memory made of a commit's message. It is a draft until a person confirms it. Lessons share words with many questions. Without
-these rules, the best five answers to a question about code would be lessons. A search for only memories is not affected.
+A lesson is a memory made of a commit's message. A lesson is a draft until a person confirms it. Lessons share words with many questions.
+Without these rules, the best five answers to a question about code would be lessons. A search for only memories is not affected.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def is_history(row: MemoryRow) -> bool:
 def is_derived(row: MemoryRow) -> bool:
     """Whether a memory comes from the project's files or commits.
 
-    It is a sentence taken from a file of the project, or an unconfirmed lesson (made of a commit's message).
+    Such a memory is a sentence taken from a file of the project, or an unconfirmed lesson (made of a commit's message).
     """
     return row.source == SEEDED or is_history(row)
 
@@ -52,9 +52,9 @@ def _ranks_last(row: MemoryRow, near: set[str], paths_of: Callable[[str], Collec
 def without_strangers(
     scored: Sequence[ScoredMemory], code: Sequence[SearchHit], paths_of: Callable[[str], Collection[str]], *, vectors: bool, coming: bool
 ) -> tuple[list[ScoredMemory], bool]:
-    """Rank memories that are unrelated to the best code below this code.
+    """Rank memories below the best code if they are unrelated to this code.
 
-    A seed is a memory taken from a file of the project. It always ranks below code. A lesson is a memory made of a commit's message. An
+    A seed is a memory taken from a file of the project. A seed always ranks below code. A lesson is a memory made of a commit's message. An
     unconfirmed lesson ranks below code unless the commit changed a file of one of the best hits.
 
     Args:

@@ -52,9 +52,9 @@ def proposed(counts: Mapping[tuple[str, str], Use]) -> dict[tuple[str, str], flo
 
     Pairs of phase and type whose memories were shown too rarely are left out. Of the N memories shown in the phase, U were used. Of these
     N, n had the type, and u of the n were used. The formula is weight = built-in × clamp(r / R, 1/2, 2), with R = U / N and r = (u + S R) /
-    (n + S). The value r is the share u / n, shrunk towards R. It is the mean of the posterior Beta(u + S R, n − u + S (1 − R)). The prior
-    is a Beta distribution with mean R and the weight of S = STRENGTH memories (Gelman et al., Bayesian Data Analysis, 3rd ed., sections
-    2.4, 5.3). The estimate starts from the built-in weight and all counts, so that accepting it twice changes nothing more.
+    (n + S). The value r is the share u / n, shrunk towards R. The value r is also the mean of the posterior Beta(u + S R, n − u + S (1 −
+    R)). The prior is a Beta distribution with mean R and the weight of S = STRENGTH memories (Gelman et al., Bayesian Data Analysis, 3rd
+    ed., sections 2.4, 5.3). The estimate starts from the built-in weight and all counts, so that accepting it twice changes nothing more.
 
     Args:
         counts: counts of use, by (phase, type).

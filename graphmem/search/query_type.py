@@ -100,7 +100,7 @@ def is_asked(query: str) -> bool:
 def without_language(query: str, language: str) -> str:
     """Return a query without the name of the project's own language.
 
-    In a Python project the word "python" is useless. It is rare in the texts, so it would count most. The name is kept in a query of
+    In a Python project the word "python" is useless. The word is rare in the texts, so it would count most. The name is kept in a query of
     several lines, and if fewer than two other words would remain.
 
     Args:
@@ -117,7 +117,8 @@ def without_language(query: str, language: str) -> str:
 def mentions(query: str) -> list[Mention]:
     """Return the words of a query that may name code, without repeats.
 
-    They are in the order of the query. If a word occurs both as code, such as `` `get` ``, and as plain text, the mention as code is kept.
+    The words are in the order of the query. If a word occurs both as code, such as `` `get` ``, and as plain text, the mention as code is
+    kept.
     """
     found: dict[str, bool] = {}
     for quoted in _quoted(query):

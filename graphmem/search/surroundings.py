@@ -40,7 +40,7 @@ def like_the_best(fused: Sequence[Fused], units: Units, vectors: VectorIndex, co
         count: number of hits that are assumed to be relevant.
 
     Returns:
-        Map from chunk to the cosine of its vector and the mean vector of the best hits. It is empty if no best hit has a vector.
+        Map from chunk to the cosine of its vector and the mean vector of the best hits. The map is empty if no best hit has a vector.
     """
     chunk_of: dict[str, str] = {}
     for chunk, segments in units.segments.items():
@@ -91,7 +91,7 @@ def echoes(fused: Sequence[Fused], stems: StemsOfUnits, count: int) -> dict[str,
 def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float) -> dict[str, float]:
     """Score candidates that an edge joins to candidates with high scores.
 
-    A candidate receives the scores of at most four other candidates. They are its best caller, its best callee, its best partner in a
+    A candidate receives the scores of at most four other candidates. These four are its best caller, its best callee, its best partner in a
     reference, and its best base or subclass.
 
     Args:

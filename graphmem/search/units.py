@@ -1,9 +1,9 @@
 """Divide the lines of chunks among symbols, so that symbols are ranked.
 
 The ranked items are units: a symbol with its own lines, or the rest of a chunk outside every symbol. A chunk has the size that an embedding
-model reads. It may hold several small functions or a part of a large one. Search first finds chunks. This module divides the lines of each
-chunk among its symbols. Each symbol is then ranked by its own words, so that a function does not match by the words of its neighbour. Lines
-of a function inside another function of the same chunk belong to the outer function, because no other code can call the inner one.
+model reads. A chunk may hold several small functions or a part of a large one. Search first finds chunks. This module divides the lines of
+each chunk among its symbols. Each symbol is then ranked by its own words, so that a function does not match by the words of its neighbour.
+Lines of a function inside another function of the same chunk belong to the outer function, because no other code can call the inner one.
 """
 
 from __future__ import annotations

@@ -264,8 +264,8 @@ class SharedLog(AbstractContextManager["SharedLog"]):
     def _erase(self, forget: Op) -> None:
         """Delete the earlier texts of a forgotten memory from the team's database.
 
-        `forget` is the change by which the memory was forgotten. Its field `forget` names changes whose texts are deleted. The texts of all
-        changes with a log number up to `upto` are deleted, too.
+        `forget` is the change by which the memory was forgotten. The field `forget` of this change names other changes whose texts are
+        deleted. The texts of all changes with a log number up to `upto` are deleted, too.
         """
         rows = self._all(
             "SELECT seq, body FROM graphmem.op WHERE project = %s AND memory = %s AND (id = ANY(%s) OR seq <= %s)",

@@ -1,8 +1,8 @@
 """Format of an operation on a shared memory, as machines exchange it.
 
-An operation has the new values of the fields that its author changed in one memory. It also has the ids of the operations whose values it
-replaces. So a reader can distinguish a later change from a concurrent one. Operations come from other machines, so `decoded` checks every
-field.
+An operation has the new values of the fields that its author changed in one memory. An operation also has the ids of the operations whose
+values it replaces. So a reader can distinguish a later change from a concurrent one. Operations come from other machines, so `decoded`
+checks every field.
 """
 
 from __future__ import annotations

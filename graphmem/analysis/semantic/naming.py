@@ -1,7 +1,7 @@
 """Name modules after the folders that hold most of their files.
 
-A new module that has most files of an earlier one takes over the earlier id. It also takes over the earlier name. The exception is the name
-of a folder that no longer holds most of the module's files.
+A new module that has most files of an earlier one takes over the earlier id. The new module also takes over the earlier name. The exception
+is the name of a folder that no longer holds most of the module's files.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def named(
         groups: groups of files, each with ascending paths.
         known: earlier modules.
         weight: maps a path to the weight of the file's dependents; the heaviest file distinguishes two modules of one folder.
-        tests: files of tests. They do not influence the group's name if at least a tenth of its files are not tests.
+        tests: files of tests. Such files do not influence a group's name if at least a tenth of the group's files are not tests.
         project: name of the project, a part of new ids.
         root: name of a module whose files are directly in the root.
     """

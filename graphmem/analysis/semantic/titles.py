@@ -153,7 +153,7 @@ def _stem(word: str) -> str:
 def _folders(name: str, path: str) -> Sequence[str]:
     """Return names by which documentation may mention a module.
 
-    They are its path and its name, and the last parts of both.
+    The names are the module's path and name, and the last parts of both.
     """
     whole = [one for one in (path, name) if one and ":" not in one]
     return list(dict.fromkeys([*whole, *(one.rpartition("/")[2] for one in whole)]))
