@@ -63,8 +63,8 @@ def unpin(repository: MemoryRepository, memory_id: str, actor: str = "") -> Memo
 def verify(repository: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
     """Record that a person confirms a memory.
 
-    The memory becomes confirmed and reviewed. Its links to code record the current code, so they count as valid. A forgotten memory is
-    restored.
+    The memory becomes confirmed and reviewed. From now on, its links refer to the current version of the linked code, so the links count as
+    valid. A forgotten memory is restored.
     """
     with repository.writing():
         row = repository.row(memory_id)

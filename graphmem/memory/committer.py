@@ -1,8 +1,8 @@
 """Write accepted changes of memories to the graph, in the background.
 
-The changes are written in order. A write is acknowledged when it is in the journal and on disk. Readers see it at once, because the copy
-that they read is patched before the acknowledgement. The graph follows a few milliseconds later. If the process ends before that, the
-journal is replayed when the index is opened.
+The changes are written in order. A write is acknowledged when it is in the journal and on disk. Before the acknowledgement, the copy that
+readers use is updated, so readers see the write at once. The graph is updated a few milliseconds later. If the process ends before that,
+the journal is replayed when the index is opened.
 """
 
 from __future__ import annotations

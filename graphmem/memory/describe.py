@@ -1,6 +1,6 @@
 """Build the description of a memory that answers contain.
 
-It has the memory's fields, its links to code, its age and the ids of related memories.
+The description has the memory's fields, links to code, age and the ids of related memories.
 """
 
 from __future__ import annotations

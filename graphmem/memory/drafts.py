@@ -81,7 +81,7 @@ def drafted(item: Any, root: str, source: str, dim: int | None = None) -> Draft:
 def dim_of(model: Any, embedder: Embedder | None) -> int | None:
     """Return the vector length of the model `model`; None if it is unknown.
 
-    It is known only for the model of `embedder`, which is also the default if `model` is None.
+    The length is known only for the model of `embedder`. If `model` is None, the model of `embedder` is meant.
     """
     if model is not None and (not isinstance(model, str) or not model):
         raise refuse(

@@ -287,7 +287,7 @@ def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
 def _short(row: MemoryRow, taken: Taken) -> str:
     """Return a short id, such as `a1b2`, for an imported memory.
 
-    The short id in the document is kept, unless it is invalid or already in `taken`. Then a new one is made.
+    The short id in the document is kept if it is valid and not in `taken`. Otherwise, a new short id is made.
     """
     digits = row.short_id
     if len(digits) >= SHORTEST_ID and set(digits) <= set("0123456789abcdef") and digits not in taken:

@@ -99,7 +99,7 @@ class MemoryQuery:
 def worth(row: MemoryRow) -> float:
     """Return how useful a memory is to a newcomer.
 
-    It is trust × confidence × (1 + ln(1 + number of uses and confirmations)).
+    The usefulness is trust × confidence × (1 + ln(1 + number of uses and confirmations)).
     """
     return SOURCES[row.source].trust * row.confidence * (1 + math.log1p(row.used_count + row.confirmed_count))
 

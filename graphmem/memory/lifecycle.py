@@ -54,7 +54,8 @@ def last_use(row: MemoryRow) -> datetime:
 def faded(row: MemoryRow, now: datetime) -> float:
     """Return a memory's confidence after its decay with time.
 
-    It is confidence × 0.5^(days since last use / half-life). Pinned memories and memories without a half-life keep their confidence.
+    The result is confidence × 0.5^(days since last use / half-life). Pinned memories and memories without a half-life keep their
+    confidence.
     """
     half_life = half_life_of(row)
     if half_life is None or row.status == "pinned":
@@ -65,7 +66,8 @@ def faded(row: MemoryRow, now: datetime) -> float:
 def confidence_in_use(row: MemoryRow, now: datetime, about: Iterable[AboutRow] = ()) -> float:
     """Return the confidence with which a memory is ranked.
 
-    It decays with time. It is lower if the memory is disputed, and lower if the code that the memory is about has changed or is gone.
+    The confidence decays with time. It is lower if the memory is disputed, and lower if the code that the memory is about has changed or is
+    gone.
     """
     anchors = [ANCHOR_FACTORS[str(link.anchor)] for link in about if link.body_hash]
     return faded(row, now) * (DISPUTED if row.disputed else 1.0) * min(anchors, default=1.0)

@@ -273,6 +273,6 @@ def _full(view: GraphView, node: int) -> str:
 def _twins(view: GraphView, nodes: Sequence[int]) -> bool:
     """Return whether all nodes are definitions of the same name in one file.
 
-    For example overloads, or a property and its setter.
+    Examples are overloads, and a property with its setter.
     """
     return len({(view.path(node), view.qualname(node)) for node in nodes}) == 1

@@ -71,7 +71,7 @@ def timeline(repository: MemoryRepository, memory_id: str, n: int) -> Timeline:
 def review_queue(repository: MemoryRepository, limit: int, offset: int) -> ReviewQueue:
     """Return memories that a person should review.
 
-    They are sorted by the most pressing reason first, then by importance.
+    Memories are sorted by their most pressing reason, then by importance.
     """
     _check_page(limit, offset)
     now, index = repository.clock.now(), repository.index()

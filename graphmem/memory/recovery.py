@@ -1,7 +1,7 @@
 """Make journal and graph agree on the memories again.
 
-Changes that the graph lacks are replayed from the journal. Changes that the journal lost are appended to it again. The module also erases
-text of memories from both.
+Changes that the graph lacks are replayed from the journal. Changes that the journal lost are appended to the journal again. The module also
+erases text of memories from journal and graph.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Recovery:
     def level(self) -> list[str]:
         """Make graph and journal agree; return a sentence for each repair.
 
-        Entries that the graph lacks are replayed, and memories that the journal lost are appended to it. If the journal was rewritten, or
-        the two have different numbers of memories, all memories are rebuilt from the journal.
+        Entries that the graph lacks are replayed. Memories that the journal lost are appended to the journal. If the journal was rewritten,
+        or if journal and graph have different numbers of memories, all memories are rebuilt from the journal.
         """
         self._committer.flush()
         journal, notes = self._journal, list[str]()

@@ -140,7 +140,7 @@ def _is_version(child: MemoryRow | None, parent: MemoryRow | None) -> bool:
 def rebuild(repository: MemoryRepository) -> RebuildAnswer:
     """Rebuild all memories from the journal alone.
 
-    If the journal is damaged, the graph's content is appended to it first.
+    If the journal is damaged, the graph's content is first appended to the journal.
     """
     with repository.writing():
         repository.flush()
@@ -157,7 +157,7 @@ def rebuild(repository: MemoryRepository) -> RebuildAnswer:
 def scan_secrets(repository: MemoryRepository, *, dry_run: bool = True, actor: str = "") -> ScanAnswer:
     """Find secrets in all stored texts, by the current rules.
 
-    Without `dry_run`, they are removed from graph and journal.
+    Without `dry_run`, the secrets are removed from graph and journal.
     """
     with repository.writing():
         index, now = repository.index(), repository.clock.now()

@@ -370,7 +370,7 @@ def _commands(text: str) -> Iterator[str]:
 class Kind(NamedTuple):
     """A kind of file from which first memories are made, such as READMEs.
 
-    It has a pattern of the files' paths and a function that reads a file. It also limits the numbers of files and memories.
+    A kind has a pattern of the files' paths and a function that reads a file. It also limits the numbers of files and memories.
     """
 
     name: str  # a tag

@@ -91,7 +91,7 @@ def citation_of(title: str, files: Sequence[str], created_at: datetime) -> str:
 def contextual_text(content: str, type_: str, files: Iterable[str], modules: Iterable[str]) -> str:
     """Return the text of a memory from which its vector is computed.
 
-    It is `Files: … | Module: … | Type: …` and then the content. Empty parts are left out.
+    The text is `Files: … | Module: … | Type: …`, followed by the content. Empty parts are left out.
     """
     parts = [("Files", ", ".join(files)), ("Module", ", ".join(modules)), ("Type", type_)]
     return " | ".join(f"{name}: {value}" for name, value in parts if value) + "\n" + content
@@ -100,6 +100,6 @@ def contextual_text(content: str, type_: str, files: Iterable[str], modules: Ite
 def text_hash(contextual: str) -> str:
     """Return the key under which the vector of a memory is stored.
 
-    It is the blake2b-128 of the text that `contextual_text` makes.
+    The key is the blake2b-128 of the text that `contextual_text` makes.
     """
     return hashlib.blake2b(contextual.encode(), digest_size=16).hexdigest()

@@ -1,7 +1,8 @@
 """Tables of the types of memories and of the sources of memories.
 
-A type decides how fast a memory's confidence decays and how long it is kept. A source (the kind of author) decides how far it is trusted
-and which status it starts with. Each type and each source is a row here, so that a new one needs no new module.
+A type decides how fast a memory's confidence decays and how long the memory is kept. A source (the kind of author) decides how far a memory
+is trusted and which status the memory starts with. Each type and each source is a row of a table here, so that a new one needs no new
+module.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ def _relinked(repository: MemoryRepository, row: MemoryRow, draft: Draft, change
 def _earlier_version(index: MemoryIndex, row: MemoryRow, visibility: str, now: datetime) -> MemoryRow:
     """Return the memory that keeps the old content of `row`.
 
-    It becomes personal if the new `visibility` of the memory is personal.
+    If the new `visibility` of the memory is personal, the returned memory is personal, too.
     """
     version = row._replace(id=uuid7(now), status="superseded", valid_to=now, updated_at=now)
     if visibility == PERSONAL:
@@ -189,6 +189,7 @@ def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str
 def _is_untyped(row: MemoryRow) -> bool:
     """Return whether a memory has the default type because none was chosen.
 
-    It then has the default type and the default half-life. When its type changes, it gets the half-life of the new type.
+    The result is True if the memory has the default type and the default half-life. When the type of such a memory changes, the memory gets
+    the half-life of the new type.
     """
     return row.type == UNTYPED and row.half_life_days == TAUGHT_HALF_LIFE_DAYS

@@ -470,7 +470,7 @@ class Planner:
 
 
 class Taken:
-    """The short ids that memories of the index have, together with `more`."""
+    """The short ids in use: those of the index's memories, and those in `more`."""
 
     def __init__(self, index: MemoryIndex, more: Container[str] = ()) -> None:
         self._index = index

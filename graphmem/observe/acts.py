@@ -244,8 +244,8 @@ class Interpreter:
     def _waiting(self, result: Event) -> _Pending | None:
         """Remove and return the waiting tool call to which `result` belongs.
 
-        The call with the same id is returned. If the result or the calls have no id, the oldest call with the same tool and arguments is
-        returned. Without such a call, it is the oldest call of the same tool. The result is None if no call matches.
+        The first choice is the call with the same id. If the result or the calls have no id, the oldest call with the same tool and
+        arguments is chosen, or else the oldest call of the same tool. The result is None if no call matches.
         """
         one_id = _call_id(result)
         best: int | None = None

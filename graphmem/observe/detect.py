@@ -1,8 +1,9 @@
 """The base of all detectors: each looks for one pattern in a session.
 
-A signal is a kind of pattern, such as an error that was fixed. A detector looks for one signal, and returns each case as a finding. It
-declares the kinds of acts that it needs, such as edits, and gets only these. Evidence is kept in tables of bounded size in the scratchpad
-(all counts of one session). The state of a detector is in plain attributes, so that a fork (a copy of the session) can copy it.
+A signal is a kind of pattern, such as an error that was fixed. A detector looks for one signal, and returns each case as a finding. A
+detector declares the kinds of acts (the agent's actions, such as edits) that it needs, and gets only these. Evidence is kept in tables of
+bounded size in the scratchpad (all counts of one session). The state of a detector is in plain attributes, so that a fork (a copy of the
+session) can copy it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Decide whether a finding occurred in a large enough share of sessions.
 
 The share is the number of sessions with the finding, divided by the number of sessions in which it could occur. The lower end of the
-share's confidence interval must reach a minimum. For example, an agent reads a file but never edits or quotes it in three of four sessions:
-the file is probably not useful. In three of a hundred sessions, this means nothing. The table of this module has a row for each signal
-(kind of finding) that could occur by chance: the sessions to compare with, and the minimum. The interval is needed because the share is
-tested after every session, so that the share alone would reach the minimum by chance sooner or later.
+share's confidence interval must reach a minimum. For example, if an agent reads a file but never edits or quotes it in three of four
+sessions, the file is probably not useful. If the same happens in three of a hundred sessions, it means nothing. For each signal (kind of
+finding) that could occur by chance, the table of this module names the sessions to compare with, and the minimum. The interval is needed
+because the share is tested after every session. So the share alone would reach the minimum by chance sooner or later.
 """
 
 from __future__ import annotations

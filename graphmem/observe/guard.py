@@ -1,8 +1,8 @@
 """Keep injected memories from counting as evidence for themselves.
 
-graphmem shows memories to an agent (injection). If the agent repeats one, that is an echo and not independent evidence. Injected text has
-marks. `stripped` removes marked text from the agent's words and inputs before detectors get them. `Guard.echoes` checks the remaining text.
-It finds an existing memory that says the same, first among memories shown to the session.
+graphmem shows memories to an agent (injection). If the agent repeats a shown memory, that is an echo and not independent evidence. Injected
+text has marks. `stripped` removes marked text from the agent's words and inputs before detectors get them. `Guard.echoes` then searches for
+an existing memory that says the same as the remaining text, first among the memories shown to the session.
 """
 
 from __future__ import annotations

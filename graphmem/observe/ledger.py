@@ -102,7 +102,7 @@ class Ledger(LedgerCounts):
     def twin(self, session: str, digest: str) -> str:
         """Return the id of another session with the same `digest`, or "".
 
-        `digest` is a hash of a session's record without ids. So it finds a copy of the session `session` under another id.
+        `digest` is a hash of the record of the session `session`, without ids. So a copy of this session under another id is found.
         """
         row = self._first("SELECT id FROM session WHERE digest = ? AND id <> ? ORDER BY at, id LIMIT 1", digest, session)
         return str(row[0]) if row else ""

@@ -62,7 +62,8 @@ class LedgerCounts(LedgerFile):
     def module(self, module: str) -> ModuleStat:
         """Count the sessions that worked in one module, with tokens and steps.
 
-        The result also has the average number of tokens of a session. For each session with a plan, it has (actual steps, planned steps).
+        The result also has the average number of tokens of a session. For each session with a plan, the result has (actual steps, planned
+        steps).
         """
         rows = self._all(
             "SELECT max(s.tokens), max(s.steps), max(s.planned) FROM module m JOIN session s ON s.id = m.session WHERE m.module = ? "

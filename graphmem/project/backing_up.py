@@ -43,8 +43,8 @@ def _is_rule(name: str) -> bool:
 def _new_rules(manifest: archives.Manifest, staging: Path, data_dir: Path) -> list[str]:
     """Return names of the new or changed rule files in a backup.
 
-    A rule file holds instructions for agents. It is left out if the project has the file with the same content. `staging` is the directory
-    with the unpacked backup.
+    A rule file holds instructions for agents. A rule file that the project has with the same content is left out. `staging` is the
+    directory with the unpacked backup.
     """
     return sorted(
         name.partition("/")[2] or name

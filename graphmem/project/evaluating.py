@@ -164,8 +164,8 @@ def churns(history: History, moments: Sequence[float]) -> list[Mapping[str, floa
     """Return how often each file had been changed before given moments.
 
     Each item of the result belongs to the moment with the same position in `moments`. It maps paths to churn, a number from 0 to 1. A
-    change that is one year older counts half as much. The churn is log(1 + sum of changes), divided by the same value of the most changed
-    file. So the most changed file has 1.
+    change that is one year older counts half as much. The churn of a file is log(1 + sum of its changes), divided by the same number for
+    the most changed file. So the most changed file has churn 1.
     """
     found: dict[int, Mapping[str, float]] = {}
     with history.lock:

@@ -105,7 +105,7 @@ class CoAccess:
     def co_access(self, files: Sequence[str], limit: int = 10, *, depth: int = 1, min_sessions: int = 0) -> CoAccessAnswer:
         """Return files that change together with given files, best first.
 
-        The answer can be iterated: it yields its hits.
+        Iterating over the answer yields its hits.
 
         Raises:
             BadInputError: no file is given, or an argument is out of range.

@@ -134,8 +134,8 @@ def _plain(value: Any, symbols: dict[str, int]) -> Any:
 def _restorer(hint: Any) -> _Restore:
     """Return a function that converts JSON back to a value of the type `hint`.
 
-    The function reverses `_plain`. Its arguments are the JSON value, and the list of symbols; a number that stands for a symbol is a
-    position in this list.
+    The returned function reverses `_plain`. Its arguments are the JSON value, and the list of symbols. A number that stands for a symbol is
+    a position in this list.
     """
     if hint is SymbolInfo:
         return lambda value, infos: infos[value]

@@ -205,7 +205,8 @@ class Memories:
     def verify(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
         """Mark a memory as confirmed by a person.
 
-        The memory leaves the review queue. Its links to code are set to the current code, so they count as unchanged.
+        The memory leaves the review queue. From now on, its links refer to the current version of the linked code, so the code counts as
+        unchanged.
         """
         return changing.verify(self.book, id, actor=actor)
 

@@ -1,7 +1,7 @@
 """Receive an index that `graphmem push` sends.
 
-A push arrives in parts, which are kept in files until all have arrived. Then one transaction changes the graph. After it, the copies of the
-graph for fast reads are updated. An interrupted push changes nothing.
+A push arrives in parts, which are stored in files until all parts have arrived. Then one transaction changes the graph. After the
+transaction, the copies of the graph for fast reads are updated. An interrupted push changes nothing.
 """
 
 from __future__ import annotations

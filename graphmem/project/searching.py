@@ -52,7 +52,7 @@ class SearchQuestions:
     ) -> SearchAnswer:
         """Search code and memories; the best hit comes first.
 
-        The answer can be iterated: it yields its hits.
+        Iterating over the answer yields its hits.
 
         Raises:
             BadInputError: see `search.request.check`.
@@ -88,11 +88,11 @@ class SearchQuestions:
         return self.graph.view_or_none() is not None
 
     def _with_structure(self, request: Request, hits: list[SearchHit]) -> tuple[list[SearchHit], dict[str, str]]:
-        """Add modules and flows to the hits of a search, if its filters allow it.
+        """Add modules and flows to the hits of a search, if its filters permit.
 
-        If the search requests the kind module or flow, modules and flows are derived if necessary. If it requests no kinds, only modules
-        and flows that were derived already are added. They are at most a quarter of all hits, unless the search requests only modules and
-        flows. Their scores are multiplied by the best score of the other hits.
+        If the search requests the kind module or flow, modules and flows are derived if necessary. If the search requests no kinds, only
+        modules and flows that were derived already are added. The added hits are at most a quarter of all hits, unless the search requests
+        only modules and flows. The scores of the added hits are multiplied by the best score of the other hits.
 
         Returns:
             All hits, best first; and a dict from "modules" or "flows" to the reason why these are missing.
