@@ -99,9 +99,9 @@ class Committer:
                 self._jobs.task_done()
 
     def _do(self, job: _Job) -> None:
-        """Write one queued change to the graph.
+        """Write one queued change to the graph; report a failure.
 
-        If the write fails, the failure is reported. The change is not lost, because it is in the journal.
+        After a failure the change is not lost, because the journal has it.
         """
         try:
             if not self._stuck:  # writes after a failed one are in the journal and are replayed with it

@@ -226,7 +226,7 @@ def _checked_row(repository: MemoryRepository, place: int, item: Any) -> MemoryR
 
 
 def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
-    """Validate every field of an exported memory; return the memory as a row."""
+    """Validate an exported memory; return it as a row of the graph."""
     if not isinstance(item, Mapping):
         raise refuse(
             "memory", f"each memory of the document must be an object, not of type {type(item).__name__}; export the memories again"

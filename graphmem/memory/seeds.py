@@ -133,7 +133,7 @@ def _directs(one: Item) -> bool:
 
 
 def _from_rst(text: str) -> str:
-    """Return reStructuredText as Markdown: headings and paragraphs alone."""
+    """Convert reStructuredText to Markdown; keep only headings and paragraphs."""
     lines = _RST_LINK.sub(r"\1", text).splitlines()
     out: list[str] = []
     for number, line in enumerate(lines):
@@ -161,7 +161,10 @@ def _contributing(path: str, text: str) -> Iterator[Seed]:
 
 
 def _decision(path: str, text: str) -> Iterator[Seed]:
-    """Yield a decision record's title and decision, if it is in force."""
+    """Yield the title and decision of a decision record, if it is in force.
+
+    A record that is only proposed, or that was rejected or replaced, is not in force.
+    """
     title = _TITLE.search(text)
     stem = PurePosixPath(path).stem
     if title is None or stem.lower() in ("readme", "index", "template", "0000-template") or "template" in stem.lower():

@@ -34,7 +34,10 @@ class MemoryItem(TypedDict, total=False):
 
 
 class Extra(NamedTuple):
-    """An additional field of a memory type, such as `fix` of an error."""
+    """An additional field that memories of one type have.
+
+    An example is the field `fix` of an error.
+    """
 
     name: str
     kind: str  # text | number | count | time | texts | steps: rows of validate.EXTRA_KINDS

@@ -470,7 +470,7 @@ class Planner:
 
 
 class Taken:
-    """The short ids in use: those of the index's memories, and those in `more`."""
+    """The short ids of memories in the index, together with those in `more`."""
 
     def __init__(self, index: MemoryIndex, more: Container[str] = ()) -> None:
         self._index = index

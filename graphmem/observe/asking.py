@@ -25,7 +25,7 @@ _BASE_VERBS: Final = (
 
 
 class Language(NamedTuple):
-    """Phrases of one language that ask to remember something."""
+    """Phrases of one language with which a person asks to remember something."""
 
     name: str
     begins: str  # alternatives; the person's sentence begins with one of them, and the rest of it is kept

@@ -27,7 +27,10 @@ MAX_ERRORS: Final = 200
 
 
 class Seen(NamedTuple):
-    """Numbers of sessions and of agents that made the same finding."""
+    """Numbers of sessions and of agents that made the same finding.
+
+    A finding is a pattern found in a session, such as a fixed error.
+    """
 
     sessions: int  # independent sessions
     agents: int  # distinct agents, of those with a name
@@ -146,7 +149,10 @@ class Ledger(LedgerCounts):
         return int(self._one(f"SELECT count(DISTINCT s.lineage) {joined} WHERE s.key = ? AND m.module = ? AND m.main", key, module)[0])
 
     def sessions_of(self, module: str) -> int:
-        """Count the independent sessions that edited most files in one module."""
+        """Count the independent sessions that edited most files in one module.
+
+        A session that began as a copy of another one (fork) counts together with it as one. A module is a folder.
+        """
         query = "SELECT count(DISTINCT s.lineage) FROM module m JOIN session s ON s.id = m.session WHERE m.module = ? AND m.main"
         return int(self._one(query, module)[0])
 
@@ -162,7 +168,8 @@ class Ledger(LedgerCounts):
     def pair_sessions(self, a: str, b: str, *, edited: bool) -> int:
         """Count the independent sessions that used both `a` and `b`.
 
-        With `edited`, only sessions that edited both files count.
+        `a` and `b` are paths of files. A session that began as a copy of another one (fork) counts together with it as one. With `edited`,
+        only sessions that edited both files count.
         """
         query = (
             "SELECT count(DISTINCT s.lineage) FROM file f JOIN file g ON g.session = f.session JOIN session s ON s.id = f.session "
@@ -243,7 +250,10 @@ class Ledger(LedgerCounts):
             db.executemany("INSERT OR REPLACE INTO barred VALUES (?, ?)", [(key, at.timestamp()) for key in keys])
 
     def is_barred(self, key: str) -> bool:
-        """Return whether a person rejected a finding, by its key."""
+        """Return whether a person rejected the finding with the key `key`.
+
+        A key identifies a finding and is the same in all sessions. A rejected finding is not learnt again.
+        """
         return self._first("SELECT 1 FROM barred WHERE key = ?", key) is not None
 
     # ---- receipts
@@ -328,5 +338,8 @@ class Ledger(LedgerCounts):
             return db.execute("INSERT OR IGNORE INTO done VALUES (?, ?, ?)", (what, for_, at.timestamp())).rowcount == 1
 
     def is_done(self, what: str, for_: str) -> bool:
-        """Return whether `claim` has recorded the action `what` for `for_`."""
+        """Return whether an action was recorded as done.
+
+        `what` and `for_` are the action and its subject, as they were given to `claim`.
+        """
         return self._first("SELECT 1 FROM done WHERE what = ? AND for_ = ?", what, for_) is not None

@@ -22,7 +22,7 @@ class ErrorStat(NamedTuple):
 
 
 class FileUse(NamedTuple):
-    """The number of a module's sessions that used a file, and that edited it."""
+    """Numbers of sessions of one module that used a file, and that edited it."""
 
     path: str
     sessions: int  # sessions that read or edited it
@@ -51,7 +51,8 @@ class LedgerCounts(LedgerFile):
     def modules(self) -> dict[str, int]:
         """Return the number of independent sessions of each module, by name.
 
-        A session counts for the modules in which it mainly worked.
+        A session counts for the modules (folders) in which it mainly worked. A session that began as a copy of another one (fork) counts
+        together with it as one.
         """
         rows = self._all(
             "SELECT m.module, count(DISTINCT s.lineage) FROM module m JOIN session s ON s.id = m.session "
@@ -87,7 +88,8 @@ class LedgerCounts(LedgerFile):
     def errors(self, least: int = 2, module: str | None = None) -> list[ErrorStat]:
         """Return errors that occurred in several independent sessions.
 
-        The most frequent errors come first. Sessions that read external text do not count.
+        The most frequent errors come first. Sessions that read external text do not count. A session that began as a copy of another one
+        (fork) counts together with it as one.
 
         Args:
             least: minimum number of sessions with the error.

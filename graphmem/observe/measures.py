@@ -88,7 +88,7 @@ def cost(controlled: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, 
 
 
 class Week(NamedTuple):
-    """Tokens of the sessions that ended in one week."""
+    """Tokens that shown memories cost and saved in the sessions of one week."""
 
     monday: date
     sessions: int  # that were shown memories

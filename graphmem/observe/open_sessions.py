@@ -58,7 +58,10 @@ class OpenSessions:
         return sorted(rows, key=lambda row: row[0].id)
 
     def companions(self, info: SessionInfo) -> list[str]:
-        """Return ids of the other sessions of a session's group."""
+        """Return ids of the other open sessions of a session's group.
+
+        A group is a set of sessions whose agents work side by side on one task.
+        """
         found = [one.info for one in self.running.values()] + list(self._resting.values())
         return [one.id for one in found if info.group and one.group == info.group and one.id != info.id]
 

@@ -211,7 +211,7 @@ class Running:
 
     @property
     def methodology(self) -> Methodology:
-        """The team's methodology that the session uses."""
+        """The methodology (a team's way of working) that the session uses."""
         return methodologies().of(self.info.methodology)
 
     def fork(self, info: SessionInfo) -> Running:

@@ -356,9 +356,9 @@ class Scratchpad:
             self.info = self.info._replace(planned_steps=planned)
 
     def end_unit(self, outcome: str, act: Act) -> None:
-        """End the current unit of work (task), or one attempt at it.
+        """End the current task (unit of work), and record it with `outcome`.
 
-        The task is recorded with `outcome`. Nothing is recorded if the task has no step, or if it has neither a label nor an outcome.
+        Nothing is recorded if the task has no step, or if it has neither a label nor an outcome.
         """
         steps = self.steps - self._unit_from
         if steps <= 0 or len(self.units) >= MAX_LIST or not (self.info.work_unit or outcome):

@@ -223,7 +223,10 @@ class Semantics:
 
     @cached_property
     def calls(self) -> Calls:
-        """The call edges of the graph that are confident enough to follow."""
+        """The graph's calls between symbols that are certain enough to follow.
+
+        Each call has a confidence, and calls below a minimum are left out.
+        """
         return Calls(self.view)
 
     @cached_property

@@ -1,6 +1,6 @@
 """Find the graph of an earlier time or commit.
 
-The graph is rebuilt by undoing index runs, as far back as their changes are kept.
+The graph is rebuilt by undoing index runs. This reaches back as far as the changes of index runs are stored.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ABSENT: Final = ""  # instead of the hash of a file
 
 
 class Earlier(NamedTuple):
-    """An earlier state of the graph, with its time and number."""
+    """An earlier graph, and a description of the state that it shows."""
 
     view: GraphView
     state: EarlierState

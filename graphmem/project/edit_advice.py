@@ -142,7 +142,10 @@ class EditAdvice:
         return tuple((one.path, one.confidence) for one in found[:1])
 
     def command(self, tests: Sequence[TestCase]) -> str:
-        """Return the command line that runs tests; "" if a runner is unknown."""
+        """Return the command line that runs tests.
+
+        The result is "" if the test runner of a test is unknown.
+        """
         root = self.graph.root_or_none()
         if root is None:
             return ""
@@ -190,7 +193,10 @@ class EditAdvice:
         return line if len(line) <= MAX_LINE else ""
 
     def _text(self, view: GraphView, edit: Edit) -> str:
-        """Return the content of a file to edit; "" if it is not read."""
+        """Return the content of the file that an edit changes, or "".
+
+        The result is "" if the file is missing, too large or not indexed, or if the edit has no old text to look for.
+        """
         file = inside(self.graph.root(), edit.path) if edit.old and edit.path in view.path_number else None
         if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:
             return ""

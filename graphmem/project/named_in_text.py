@@ -38,7 +38,10 @@ _LONG: Final = 9  # letters of a plain word that is rarely prose
 
 @dataclass(eq=False, repr=False)
 class NamedInText:
-    """Finds the places where text names a symbol without an edge to it."""
+    """Finds places where text names a symbol, but no edge leads to the symbol.
+
+    An example is the name of a function inside a string.
+    """
 
     projections: Projections
 

@@ -30,7 +30,10 @@ MAX_DISAGREEMENTS: Final = 20  # disagreements that are listed; all are counted
 
 
 class EvidenceReport(TypedDict):
-    """Which edges come from outside tools, for `graphmem doctor`."""
+    """Counts of edges that come from outside tools, for `graphmem doctor`.
+
+    Outside tools are indexers, recorded test runs and coverage reports.
+    """
 
     edges_by_source: dict[str, int]
     kept: dict[str, dict[str, Any]]  # for each way to find edges: its tools, and numbers of stored and still valid facts

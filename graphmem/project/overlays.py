@@ -83,7 +83,7 @@ class Overlays:
 
     @property
     def store(self) -> GraphStore:
-        """The store of the main branch."""
+        """The store (database) of the main branch."""
         return self.runs.store
 
     def line_mark(self) -> str:
@@ -93,12 +93,18 @@ class Overlays:
     # ---- finding
 
     def find(self, name: str, login: str) -> BranchKey | None:
-        """Return the key of the branch that `name` means to a person, or None."""
+        """Return the key of the branch that `name` means to a person, or None.
+
+        `login` names the person. A key is the name of a branch, with its owner if only that person sees the branch.
+        """
         found = self.branches.identify(name, login)
         return found.key if found is not None else None
 
     def identify(self, name: str, login: str) -> BranchId | None:
-        """Return the id of the branch that a name means to a person, or None."""
+        """Return the id of the branch that `name` means to a person, or None.
+
+        `login` names the person; see `Branches.identify`.
+        """
         return self.branches.identify(name, login)
 
     def seen_by(self, login: str) -> list[Branch]:

@@ -112,7 +112,7 @@ class Positions:
         )
 
     def occurrences(self, file: str) -> Occurrences:
-        """Return every place in a file where a symbol is written.
+        """Return every place in a file where the name of a symbol is written.
 
         Raises:
             SymbolNotFoundError: the file is not in the index.

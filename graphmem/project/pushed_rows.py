@@ -34,7 +34,10 @@ class FileRows(NamedTuple):
 
 
 def rows_by_file(store: GraphReads, view: GraphView, paths: Sequence[str]) -> Iterator[FileRows]:
-    """Yield the rows of some files of a graph, in the order of the paths."""
+    """Yield the graph rows of some files, in the order of the paths.
+
+    The rows of a file are its nodes and the edges that start at them.
+    """
     for start in range(0, len(paths), BATCH):
         batch = paths[start : start + BATCH]
         found = store.rows_of(batch, batch)

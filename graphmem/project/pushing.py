@@ -169,7 +169,10 @@ class Pushing:
         return sum(int(server.ask("POST", COMMITS_PATH, packed(part))["added"]) for part in lacking(log, there))
 
     def _files(self) -> Iterator[FileRows]:
-        """Yield the rows of all files of the newest graph, sorted by path."""
+        """Yield the graph rows of all files of the newest graph, sorted by path.
+
+        The rows of a file are its nodes and the edges that start at them.
+        """
         yield from rows_by_file(self.store, self.graph.view(), sorted(self.store.file_hashes()))
 
     def _text(self, path: str, wanted: str) -> str | None:

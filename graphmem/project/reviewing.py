@@ -152,8 +152,9 @@ class Reviews:
     ) -> Iterable[tuple[int, float, str]]:
         """Yield the tests to run for a diff, as (node, confidence, reason).
 
-        The reason is "changed" (the test itself), "ran" (in a recorded run), "reaches" (in the graph) or "maybe" (in `named_in`). A test
-        may be yielded several times.
+        The reason is "changed" if the diff changes the test itself, and "ran" if the test ran changed code in a recorded run. It is
+        "reaches" if a path of edges leads from the test to changed code, and "maybe" if the test is in `named_in`. A test may be yielded
+        several times.
         """
         for one in changed:
             node = view.index_of.get(one.symbol.id)

@@ -49,7 +49,10 @@ class Askable(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class OwnProject:
-    """Answers questions about several projects on a server that has one."""
+    """The operations on several projects, for a server with only one project.
+
+    The answers cover this one project.
+    """
 
     status: IndexStatus
     graph: GraphSource

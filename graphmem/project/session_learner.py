@@ -1,4 +1,7 @@
-"""Learn from sessions in the background, and end silent sessions."""
+"""Learn from sessions in the background, and end silent sessions.
+
+A session is silent if its agent has reported no event for some hours.
+"""
 
 from __future__ import annotations
 
@@ -71,9 +74,12 @@ class SessionLearner:
     _swept_at: datetime = field(default=datetime.min.replace(tzinfo=UTC), init=False)
 
     def finish_quiet_sessions(self, hours: float = 6.0) -> list[str]:
-        """End sessions that have been silent for some hours; return their ids.
+        """End sessions that have been silent for some hours, and learn from them.
 
-        graphmem then learns from these sessions.
+        Learning runs in the background.
+
+        Returns:
+            Ids of the sessions that are ready to be learnt from. For a group of sessions, this is one id, and only when none of them runs.
 
         Raises:
             BadInputError: `hours` is negative.
@@ -147,7 +153,7 @@ class SessionLearner:
             unraised(error, f"learning from session {record.info.id}")
 
     def wait_for_learning(self) -> None:
-        """Wait until all ended sessions are learnt from."""
+        """Wait until graphmem has learnt from all ended sessions."""
         self._thread().submit(lambda: None).result()
 
     def close(self) -> None:

@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 class Host(Protocol):
-    """Interface of an index, as the watcher of its files needs it."""
+    """Interface of an index to which a watcher of files reports changes."""
 
     def is_current(self, path: str) -> bool:
         """Whether the index and the file at `path` have the same content.
@@ -263,7 +263,7 @@ class Watcher:
             self._news.notify_all()
 
     def _quiet_s(self) -> float:
-        """Return how many seconds no file must change before indexing begins."""
+        """Return the seconds without a change of files before indexing begins."""
         if self._in_git("rebase-merge", "rebase-apply"):
             return REBASE_S
         if self._is_whole or len(self._pending) > EDIT_FILES:
