@@ -235,7 +235,7 @@ class Journal:
         The old files are deleted.
 
         Args:
-            new: directory with a complete journal, on the same disk. No process may write to it.
+            new: directory with a complete journal, on the same disk. No process may write to that directory.
         """
         self.close()
         old = self._folder.with_name(self._folder.name + ".old")
@@ -447,9 +447,10 @@ def _read(path: Path) -> bytes:
 
 
 def _unpacked(path: Path) -> tuple[bytes, bool]:
-    """Return the readable lines of a journal file, and whether it is intact.
+    """Return the lines of a journal file, and whether the file is intact.
 
-    The lines are bytes, uncompressed. The second value is False if compressed bytes are damaged; a plain file always gives True.
+    The lines are uncompressed bytes, without those that damage makes unreadable. The second value is False if compressed bytes are damaged.
+    It is always True for a plain file.
 
     Raises:
         JournalError: the system cannot read the file.

@@ -58,8 +58,8 @@ class Scan(NamedTuple):
 def encoded(bodies: Iterable[Line], head: Head, vault: Vault | None = None) -> tuple[bytes, Head]:
     """Encode the entries of one write as lines of the journal.
 
-    `head` is the entry before them. If there is a `vault`, it encrypts the entries, except their numbers and hashes. So damage is found
-    without the key. Returns the lines as bytes, and the number and hash of the last entry.
+    `head` is the journal's last entry before these entries. A `vault` encrypts the entries, except their numbers and hashes. So damage is
+    found without the key. Returns the lines as bytes, and the number and hash of the new last entry.
     """
     bodies = list(bodies)
     number, prev = head

@@ -124,8 +124,8 @@ class _Promotion:
     def run(self, digest: str, before: Sequence[Receipt]) -> Receipt:
         """Filter the findings, write the memories and return the receipt.
 
-        The receipt lists each finding with its outcome. `digest` is a hash of the session's record, stored with the receipt. `before` are
-        the session's earlier receipts.
+        The receipt lists each finding (pattern in the session) with its outcome. `digest` is a hash of the session's record, stored with
+        the receipt. `before` are the session's earlier receipts.
         """
         ledger, record = self.means.ledger, self.record
         found = [*record.findings, *dead_ends(record), *outcomes(record)]

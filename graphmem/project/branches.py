@@ -149,7 +149,8 @@ class Branches:
     def changed(self, key: BranchKey) -> dict[str, str]:
         """Return the files in which a branch differed when it was pushed.
 
-        The result maps paths to digests, as `own` does. Files that differ only because the main branch changed after the push are left out.
+        The result maps paths to digests (hashes of the graph rows), as `own` does. Files that differ only because the main branch changed
+        after the push are left out.
         """
         return dict(self._rows("SELECT path, digest FROM file WHERE name = ? AND person = ? AND changed", *key))
 

@@ -1,6 +1,6 @@
 """Store and open branches of a project on top of its main branch.
 
-An overlay is an open branch. Only for files that differ from the main branch does an overlay have its own rows in the graph.
+An overlay is an open branch. It stores graph rows only for files that differ from the main branch.
 """
 
 from __future__ import annotations
