@@ -2,8 +2,8 @@
 
 * The same: one text contains all that the other says, word for word (`wording`), so it may replace both.
 * Probably the same: the cosine is above the model's measured threshold, and at most one text has facts that the other lacks. Such texts are
-  only linked, and none is replaced. Texts that share most words are never linked by this rule: they usually are two statements of the same
-  form that differ in one word or in the order of words.
+  only linked, and none is replaced. Texts that share most words are never linked by this rule. They usually differ in one word or in the
+  order of words, and so make two different statements.
 * The opposite: a sentence in one text affirms something that a sentence with the same subject in the other text denies.
 """
 

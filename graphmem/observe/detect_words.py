@@ -282,5 +282,5 @@ class DeadEnds(Detector):
             pad.failed.append((first, end))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Return nothing: the abandoned approaches are in `Scratchpad.dead_ends`."""
+        """Return nothing, because `Scratchpad.dead_ends` has the approaches."""
         return iter(())

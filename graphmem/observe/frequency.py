@@ -131,7 +131,7 @@ def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
 
     Normally the share is taken among the sessions that used the more frequent file. If that share is too small, the share among the
     sessions that used the rarer file is returned instead, under two conditions. It must reach `least`. It must also be at least LIFT times
-    as high as the more frequent file's share of all sessions that worked in the same modules as sessions with the rarer file.
+    as high as a usual share: how often the more frequent file is used in all sessions of the modules where the rarer file is used.
     """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"

@@ -410,7 +410,7 @@ class Observer:
     def close(self) -> None:
         """Force the checkpoint logs to the disk.
 
-        Sessions stay open: the next process continues them.
+        Sessions stay open, and the next process continues them.
         """
         with self._lock:
             for named, running in list(self._open.running.items()):

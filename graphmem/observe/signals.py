@@ -1,8 +1,8 @@
 """The seventeen signals: kinds of patterns in an agent's session.
 
-For example, an error that was fixed is a signal. One table tells for each signal how much it counts, which types of memories it leads to,
-and in how many sessions it must occur before a memory is proposed. A class in `detect_files`, `detect_tools` or `detect_words` detects each
-signal.
+For example, an error that was fixed is a signal. For each signal, one table has its weight and the types of memories that are made from it.
+The table also has the number of sessions in which the signal must occur before a memory is made. A class in `detect_files`, `detect_tools`
+or `detect_words` detects each signal.
 """
 
 from __future__ import annotations

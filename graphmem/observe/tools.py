@@ -1,7 +1,7 @@
 """Recognise agents' tools by name: their actions and files.
 
 The table covers Claude Code, Codex, Cursor, Gemini CLI, OpenCode, Windsurf, Cline, Aider and plain shells. Any other tool has the action
-`other`: its use is counted, but its files are unknown.
+`other`. The use of such a tool is counted, but its files are unknown.
 """
 
 from __future__ import annotations

@@ -139,8 +139,8 @@ def _ranked(reason: Reason, text: str, wanted: dict[str, str], extra: float = 0.
     """Return a score for a passage, and the passage with `states` set.
 
     The score is the number of the question's words in the passage, plus `extra`, plus 1 if the passage has a word such as "because". For a
-    passage without any word of the question, the score is `extra`. `states` is True if the passage gives a reason: it has such a word, and
-    enough words of the question.
+    passage without any word of the question, the score is `extra`. `states` is True if the passage has such a word and enough words of the
+    question, which means that it gives a reason.
 
     Args:
         reason: the passage with its title and place.

@@ -402,7 +402,7 @@ def _may_drop(key: BranchKey, pushed_by: str, who: Pusher) -> bool:
 def _checked(last: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> tuple[dict[str, str], Rows, set[str]]:
     """Check a push; return a hash of each file, all rows, and sent paths.
 
-    `last` describes the push: it has, for example, the digest (hash of the rows) of each file. `parts` are the pieces in which the rows
+    `last` describes the push and has, for example, the digest (hash of the rows) of each file. `parts` are the pieces in which the rows
     were sent. The third result has the paths whose rows were sent.
 
     Raises:
