@@ -74,7 +74,7 @@ def _adjacency(view: GraphView, *, is_forward: bool) -> Adjacency:
     known = _ADJACENCIES.setdefault(view, {})
     if is_forward not in known:
         near, far = (view.src, view.dst) if is_forward else (view.dst, view.src)
-        begins = _begins(view)
+        begins = stand_ins(view)
         is_begin, at_begin = np.zeros(len(near), dtype=np.bool_), np.zeros(view.n, dtype=np.bool_)
         is_begin[begins] = True
         at_begin[near[begins]] = True
@@ -84,7 +84,11 @@ def _adjacency(view: GraphView, *, is_forward: bool) -> Adjacency:
     return known[is_forward]
 
 
-def _begins(view: GraphView) -> IntArray:
+def stand_ins(view: GraphView) -> IntArray:
+    """Return the edges from wrappers to wrapped functions, as edge rows.
+
+    They are the edges whose rule is in `STAND_INS`. The rows are in ascending order.
+    """
     codes = [code for code, rule in enumerate(view.rules) if rule in STAND_INS]
     if not codes:
         return np.empty(0, dtype=np.int64)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphmem.analysis.semantic.beside import FILES, FOLDERS
+from graphmem.analysis.walk import stand_ins
 from graphmem.answers.semantic import DeadSymbol
 from graphmem.model import EdgeKind
 from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
@@ -100,7 +101,8 @@ def find(entries: Entries) -> Dead:
     parent = view.parent
     inner = dead & (parent >= 0) & dead[np.maximum(parent, 0)]
     chosen = np.flatnonzero(dead & ~inner).tolist()
-    return Dead(chosen, [_reason(view, node, live_tests) for node in chosen], spared)
+    uses = _is_use(view)
+    return Dead(chosen, [_reason(view, node, live_tests, uses) for node in chosen], spared)
 
 
 def _candidates(view: GraphView) -> Bool:
@@ -166,7 +168,7 @@ def _reached(view: GraphView, roots: Bool, twin: npt.NDArray[np.int64]) -> Bool:
     base method is used, so are its overrides. If a definition is used, so are all definitions with the same number in `twin` (see
     `_twins`).
     """
-    uses = np.flatnonzero(kind_mask(USES)[view.edge_kind] & (view.src != view.dst))
+    uses = np.flatnonzero(_is_use(view) & (view.src != view.dst))
     replaces = np.flatnonzero(kind_mask((EdgeKind.OVERRIDES,))[view.edge_kind])
     live = roots.copy()
     while True:
@@ -180,6 +182,16 @@ def _reached(view: GraphView, roots: Bool, twin: npt.NDArray[np.int64]) -> Bool:
         live[view.parent[inside]] = True
         if int(live.sum()) == before:
             return live
+
+
+def _is_use(view: GraphView) -> Bool:
+    """Return which edges are uses of their target, shape (m,).
+
+    A wrapper does not use the functions that it wraps. Code that uses such a function by its name has an edge to it.
+    """
+    found: Bool = kind_mask(USES)[view.edge_kind]
+    found[stand_ins(view)] = False
+    return found
 
 
 def _twins(view: GraphView) -> npt.NDArray[np.int64]:
@@ -198,10 +210,10 @@ def _twins(view: GraphView) -> npt.NDArray[np.int64]:
     return found
 
 
-def _reason(view: GraphView, node: int, live_tests: Bool) -> str:
+def _reason(view: GraphView, node: int, live_tests: Bool, uses: Bool) -> str:
     inside = _span(view, node)
     rows = np.concatenate([view.in_edges(one, USES) for one in inside])
-    callers = set(view.src[rows].tolist())
+    callers = set(view.src[rows[uses[rows]]].tolist())
     if not callers:
         return "unreferenced"
     if not callers - set(inside):
@@ -228,7 +240,8 @@ def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]
     defined = Counter(names[node] for node in np.flatnonzero(view.label == SYMBOL).tolist())
     weighed = {node: _weighed(entries, node, reason, mentions, defined) for node, reason in zip(dead.nodes, dead.reason, strict=True)}
     confidence = {node: one for node, (one, _) in weighed.items()}
-    users = {node: found for node in dead.nodes if (found := _users(view, node, confidence))}
+    uses = _is_use(view)
+    users = {node: found for node in dead.nodes if (found := _users(view, node, confidence, uses))}
     used_by: dict[int, set[int]] = {}
     for node, others in users.items():
         for other in others:
@@ -248,14 +261,15 @@ def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]
     return sorted(rows, key=lambda one: (-one.confidence, -one.lines, one.symbol.path, one.symbol.start_line, one.symbol.id))
 
 
-def _users(view: GraphView, node: int, dead: Collection[int]) -> set[int]:
+def _users(view: GraphView, node: int, dead: Collection[int], uses: Bool) -> set[int]:
     """Return dead definitions that use a given one, or a definition inside it.
 
-    `dead` are all dead definitions.
+    `dead` are all dead definitions, and `uses` tells which edges count.
     """
     found = set()
     for one in _span(view, node):
-        for user in view.src[view.in_edges(one, USES)].tolist():
+        rows = view.in_edges(one, USES)
+        for user in view.src[rows[uses[rows]]].tolist():
             while user >= 0 and user not in dead:
                 user = int(view.parent[user])  # definitions inside belong to the outermost
             if user >= 0 and user != node:

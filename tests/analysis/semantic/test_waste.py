@@ -51,6 +51,15 @@ def test_dead_code_has_a_reason_and_what_may_be_used_from_outside_is_counted(pro
     assert any("less certain" in note for note in found.notes)
 
 
+def test_a_wrapper_does_not_use_the_functions_that_it_wraps(project):
+    wrapped = (
+        "def logged(function):\n    def wrapper(*args):\n        return function(*args)\n\n    return wrapper\n\n\n"
+        "@logged\ndef _called():\n    return 1\n\n\n@logged\ndef _forgotten():\n    return 2\n\n\n_called()\n"
+    )
+    found = project({"app.py": wrapped}).dead_code(0.0).symbols
+    assert [(one.symbol.qualname, one.reason) for one in found] == [("_forgotten", "unreferenced")]
+
+
 def test_a_name_that_is_put_together_is_doubted(project):
     walk = (
         "import operator\n\n\nclass Walk:\n    def _do_name(self):\n        return 1\n\n"
