@@ -132,7 +132,9 @@ class ImpactReport:
     by_file: Annotated[list[ImpactGroup], Doc("affected symbols grouped by file, most confident first"), Size(100)]
     by_module: Annotated[list[ImpactGroup], Doc("affected symbols grouped by directory, most confident first"), Size(30)]
     risk: Risk
-    epistemic: Annotated[Epistemic, Doc("certainty of the tests: exact only when a recorded run that is still valid covers every test")]
+    epistemic: Annotated[
+        Epistemic, Doc("how certain the list of tests is: exact only if each test was in a recorded run that is still valid")
+    ]
     causes: Annotated[list[Cause], Doc("why the answer may be incomplete"), Size(5)]
     possible: Annotated[list[Possible], Doc("unresolved call sites that may call one of the requested symbols"), Size(20)]
     truncated: Annotated[bool, Doc("true when `hits` or `tests` is incomplete because of `limit`")]

@@ -59,7 +59,7 @@ class ContextReady:
     """Notice that prepared memories about a context can be fetched."""
 
     session: str
-    candidates: Annotated[int, Doc("number of prepared memories and code excerpts that the session was not shown yet")]
+    candidates: Annotated[int, Doc("number of prepared memories and code excerpts that have not been shown in the session yet")]
 
 
 @answer

@@ -238,7 +238,7 @@ class FlowPage:
 class Hotspot:
     """Code that changes often, is complex and has many dependents."""
 
-    symbol: Annotated[SymbolInfo, Doc("the risky symbol; at the level of files the file")]
+    symbol: Annotated[SymbolInfo, Doc("the risky symbol, or the risky file if the risk is computed for files")]
     churn: Annotated[float, Doc("number of commits to the file, in which older commits count less; 0 without history")]
     complexity: Annotated[int, Doc("1 + the number of branches in the symbol; the sum over all symbols for a file")]
     dependents: Annotated[
@@ -352,7 +352,7 @@ class ModuleChange:
 class DependencyChange:
     """A dependency of one module on another that changed between revisions."""
 
-    src: Annotated[str, Doc("name of the depending module in the newer revision; in the older revision when the module was removed")]
+    src: Annotated[str, Doc("name of the dependent module in the newer revision, or in the older one if the module was removed")]
     dst: str
     change: Annotated[str, Doc("change of the dependency: added, removed, heavier or lighter")]
     before: Annotated[int, Doc("number of edges in the older revision")]

@@ -121,7 +121,7 @@ class SessionDetail:
     read_tokens: Annotated[int, Doc("tokens of the files that the agent read")]
     web_sources: list[str]
     ignored: Annotated[dict[str, int], Doc("Number of events that were rejected, or recorded with a remark, by reason"), Size(5)]
-    cut: Annotated[dict[str, int], Doc("Number of omitted entries by name of the list"), Size(5)]
+    cut: Annotated[dict[str, int], Doc("for each list, by its name: the number of entries that were omitted from it"), Size(5)]
 
 
 @answer

@@ -92,7 +92,7 @@ class Format(ABC):
         return sum(count(part) + 1 for part in self.frame() if part)
 
     def heading_cost(self, section: str, count: Count) -> int:
-        """Count the tokens of the text before and after a section's items."""
+        """Count the tokens of a section's text that surrounds its items."""
         return sum(count(part) + 1 for part in self.heading(section) if part)
 
     def cost(self, one: Item, count: Count) -> int:

@@ -345,7 +345,7 @@ class Journal:
             self._size = self._path.stat().st_size
 
     def _recover_swap(self) -> None:
-        """Complete a `rewrite` that the end of its process interrupted.
+        """Complete a `rewrite` that did not finish because its process ended.
 
         `rewrite` renames two directories, so the process may end after the first renaming.
         """

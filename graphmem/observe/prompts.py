@@ -299,13 +299,15 @@ def request_in(text: str) -> Heard:
 
 
 def _mark(text: str, *, is_head: bool = False) -> tuple[str, int, bool]:
-    """Find the first mark which shows that part of a prompt was pasted.
+    """Find the first mark that shows that part of a prompt was pasted.
+
+    A mark is, for example, a quotation, a diff or a fence around code.
 
     `is_head` is True if `text` is the beginning of a prompt, where some marks are ignored.
 
     Returns:
-        (name of the mark, position, bounded). The name is "" if no mark was found. `bounded` is True if every mark shows where the pasted
-        text begins and ends.
+        (name of the mark, position, bounded). The name is "" if no mark was found. `bounded` is True if each mark in `text`
+        shows where the pasted text begins and ends.
     """
     found: list[tuple[int, str, bool]] = []
     near = text[:LONG]

@@ -69,13 +69,14 @@ class PhaseWeighing:
     def choose_phase_weights(self, choice: str) -> PhaseWeights:
         """Choose how types of memories are weighed in the phases of work.
 
-        Search and the selection of context for agents use the weights at once.
+        The chosen weights take effect immediately, in search and in the selection of context for agents.
 
         Args:
             choice: "proposed" applies the proposed weights, and "built-in" the built-in weights.
 
         Raises:
-            BadInputError: the choice is unknown, or nothing is proposed; `sessions`, `needed` and `missing` give the counts.
+            BadInputError: the choice is unknown, or nothing is proposed. Then the error's `sessions`, `needed` and `missing` are the
+                numbers of sessions that there are, that a proposal needs, and that are missing.
             DiskFullError: the disk is full; the present weights are kept.
         """
         if choice not in CHOICES:

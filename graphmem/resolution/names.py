@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 
 class Meaning(NamedTuple):
-    """The bindings to which a name in a scope refers, or its type if simple.
+    """The bindings to which a name in a scope refers, or the type of the name.
 
-    Only the file of the name is searched. `input` is the number of this look-up. Answers that use the name record this number, and are
+    Only the file that contains the name is searched. `input` identifies this look-up. Answers that use the name record `input`, and are
     computed again when the bindings change.
     """
 

@@ -1,4 +1,4 @@
-"""Search weights that a person accepted for a project, with their file."""
+"""The weights of search that a person accepted, and their file."""
 
 from __future__ import annotations
 
@@ -79,7 +79,8 @@ def _decoded(found: dict[str, Any]) -> Accepted:
     for knob, value in factors.items():
         if knob not in KNOBS or not (math.isfinite(value) and 0 <= value <= LARGEST):
             raise ValueError(
-                f"the stored search weight {knob} = {value} is out of range, so graphmem uses the default weights; accept new weights"
+                f"the stored search weight {knob} = {value} is out of range, so graphmem uses the built-in weights; "
+                "run `graphmem evaluate --accept` for new ones"
             )
     return Accepted(MappingProxyType(factors), str(found["at"]), int(found["cases"]))
 

@@ -56,10 +56,10 @@ def credited(view: GraphView, fused: Sequence[Fused], units: Units, query: str, 
 
 
 def _documented(view: GraphView, units: Units, chunk: str, query: str) -> str:
-    """Return the definition below the comment that matches a query best.
+    """Find the comment that best matches a query; return the code below it.
 
-    Only comments in `chunk` count. The result is "" if no comment has more words of the query than the chunk's other lines outside
-    definitions.
+    The code is the id of a definition. Only comments in `chunk` count. The comment must contain more words of the query than the other
+    lines of the chunk that are outside definitions. Without such a comment, the result is "".
     """
     segments = units.segments.get(chunk, ())
     rest = next((segment for segment in segments if segment.unit == chunk), None)

@@ -196,7 +196,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
             elif self._all("SELECT 1 FROM graphmem.project WHERE key = %s", self._project) == []:
                 self._db.execute("INSERT INTO graphmem.project (key, name) VALUES (%s, %s) ON CONFLICT DO NOTHING", (self._project, name))
         except self._error as error:
-            raise refusal(f"the team's database refused the connection or the project; {LATER}", error) from error
+            raise refusal(f"the team's database refused the connection, or access to this project; {LATER}", error) from error
 
     def _enter(self, name: str, team: str) -> None:
         """Open the project for the caller; set the caller's name and team.

@@ -244,10 +244,10 @@ class GraphReads(Protocol):
         """Return memories (all, or those with given ids), sessions and links."""
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return the stored modules, and the state of the code that they describe.
+        """Return the generation of the stored modules, and the modules.
 
-        A module is a group of related files. The modules are sorted by id. The first value is the code's generation (counter of changes)
-        from which they were computed; it is 0 if no modules are stored.
+        A module is a group of related files. The generation is the code's counter of changes when the modules were computed; it is 0 if no
+        modules are stored. The modules are sorted by id.
         """
 
     def vectors(self, model: str) -> pa.Table:

@@ -164,10 +164,10 @@ class StoreReads(LiveFile):
         return unsealed(found) if self._reads_sealed else found
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return the stored modules, and the state of the code that they describe.
+        """Return the generation of the stored modules, and the modules.
 
-        A module is a group of related files. The first value is the counter of code changes at which they were computed. The modules are
-        sorted by id.
+        A module is a group of related files. The generation is the code's counter of changes when the modules were computed; it is 0 if no
+        modules are stored. The modules are sorted by id.
         """
         generation = int(self.meta().get(MODULES_OF, "0"))
         return generation, derived.stored_modules(self.read("module_rows"), self.read("module_files"))

@@ -59,7 +59,7 @@ def check_delta(delta: KnowledgeDelta) -> None:
     loose = sorted({row.memory_id for row in delta.about}.difference(delta.anchored))
     if loose:
         raise BadInputError(
-            f"the change has `about` links of the memory {loose[0]}, which is not in `anchored`; add its id to `anchored`",
+            f"the change has `about` links from the memory {loose[0]}, but `anchored` lacks this memory; add its id to `anchored`",
             argument="anchored",
         )
     labels = sorted({row.label for row in delta.about} - {str(label) for label in ABOUT})

@@ -216,7 +216,7 @@ def test_on_a_phone_a_row_of_many_columns_is_a_few_lines_that_can_be_read(tab, p
     heights = tab.value("[...document.querySelectorAll('table.wide tbody tr')].map((row) => row.offsetHeight)")
     assert max(heights) < 220
     named = "[...document.querySelectorAll('table.wide tbody tr:first-child td')].map((cell) => cell.dataset.column)"
-    assert tab.value(named)[1:3] == ["Share of the given files' changes", "Times changed together"]
+    assert tab.value(named)[1:3] == ["Share of the given files' changes that also changed this file", "Times changed together"]
 
 
 @pytest.mark.usefixtures("phone")

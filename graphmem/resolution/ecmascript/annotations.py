@@ -107,9 +107,10 @@ class EcmascriptTypes(EcmascriptNames):
         return arguments[0] if arguments and entry.terms[callee] == (NAME, "typeof") else -1
 
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
-        """Return the type of a base class or interface in a header.
+        """Return the type of a base that a class or interface names.
 
-        The expression after `extends` is a value for a class and a type for an interface. The expressions after `implements` are types.
+        After `extends`, the declaration of a class has a value, and the declaration of an interface has types. After `implements`, there
+        are only types.
         """
         value = EMPTY if symbol.kind == "interface" else super().base(inference, entry, symbol, term)
         return value or self.objects(inference, entry, entry.definitions[symbol.index].parent, term)

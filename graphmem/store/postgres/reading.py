@@ -150,10 +150,10 @@ class PostgresReads:
             return unsealed(read_knowledge(queries, int(dict(queries.rows("meta_all")).get(KNOWLEDGE, "0")), ids))
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return the stored modules, and the state of the code that they describe.
+        """Return the generation of the stored modules, and the modules.
 
-        A module is a group of related files. The first value is the counter of code changes at which they were computed. The modules are
-        sorted by id.
+        A module is a group of related files. The generation is the code's counter of changes when the modules were computed; it is 0 if no
+        modules are stored. The modules are sorted by id.
         """
         with self._connections.snapshot() as queries:
             generation = int(dict(queries.rows("meta_all")).get(MODULES_OF, "0"))
