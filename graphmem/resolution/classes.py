@@ -43,6 +43,7 @@ from graphmem.resolution.types import (
     join,
     join_all,
     one,
+    ordered,
 )
 
 MAX_METHODS: Final = 16
@@ -185,7 +186,7 @@ class Classes:
         if value is TOP:
             return TOP
         found = EMPTY
-        for atom in self._whole_classes(value) if len(value) > MANY_PARTS else value:
+        for atom in ordered(self._whole_classes(value) if len(value) > MANY_PARTS else value):
             found = join(found, self.attribute_of(atom, name)) if found else self.attribute_of(atom, name)
         return found
 
@@ -196,7 +197,7 @@ class Classes:
         """
         parts: dict[tuple[str, bool], list[Symbol]] = {}
         others: list[Atom] = []
-        for atom in value:
+        for atom in ordered(value):
             if atom[0] == CLASS and rules_of(self.project.entry(atom[1])).is_one_class(atom[1]):
                 parts.setdefault((atom[1].qualname, atom[2]), []).append(atom[1])
             else:
@@ -363,13 +364,13 @@ class Classes:
         `value` is the type in the class, and `receiver` is `x`. Functions become methods that are bound to `receiver`, and properties are
         read.
         """
-        for atom in value:
+        for atom in ordered(value):
             if atom[0] in (FUNC, SELFTYPE, INST):
                 break
         else:
             return value
         found = EMPTY
-        for atom in value:
+        for atom in ordered(value):
             if atom[0] == FUNC and atom[2] is None:
                 found = join(found, self._bind_function(atom, receiver))
             elif atom[0] == SELFTYPE:
@@ -435,7 +436,7 @@ class Classes:
         with the prefix, the result has one `METHODS` tuple, (object, prefix), instead of these methods.
         """
         found = bottom_for(value)
-        for atom in value:
+        for atom in ordered(value):
             if atom[0] == INST or atom[0] == CLASS:
                 methods = self.methods_of(atom, prefix)
                 found = join(found, frozenset(methods) if len(methods) <= MAX_METHODS else one((METHODS, atom, prefix)))
@@ -466,7 +467,7 @@ class Classes:
         """
         entry = self.project.entry(receiver[1])
         found = EMPTY
-        for atom in self.inference.expanded(self.attribute_of(receiver, name)):
+        for atom in ordered(self.inference.expanded(self.attribute_of(receiver, name))):
             if atom[0] == FUNC:
                 found = join(found, self.inference.call_atom(atom, Call(self.inference, entry, 0, 0)))
         return self.inference.expanded(found)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import ATTR
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import BOX, CLASS, EMPTY, INST, TUP, TYPEVAR, Atom, Box, Type, box, join
+from graphmem.resolution.types import BOX, CLASS, EMPTY, INST, TUP, TYPEVAR, Atom, Box, Type, box, join, ordered
 
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
@@ -75,7 +75,7 @@ def _holding(inference: Inference, kind: str, given: Type) -> Type:
     `xs`. The elements of a `dict` are its values. A `dict` made from a `dict` also gets the keys.
     """
     found = EMPTY
-    for atom in given:
+    for atom in ordered(given):
         if atom[0] == BOX and atom[1] == "dict":
             found = join(found, box("dict", *atom[2]) if kind == "dict" else box(kind, atom[2][-1]))
         elif items := inference.element(frozenset((atom,))):

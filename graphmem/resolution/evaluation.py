@@ -47,6 +47,7 @@ from graphmem.resolution.types import (
     made,
     object_of,
     one,
+    ordered,
     tuple_of,
 )
 
@@ -167,13 +168,13 @@ class Evaluation:
             if atom[0] == PARAM:
                 return self.parameter(atom[1], atom[2])
             return self.made_of(self.parameter(atom[1], atom[2]), atom[3]) if atom[0] == MADE else value
-        for atom in value:
+        for atom in ordered(value):
             if atom[0] == PARAM or atom[0] == MADE:
                 break
         else:
             return value
         found = EMPTY
-        for atom in value:
+        for atom in ordered(value):
             if atom[0] == PARAM:
                 found = join(found, self.parameter(atom[1], atom[2]))
             elif atom[0] == MADE:
@@ -275,7 +276,7 @@ class Evaluation:
 
         For the class `A`, this is the type of `A()`. Classes inside tuples and other containers are included.
         """
-        for atom in value:
+        for atom in ordered(value):
             if atom[0] == CLASS:
                 yield one((INST, atom[1], False))
             elif atom[0] == EXT:
@@ -297,12 +298,12 @@ class Evaluation:
         classes = {atom[1] for atom in tested if atom[0] == INST}
         special = frozenset(
             atom
-            for atom in self.expanded(value)
+            for atom in ordered(self.expanded(value))
             if atom[0] == INST and atom[1] not in classes and not classes.isdisjoint(self.project_classes(atom[1]))
         )
         outside = [atom for atom in tested if atom[0] == EXTI]
         if outside:
-            kept = (atom for atom in self.expanded(value) if atom[0] == INST and atom[1] not in classes)
+            kept = (atom for atom in ordered(self.expanded(value)) if atom[0] == INST and atom[1] not in classes)
             special |= {atom for atom in kept if any(rules_of(self.project.entry(atom[1])).satisfies(self, atom, one) for one in outside)}
         return join(special, tested)
 
@@ -381,10 +382,10 @@ class Evaluation:
 
         `given` are the arguments, as indices of expressions. Without a second argument, the result is that of `super()`.
         """
-        classes = [atom[1] for atom in self.expanded(self.term(entry, scope, given[0], line)) if atom[0] == CLASS]
+        classes = [atom[1] for atom in ordered(self.expanded(self.term(entry, scope, given[0], line))) if atom[0] == CLASS]
         if not classes or len(given) < 2:
             return self.super_object(entry, scope)
-        receivers = [atom for atom in self.expanded(self.term(entry, scope, given[1], line)) if atom[0] in (INST, CLASS)]
+        receivers = [atom for atom in ordered(self.expanded(self.term(entry, scope, given[1], line))) if atom[0] in (INST, CLASS)]
         return join_all(one((SUPEROBJ, symbol, atom)) for symbol in classes for atom in receivers)
 
     def _made_by_parameters(self, callee: Type, call: Call) -> Type:
@@ -394,7 +395,7 @@ class Evaluation:
         For each caller, `substituted` replaces the placeholder by such an object.
         """
         found = EMPTY
-        for atom in callee:
+        for atom in ordered(callee):
             if atom[0] == PARAM:
                 known = self.parameter(atom[1], atom[2])
                 functions = frozenset(inner for inner in known if inner[0] != CLASS)
@@ -433,7 +434,7 @@ class Evaluation:
         value = self.expanded(self.term(entry, scope, base, line))
         found = bottom_for(value)
         sliced = entry.terms[key] == (LITERAL, "slice") or rules_of(entry).is_whole(self, entry, scope, (base, key), line)
-        for atom in value:
+        for atom in ordered(value):
             if atom[0] == BOX:
                 found = join(found, frozenset((atom,)) if sliced else atom[2][-1] if atom[2] else EMPTY)
             elif atom[0] == TUP:
@@ -470,7 +471,7 @@ class Evaluation:
             written = entry.terms[key]
             if written[0] == SPREAD:
                 _, spread = written
-                for atom in self.expanded(self.term(entry, scope, spread, line)):
+                for atom in ordered(self.expanded(self.term(entry, scope, spread, line))):
                     if atom[0] == BOX and atom[1] == "dict":
                         key_type, value_type = join(key_type, atom[2][0]), join(value_type, atom[2][1])
                 continue
@@ -483,7 +484,7 @@ class Evaluation:
         for key, value in zip(keys, values, strict=True):
             found = self.term(entry, scope, value, line)
             if key == "...":
-                for atom in self.expanded(found):
+                for atom in ordered(self.expanded(found)):
                     if atom[0] == OBJ:
                         fields.update(dict(atom[1]))
             else:
@@ -493,7 +494,7 @@ class Evaluation:
     def awaited(self, value: Type) -> Type:
         """Return the type of `await x` for a value `x`."""
         found = bottom_for(value)
-        for atom in value:
+        for atom in ordered(value):
             if atom[0] == BOX and atom[1] == "await":
                 found = join(found, atom[2][0])
             elif atom[0] == INST and isinstance(self.owner(atom[1], "__await__"), Symbol):
@@ -505,7 +506,7 @@ class Evaluation:
     def element(self, value: Type) -> Type:
         """Return the type of the elements of an iterable, as in `for x in items`."""
         found = bottom_for(value)
-        for atom in value:
+        for atom in ordered(value):
             if atom[0] == BOX and atom[2]:
                 found = join(found, atom[2][0])
             elif atom[0] == TUP:
@@ -520,7 +521,7 @@ class Evaluation:
 
     def _entered(self, value: Type) -> Type:
         found = bottom_for(value)
-        for atom in value:
+        for atom in ordered(value):
             if atom[0] == BOX and atom[1] == "enter":
                 found = join(found, atom[2][0])
             elif atom[0] == INST:
@@ -532,7 +533,7 @@ class Evaluation:
 
     def _unpacked(self, value: Type, position: int) -> Type:
         found = bottom_for(value)
-        for atom in value:
+        for atom in ordered(value):
             if atom[0] == TUP:
                 if position < 0:
                     found = join(found, box("list", join_all(atom[1])))
@@ -554,7 +555,7 @@ class Evaluation:
     def _operator(self, entry: FileEntry, scope: int, sign: str, left: TermIndex, right: OptionalTerm, line: int) -> Type:
         value = self.expanded(self.term(entry, scope, left, line))
         found = bottom_for(value)
-        for atom in value if sign not in ASSIGNING else ():
+        for atom in ordered(value) if sign not in ASSIGNING else ():
             if atom[0] == INST:
                 found = join(found, rules_of(entry).operated(self, atom, sign, is_unary=right < 0))
             elif atom[0] in (EXTI, BOX, TUP):

@@ -47,6 +47,7 @@ from graphmem.resolution.types import (
     join,
     join_all,
     one,
+    ordered,
     partial,
     tuple_of,
 )
@@ -123,7 +124,7 @@ class Functions:
             else:
                 _, called, positional, keywords = call_at(entry.terms, site.term)
                 call = Call(self.inference, entry, site.scope, site.line, called, positional, keywords)
-            for receiver in receiving:
+            for receiver in ordered(receiving):
                 passed = self._argument(symbol, index, call, self._bound_parameters(symbol, receiver)) or EMPTY
                 found = join(found, passed if is_whole else _objects_of(passed))
                 if found is TOP:
@@ -243,12 +244,12 @@ class Functions:
         found = bottom_for(callee)
         objects: list[Instance] = []
         wrappers = self._wrappers(callee)
-        for atom in callee:
+        for atom in ordered(callee):
             if atom[0] == INST:
                 objects.append(atom)
             elif atom not in wrappers:
                 found = join(found, self.call_atom(atom, call))
-        for wrapper in wrappers:
+        for wrapper in ordered(wrappers):
             replaced = self.call_atom(wrapper, call)
             if not found or found is TOP or not found <= self.inference.expanded(replaced):
                 found = join(found, replaced)
@@ -267,7 +268,7 @@ class Functions:
         """
         if len(callee) < 2:
             return EMPTY
-        wrapped = [atom[1] for atom in callee if atom[0] == FUNC and self.project.definition(atom[1]).decorators]
+        wrapped = [atom[1] for atom in ordered(callee) if atom[0] == FUNC and self.project.definition(atom[1]).decorators]
         found = EMPTY
         for symbol in wrapped:
             plain = self.inference.defined(symbol)
@@ -396,15 +397,15 @@ class Functions:
         return found
 
     def _match(self, declared: Type, given: Type, found: dict[str, Type]) -> None:
-        for atom in declared:
+        for atom in ordered(declared):
             if atom[0] == TYPEVAR:
                 found[atom[1]] = join(found.get(atom[1], EMPTY), given)
             elif atom[0] == BOX and atom[1] == "class":
-                for other in given:
+                for other in ordered(given):
                     if other[0] in (CLASS, EXT):
                         self._match(atom[2][0], join_all(self.inference.instances(frozenset((other,)))), found)
             elif atom[0] == BOX and atom[1] == "callable":
-                for other in given:
+                for other in ordered(given):
                     if other[0] == FUNC:
                         self._match(atom[2][0], self.inference.expanded(self.returned(other[1])), found)
                     elif other[0] == LAM:
@@ -412,7 +413,7 @@ class Functions:
                     elif other[0] == CLASS:
                         self._match(atom[2][0], one((INST, other[1], True)), found)
             elif atom[0] == BOX:
-                for other in given:
+                for other in ordered(given):
                     if other[0] == BOX and len(other[2]) == len(atom[2]):
                         for left, right in zip(atom[2], other[2], strict=True):
                             self._match(left, self.inference.expanded(right), found)
@@ -473,7 +474,7 @@ def rewrite(value: Type, replace: Callable[[Atom], Type]) -> Type:
     `replace` maps one alternative, such as a class, to a type. If it maps `A` to `B`, `list[A]` becomes `list[B]`.
     """
     found = EMPTY
-    for atom in value:
+    for atom in ordered(value):
         if atom[0] == BOX:
             found = join(found, box(atom[1], *(rewrite(part, replace) for part in atom[2])))
         elif atom[0] == TUP:

@@ -41,6 +41,7 @@ from graphmem.resolution.types import (
     join,
     join_all,
     one,
+    ordered,
     tuple_of,
 )
 
@@ -318,7 +319,7 @@ class PackageRules(Rules):
     def instances(self, value: Type) -> Type:
         """Return instances of the classes that a type expression names."""
         found = EMPTY
-        for atom in value:
+        for atom in ordered(value):
             if atom[0] == CLASS:
                 found = join(found, one((INST, atom[1], False)))
             elif atom[0] == EXT:
@@ -396,7 +397,7 @@ def classes_in(inference: Inference, value: Type) -> frozenset[Symbol]:
     For `list[A]`, and for a function that returns an `A`, the class is `A`.
     """
     found: set[Symbol] = set()
-    for atom in inference.expanded(value):
+    for atom in ordered(inference.expanded(value)):
         if atom[0] == INST:
             found.add(atom[1])
         elif atom[0] == EXT or atom[0] == EXTI:
@@ -424,7 +425,7 @@ def mapped(inference: Inference, function: Type) -> Type:
     `function` is the type. In `xs.map(f)`, it is the type of `f`, and the result is the type of the new elements.
     """
     found = EMPTY
-    for atom in inference.expanded(function):
+    for atom in ordered(inference.expanded(function)):
         if atom[0] == LAM:
             found = join(found, inference.expanded(atom[1]))
         elif atom[0] == FUNC:

@@ -381,17 +381,36 @@ def object_of(fields: dict[str, Type]) -> Type:
 def order(atom: Atom) -> str:
     """Return a sort key for an alternative of a type.
 
-    The key is the same in every process.
+    The key is the same in every process, although a set inside an atom has another order in each.
     """
-    return repr(atom)
+    return repr(_listed(atom))
+
+
+def _listed(value: object) -> object:
+    """Return a value with each set inside it as a sorted list."""
+    if isinstance(value, frozenset):
+        return sorted(map(_listed, value), key=repr)
+    return tuple(map(_listed, value)) if type(value) is tuple else value
 
 
 def ordered(value: Type) -> Iterable[Atom]:
     """Return the alternatives of a type in an order that is always the same.
 
-    The order is the same in every process.
+    The order is the same in every process. The order in which questions are asked decides how the solver answers questions that depend on
+    each other, so code that asks one for each alternative uses this order.
     """
-    return value if len(value) < 2 else sorted(value, key=order)
+    if len(value) < 2:
+        return value
+    known = _ORDERED.get(value)
+    if known is None:
+        if len(_ORDERED) >= _MOST_ORDERED:
+            _ORDERED.clear()
+        known = _ORDERED[value] = tuple(sorted(value, key=order))
+    return known
+
+
+_ORDERED: Final[dict[Type, tuple[Atom, ...]]] = {}
+_MOST_ORDERED: Final = 20_000  # types whose order is kept
 
 
 def bottom_for(value: Type) -> Type:

@@ -334,7 +334,7 @@ class CallSites:
         In `x.f(1)`, `x` may be an object of `A` or the class `B` itself. If `B.f(1)` lacks the argument for `self`, `B` is removed from the
         type. If all alternatives of the type are classes, the type is returned unchanged.
         """
-        classes = [atom for atom in base if atom[0] == CLASS]
+        classes = [atom for atom in ordered(base) if atom[0] == CLASS]
         if not classes or len(classes) == len(base) or not rules_of(self.entry).values_are_checked:
             return base
         _, _, arguments, named = call_at(self.terms, reference.term)
@@ -362,7 +362,7 @@ class CallSites:
 
         `base` is the type of the receiver `item`, and `name` is the possible property, here `price`.
         """
-        for atom in base:
+        for atom in ordered(base):
             if name and atom[0] == INST and isinstance(owner := self.inference.owner(atom[1], name), Symbol):
                 return bool(rules_of(self.project.entry(owner)).accessors(name, "read"))
         return False
@@ -629,7 +629,7 @@ class CallSites:
         For a `list[A]`, the result is `A`. For a `list[tuple[A, B]]`, the result has the tuple, `A` and `B`.
         """
         found = EMPTY
-        for atom in value:
+        for atom in ordered(value):
             inner = join_all(atom[2]) if atom[0] == BOX else join_all(atom[1]) if atom[0] == TUP else EMPTY
             inner = self.inference.expanded(inner)
             found = join(found, inner)
@@ -696,14 +696,14 @@ def settled(inference: Inference, value: Type) -> Type:
     """
     if len(value) < 2:
         return value
-    exact = [atom[1] for atom in value if atom[0] == INST and atom[2]]
-    open_ = [atom for atom in value if atom[0] == INST and not atom[2]]
+    exact = [atom[1] for atom in ordered(value) if atom[0] == INST and atom[2]]
+    open_ = [atom for atom in ordered(value) if atom[0] == INST and not atom[2]]
     if not exact or not open_:
         return value
     known = frozenset().union(*(inference.project_classes(symbol) for symbol in exact))
-    told = {atom for atom in open_ if atom[1] in known}
+    told = [atom for atom in open_ if atom[1] in known]
     return (
-        (value - told)
+        (value - frozenset(told))
         | {(INST, atom[1], True) for atom in told if not rules_of(inference.project.entry(atom[1])).is_abstract(inference, atom[1])}
         if told
         else value

@@ -30,6 +30,7 @@ from graphmem.resolution.types import (
     join,
     join_all,
     one,
+    ordered,
     tuple_of,
 )
 
@@ -124,7 +125,7 @@ class PythonTypes(PythonModules):
 
     def _named_type(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         found = EMPTY
-        for atom in self._objects(inference, entry, scope, term):
+        for atom in ordered(self._objects(inference, entry, scope, term)):
             if atom[0] == CLASS:
                 found = join(found, self._instance(inference, atom[1]))
             elif atom[0] == EXT:
@@ -150,7 +151,7 @@ class PythonTypes(PythonModules):
         if found[0] == ATTR:
             _, base, name = found
             result = EMPTY
-            for atom in self._objects(inference, entry, scope, base):
+            for atom in ordered(self._objects(inference, entry, scope, base)):
                 if atom[0] == MODULE:
                     places = inference.module_places(atom[1], name)
                     result = join(result, self._placed(inference, places) if places else inference.module_member(atom, name))
@@ -195,7 +196,7 @@ class PythonTypes(PythonModules):
         if not imported.name:
             return modules
         found = EMPTY
-        for atom in modules:
+        for atom in ordered(modules):
             places = inference.module_places(atom[1], imported.name) if atom[0] == MODULE and atom[1] != entry.path else None
             found = join(found, self._placed(inference, places) if places else inference.taken(entry, atom, imported.name))
         return found
@@ -231,7 +232,7 @@ class PythonTypes(PythonModules):
         """
         arguments = items_or_itself(entry.terms, key)
         found = EMPTY
-        for atom in self._objects(inference, entry, scope, base):
+        for atom in ordered(self._objects(inference, entry, scope, base)):
             if atom[0] == CLASS:
                 found = join(found, self._instance(inference, atom[1]))
             elif atom[0] == EXT:

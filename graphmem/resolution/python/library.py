@@ -31,6 +31,7 @@ from graphmem.resolution.types import (
     class_of,
     join,
     one,
+    ordered,
     partial,
     pending,
     tuple_of,
@@ -96,7 +97,7 @@ def _iterator(inference: Inference, call: Call) -> Type:
     """Return the type of `iter(x)`: an iterator, or the result of `__iter__`."""
     given = inference.expanded(call.argument(0) or EMPTY)
     found = join(box("iter", inference.element(given)), pending(given))
-    for atom in given:
+    for atom in ordered(given):
         if atom[0] == INST:
             found = join(found, inference.method_result(atom, "__iter__"))
     return found
@@ -104,11 +105,11 @@ def _iterator(inference: Inference, call: Call) -> Type:
 
 def _dictionary(inference: Inference, call: Call) -> Type:
     keys = values = EMPTY
-    for atom in inference.expanded(call.argument(0) or EMPTY):
+    for atom in ordered(inference.expanded(call.argument(0) or EMPTY)):
         if atom[0] == BOX and atom[1] == "dict":
             keys, values = join(keys, atom[2][0]), join(values, atom[2][1])
         elif atom[0] == BOX:
-            for pair in inference.expanded(atom[2][0]):
+            for pair in ordered(inference.expanded(atom[2][0])):
                 if pair[0] == TUP and len(pair[1]) == 2:
                     keys, values = join(keys, pair[1][0]), join(values, pair[1][1])
     for _, term in call.keywords:
@@ -159,7 +160,7 @@ def _type(inference: Inference, call: Call) -> Type:
     if len(call.args) > 1:
         return class_made(inference, call)
     found = EMPTY
-    for atom in inference.expanded(call.argument(0) or EMPTY):
+    for atom in ordered(inference.expanded(call.argument(0) or EMPTY)):
         if atom[0] == INST:
             found = join(found, one(class_of(atom)))
         elif atom[0] == EXTI:

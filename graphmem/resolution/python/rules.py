@@ -49,6 +49,7 @@ from graphmem.resolution.types import (
     join,
     join_all,
     one,
+    ordered,
 )
 
 if TYPE_CHECKING:
@@ -225,9 +226,9 @@ class PythonRules(PythonTypes):
         call = Call(inference, entry, scope, line, passed=(current,))
         called = inference.expanded(inference.term(entry, scope, decorator, line))
         made = frozenset(atom for atom in called if atom[0] == INST)
-        for partial in [atom for atom in called if atom[0] == PARTIAL]:
+        for partial in [atom for atom in ordered(called) if atom[0] == PARTIAL]:
             called = join(called, inference.expanded(partial[1]))
-        for atom in join(called, inference.expanded(inference.attribute(made, self.call_method))):
+        for atom in ordered(join(called, inference.expanded(inference.attribute(made, self.call_method)))):
             if atom[0] == FUNC:
                 value = inference.substituted(inference.body_result(atom[1]), atom, call)
                 found = join(found, frozenset(inner for inner in inference.expanded(value) if inner[0] in (FUNC, INST)))
@@ -331,7 +332,7 @@ class PythonRules(PythonTypes):
         if binding.annotation < 0 and inference.is_enum(owner):
             return one((INST, owner, True))
         found = EMPTY
-        for atom in inference.expanded(field_value(inference, owner, binding, value)):
+        for atom in ordered(inference.expanded(field_value(inference, owner, binding, value))):
             if atom[0] == INST and isinstance(inference.owner(atom[1], "__get__"), Symbol):
                 found = join(found, inference.method_result(atom, "__get__"))
             else:
@@ -384,7 +385,7 @@ class PythonRules(PythonTypes):
         """
         given = join(inference.method_result(receiver, "__iter__"), inference.method_result(receiver, "__aiter__"))
         found = EMPTY
-        for inner in inference.expanded(given):
+        for inner in ordered(inference.expanded(given)):
             if inner[0] == BOX:
                 found = join(found, inner[2][0])
             elif inner[0] == INST:

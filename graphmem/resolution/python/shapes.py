@@ -42,7 +42,7 @@ def used_as(inference: Inference, symbol: Symbol, index: int) -> Type:
     ]
     if not telling:
         return EMPTY
-    fitting = {owner for owner in min(telling, key=len) if _has_all(inference, owner, names)}
+    fitting = {owner for owner in min(telling, key=len) if _has_all(inference, owner, sorted(names))}
     return frozenset((INST, owner, False) for owner in fitting) if len(fitting) <= min(MAX_FITTING, len(names)) else EMPTY
 
 
@@ -62,7 +62,10 @@ def _owners(inference: Inference, path: str, name: str) -> list[Symbol]:
         for symbol in inference.project.having(name)
         if files[symbol.path].language == PYTHON and (not files[symbol.path].in_tests or symbol.path == path)
     }
-    return [symbol for symbol in found if inference.project_classes(symbol).isdisjoint(found - {symbol})] if len(found) < MAX_OWNERS else []
+    if len(found) >= MAX_OWNERS:
+        return []
+    ranked = sorted(found, key=lambda symbol: symbol.place)
+    return [symbol for symbol in ranked if inference.project_classes(symbol).isdisjoint(found - {symbol})]
 
 
 def _has_all(inference: Inference, owner: Symbol, names: Collection[str]) -> bool:
