@@ -47,6 +47,7 @@ from graphmem.resolution.types import (
     join,
     join_all,
     one,
+    order,
     ordered,
     partial,
     tuple_of,
@@ -124,7 +125,7 @@ class Functions:
             else:
                 _, called, positional, keywords = call_at(entry.terms, site.term)
                 call = Call(self.inference, entry, site.scope, site.line, called, positional, keywords)
-            for receiver in ordered(receiving):
+            for receiver in sorted(receiving, key=lambda one: order(one) if one is not None else ""):
                 passed = self._argument(symbol, index, call, self._bound_parameters(symbol, receiver)) or EMPTY
                 found = join(found, passed if is_whole else _objects_of(passed))
                 if found is TOP:
