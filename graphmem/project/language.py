@@ -111,7 +111,8 @@ class LanguageQuestions:
         evidence = dataclasses.replace(found, hits=shown, groups=grouped(shown), facets=counted(shown))
         said = reply(self.language_model, asked, evidence, self._calls)
         if asks_why(asked) and not said.sentences:
-            said = dataclasses.replace(said, reasons=reasons(asked, shown, self.search, self.semantics.graph.root()))
+            written, notes = reasons(asked, shown, self.search, self.semantics.graph.root())
+            said = dataclasses.replace(said, reasons=written, notes=[*said.notes, *notes])
         better = suited_command(self.semantics.graph.view(), asked)
         return dataclasses.replace(said, notes=[better, *said.notes]) if better else said
 

@@ -6,7 +6,6 @@ of the question. If no passage gives a reason, the passages nearest to the quest
 
 from __future__ import annotations
 
-import logging
 import math
 import re
 from collections import Counter
@@ -23,8 +22,6 @@ from graphmem.memory.text import clipped
 from graphmem.parsing.contents import read_inside
 from graphmem.projection.text import STOP_WORDS, query_words
 from graphmem.search.stems import stems_of
-
-logger = logging.getLogger(__name__)
 
 MOST: Final = 6  # reasons of an answer
 _EACH: Final = 3  # of one kind
@@ -75,8 +72,10 @@ def asks_why(question: str) -> bool:
     return _WHY.search(question) is not None
 
 
-def reasons(question: str, found: Sequence[SearchHit], search: Callable[..., SearchAnswer], root: Path) -> list[Reason]:
-    """Return passages that give a reason, or if none does, the nearest ones.
+def reasons(question: str, found: Sequence[SearchHit], search: Callable[..., SearchAnswer], root: Path) -> tuple[list[Reason], list[str]]:
+    """Return passages that give a reason, or the nearest ones, and notes.
+
+    The passages are the nearest ones if none of them gives a reason. A note says which of the sources could not be searched.
 
     Args:
         question: the question as the person asked it.
@@ -86,7 +85,7 @@ def reasons(question: str, found: Sequence[SearchHit], search: Callable[..., Sea
     """
     wanted = _wanted(question)
     if not wanted:
-        return []
+        return [], []
     memories = search(question, limit=_SEARCHED, kinds=["memory"], explain=False).hits
     documents = [hit for hit in search(question, limit=_SEARCHED, kinds=["prose"], explain=False).hits if hit.facet == "docs"]
     ranked: list[tuple[float, Reason]] = []
@@ -104,11 +103,12 @@ def reasons(question: str, found: Sequence[SearchHit], search: Callable[..., Sea
             places.add((nearest[1].path, nearest[1].line))
             ranked.append(nearest)
     code = [hit for hit in found if hit.kind == "symbol" and hit.facet == "code"]
-    ranked += _commits(root, wanted, code)
+    commits, notes = _commits(root, wanted, code)
+    ranked += commits
     told = [one for _, one in sorted((one for one in ranked if one[0] > 0), key=lambda one: -one[0])]
     best = list(_varied([one for one in told if one.states] or told))[:MOST]
     brought = next((one for _, one in ranked[-1:] if one.kind == "commit" and one not in best), None)
-    return [*best[: MOST - 1], brought] if brought is not None and best else best
+    return ([*best[: MOST - 1], brought] if brought is not None and best else best), notes
 
 
 def _varied(some: Iterable[Reason]) -> Iterator[Reason]:
@@ -231,25 +231,26 @@ def _comments(lines: Sequence[str], first: int, last: int, own: int) -> Iterator
         yield _Passage(start, " ".join(block))
 
 
-def _commits(root: Path, wanted: dict[str, str], code: Sequence[SearchHit]) -> Iterator[tuple[float, Reason]]:
-    """Yield (score, reason) of commits that may explain the code.
+def _commits(root: Path, wanted: dict[str, str], code: Sequence[SearchHit]) -> tuple[list[tuple[float, Reason]], list[str]]:
+    """Return (score, reason) of commits that may explain the code, and notes.
 
     These are commits whose messages have words of the question, and the commit that introduced the best code hit.
     """
     words = sorted((stem if word.startswith(stem) and len(stem) >= _LEAST_STEM else word for stem, word in wanted.items()), key=len)[::-1]
+    found: list[tuple[float, Reason]] = []
+    named: list[messages.Message] = []
     try:
         named = messages.with_words(root, words, _EACH) if len(words) > 1 else []
         named = named or (messages.with_words(root, words[:2], _EACH) if len(words) > 2 else [])
+        found += [_best(one, one.subject, wanted) for one in named]
         first = next((hit for hit in code if hit.qualname), None)
         name = first.qualname.rpartition(".")[2] if first is not None else ""
         brought = messages.introduced(root, first.path, name) if first is not None else None
-    except GitError as error:  # not under Git, or a partial clone without old contents; the other sources remain
-        logger.info("reasons without commits: %s", error.message)
-        return
-    for one in named:
-        yield _best(one, one.subject, wanted)
+    except GitError as error:  # not under Git, a long history, or a partial clone without old contents; the other sources remain
+        return found, [f"commits were not searched completely: {error.message}"]
     if brought is not None and all(one.sha != brought.sha for one in named):
-        yield _best(brought, f"{brought.subject} (brought {name})", wanted, _BROUGHT)
+        found.append(_best(brought, f"{brought.subject} (brought {name})", wanted, _BROUGHT))
+    return found, []
 
 
 def _best(one: messages.Message, title: str, wanted: dict[str, str], extra: float = 0.0) -> tuple[float, Reason]:

@@ -1,4 +1,4 @@
-"""A question that begins with why is answered with written reasons, or with the statement that nobody wrote one."""
+"""A question that begins with why is answered with written reasons, or with the statement that none was found."""
 
 from __future__ import annotations
 
@@ -102,7 +102,9 @@ def test_a_project_without_git_is_answered_from_the_other_sources(tmp_path):
     (root / "queue.py").write_text(QUEUE, encoding="utf-8")
     with GraphMem.open(tmp_path / "db", repo=root, settings=Settings(embedder="none")) as memory:
         memory.index(root)
-        assert [one.kind for one in memory.ask("why are payments retried").reasons] == ["comment"]
+        found = memory.ask("why are payments retried")
+        assert [one.kind for one in found.reasons] == ["comment"]
+        assert any(note.startswith("commits were not searched completely: ") for note in found.notes)
 
 
 def test_a_file_replaced_by_a_link_to_a_file_outside_is_not_read(tmp_path):
@@ -124,4 +126,4 @@ def test_the_command_says_whether_somebody_wrote_a_reason(shop, capsys):
     reply(Output(), shop.ask("why are payments retried"))
     assert "Passages that give a reason near this question" in capsys.readouterr().out
     reply(Output(), shop.ask("why has label several lines"))
-    assert "Nobody wrote why in memories, documents, comments or commit messages" in capsys.readouterr().out
+    assert "None of the memories, documents, comments and commit messages that were found says why" in capsys.readouterr().out

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 _REASONS: Final = "Passages that give a reason near this question; judge whether they answer it"
-_NO_REASON: Final = "Nobody wrote why in memories, documents, comments or commit messages that were found; the nearest evidence is"
+_NO_REASON: Final = "None of the memories, documents, comments and commit messages that were found says why; the nearest are"
 _REASON_IN: Final = {"memory": "memory  ", "text": "document", "comment": "comment ", "commit": "commit  "}
 DEPENDENCIES = 12
 SITES = 3

@@ -1128,7 +1128,7 @@ export const words = {
     hottest: (path, heat) => `${path} is the hottest file (${heat} of 100: it changes often, is complex and is used by many files).`,
     why: "Why",
     reasons: "These passages give a reason near the question; judge whether they answer it.",
-    no_reason: "Nobody wrote why in the memories, documents, comments and commit messages that were found. The nearest evidence is:",
+    no_reason: "None of the memories, documents, comments and commit messages that were found says why. The nearest are:",
     reason_in: { MEMORY: "memory", TEXT: "document", COMMENT: "comment", COMMIT: "commit" },
     in_short: "In short",
     answer: "Answer",
