@@ -244,13 +244,19 @@ def _commits(root: Path, wanted: dict[str, str], code: Sequence[SearchHit]) -> t
         named = named or (messages.with_words(root, words[:2], _EACH) if len(words) > 2 else [])
         found += [_best(one, one.subject, wanted) for one in named]
         first = next((hit for hit in code if hit.qualname), None)
-        name = first.qualname.rpartition(".")[2] if first is not None else ""
+        name = _told_apart(first.qualname) if first is not None else ""
         brought = messages.introduced(root, first.path, name) if first is not None else None
     except GitError as error:  # not under Git, a long history, or a partial clone without old contents; the other sources remain
         return found, [f"commits were not searched completely: {error.message}"]
     if brought is not None and all(one.sha != brought.sha for one in named):
         found.append(_best(brought, f"{brought.subject} (brought {name})", wanted, _BROUGHT))
     return found, []
+
+
+def _told_apart(qualname: str) -> str:
+    """Return the last name in a qualified name that is not like `__init__`."""
+    parts = qualname.split(".")
+    return next((part for part in reversed(parts) if not part.startswith("__")), parts[-1])
 
 
 def _best(one: messages.Message, title: str, wanted: dict[str, str], extra: float = 0.0) -> tuple[float, Reason]:

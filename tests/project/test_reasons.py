@@ -26,6 +26,11 @@ def parcel(order):
 def label(order):
     """Return the lines of a label."""
     return [order]
+
+
+class Carrier:
+    def __init__(self, vans):
+        self.vans = vans
 '''
 GUIDE = "# Guide\n\nAddresses are stored as text. We chose text instead of columns, since every country orders its lines in another way.\n"
 
@@ -82,6 +87,11 @@ def test_without_a_written_reason_the_nearest_passages_and_the_commit_that_broug
     assert not any(one.states for one in found)
     assert [one.title for one in found if one.kind == "commit"] == ["Queue orders (brought label)"]
     assert [one.text for one in found if one.kind == "comment"] == ["Return the lines of a label."]
+
+
+def test_a_constructor_is_told_by_its_class(shop):
+    found = shop.ask("why does Carrier.__init__ take vans").reasons
+    assert [one.title for one in found if one.kind == "commit"] == ["Queue orders (brought Carrier)"]
 
 
 @pytest.mark.parametrize(
