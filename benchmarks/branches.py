@@ -5,7 +5,7 @@
 The benchmark starts PostgreSQL and a server of several projects, and pushes a generated project. Then it pushes branches that change 1, 10
 and 40 files, and pushes each also as a project of its own. The size of a branch is the growth of `branches.sqlite`. The size of a whole
 project is the growth of the database and of its directory. An open branch also has projections, which are deleted when it is closed. At the
-end a push of the main line changes 20 files, whose old rows the branches keep. The exit code is 1 if a branch and its whole push answer
+end a push of the main branch changes 20 files, whose old rows the branches keep. The exit code is 1 if a branch and its whole push answer
 differently.
 """
 
@@ -32,7 +32,7 @@ from graphmem.sharing.local_postgres import LocalPostgres
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
 CHANGED: Final = (1, 10, 40)  # files of each branch
-LATER: Final = 20  # files changed by the main line
+LATER: Final = 20  # files changed by the main branch
 
 
 def main() -> int:
@@ -53,7 +53,7 @@ def main() -> int:
         ["files changed", "branch, KB", "whole, KB", "open branch, KB", "push CPU s", "whole push CPU s"],
         [[one[name] for name in ("files", "kb", "whole_kb", "open_kb", "cpu_s", "whole_cpu_s")] for one in result["branches"]],
     )
-    print(f"all branches after the main line changed {LATER} files: {result['later_kb']} KB; answers that differ: {result['differing']}")
+    print(f"all branches after the main branch changed {LATER} files: {result['later_kb']} KB; answers that differ: {result['differing']}")
     report.publish("branches", result, given.out)
     return 1 if result["differing"] else 0
 

@@ -122,7 +122,7 @@ def results(files: int, branches: int) -> Iterator[dict[str, Any]]:
         projections.refresh(generation, None)
         give_back()
         edges = len(projections.graph().arrays.edges.src)
-        yield {"edges": edges, "main_line_cpu_s": round(time.process_time() - begun, 1), "main_line_mb": round(resident_bytes() / 1e6)}
+        yield {"edges": edges, "main_branch_cpu_s": round(time.process_time() - begun, 1), "main_branch_mb": round(resident_bytes() / 1e6)}
         closing = []
         for number in range(branches):
             found, close = measured(memory, number)

@@ -14,7 +14,7 @@ from graphmem.answers.vocabulary import Moment, MomentOrNone
 
 @answer
 class ServedBranch:
-    """A branch of a project, which a server keeps beside the main line."""
+    """A branch of a project, which a server keeps beside the main branch."""
 
     name: str
     path: Annotated[str, Doc("path of the branch on the server, before `/graphql` and `/explore`")]

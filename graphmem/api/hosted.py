@@ -165,7 +165,7 @@ class HubService:
         access = caller()
         known = self.readable(access)
         home = self._place(in_project, known, access)
-        others = [name for name in known if name != home.project]  # the answer of a branch leaves out its main line
+        others = [name for name in known if name != home.project]  # the answer of a branch leaves out its main branch
         folders = {name: self.hosting.data_dir(name) for name in others}
         with self._using(home) as service, self._opened_projects(access, [in_project, *others]) as chosen:
             folders[in_project] = service.parts.data_dir
@@ -247,13 +247,13 @@ class HubService:
 
         The block receives its operations.
         """
-        with self.hosting.using(place.project) as line:
+        with self.hosting.using(place.project) as main:
             if place.branch is None:
-                yield line
+                yield main
                 return
             service = self.hosting.acquire(place.project, place.branch)
             try:
-                yield HostedBranch(service, place.project, self, line, place.branch)
+                yield HostedBranch(service, place.project, self, main, place.branch)
             finally:
                 self.hosting.release(place.project, place.branch)
 
@@ -320,32 +320,32 @@ class HostedBranch(HostedProject):
     project lacks are stored with the branch.
     """
 
-    def __init__(self, service: GraphMem, name: str, server: HubService, line: GraphMem, branch: BranchId) -> None:
+    def __init__(self, service: GraphMem, name: str, server: HubService, main: GraphMem, branch: BranchId) -> None:
         super().__init__(service, name, server)
-        self._line, self._key = line, branch.key
+        self._main, self._key = main, branch.key
         self._full_name = f"{name}{BRANCH_MARK}{branch.name}"
-        self.index_id = f"{line.index_id}-{branch.born}"  # the same when the branch is opened again
+        self.index_id = f"{main.index_id}-{branch.born}"  # the same when the branch is opened again
 
     @property
     def in_place(self) -> bool:
         """Whether the index directory of the project still has the same path."""
-        return self._line.in_place
+        return self._main.in_place
 
     def __getattr__(self, name: str) -> Any:
         """Return the operation called `name`.
 
         An operation that writes is that of the branch's project. Any other operation is that of the branch.
         """
-        overlays = self._line.parts.overlays
+        overlays = self._main.parts.overlays
         rule = registry().get(name)
         if rule is not None and rule.hints.needs not in ("", "read") and name not in _OWN:
-            return getattr(self._line, name)
+            return getattr(self._main, name)
         overlays.follow_memories(self._key)
         return super().__getattr__(name)
 
     def drop_branch(self, name: str) -> DroppedBranch:
         """Delete a branch; see `ProjectsOperations.drop_branch`."""
-        self._line.parts.receiving.drop(name, pusher(caller()))
+        self._main.parts.receiving.drop(name, pusher(caller()))
         return DroppedBranch(name)
 
     def search_projects(self, query: str, projects: Sequence[str] | None = None, limit: int = 10) -> ProjectsSearch:
@@ -362,17 +362,17 @@ class HostedBranch(HostedProject):
 
     def remember(self, content: str, *args: Any, **kwargs: Any) -> RememberAnswer:
         """Store a memory in the project, with links to code of the branch."""
-        answer = self._line.remember(content, *args, **kwargs)
-        self._line.parts.overlays.link(self._key, answer.memory, kwargs.get("files") or (), kwargs.get("symbols") or ())
-        self._line.parts.overlays.follow_memories(self._key)
+        answer = self._main.remember(content, *args, **kwargs)
+        self._main.parts.overlays.link(self._key, answer.memory, kwargs.get("files") or (), kwargs.get("symbols") or ())
+        self._main.parts.overlays.follow_memories(self._key)
         return dataclasses.replace(answer, memory=self._service.memory(answer.memory.id))
 
     def remember_many(self, items: Any, *args: Any, **kwargs: Any) -> RememberManyAnswer:
         """Store memories in the project, with links to code of the branch."""
-        answer = self._line.remember_many(items, *args, **kwargs)
+        answer = self._main.remember_many(items, *args, **kwargs)
         refused = {one.index for one in answer.refused}
         kept = [item for place, item in enumerate(items) if place not in refused]
         for item, result in zip(kept, answer.results, strict=True):
-            info = self._line.memory(result.id)
-            self._line.parts.overlays.link(self._key, info, item.get("files") or (), item.get("symbols") or ())
+            info = self._main.memory(result.id)
+            self._main.parts.overlays.link(self._key, info, item.get("files") or (), item.get("symbols") or ())
         return answer

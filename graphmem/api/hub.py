@@ -135,7 +135,7 @@ class HubApp:
     def _may_enter(self, name: str, rest: str, headers: Headers, is_branch: bool) -> bool:
         """Whether a request may be passed to a project.
 
-        The project must exist, and the caller must have a permission in it. If the project is missing, only a push of its main line may
+        The project must exist, and the caller must have a permission in it. If the project is missing, only a push of its main branch may
         pass, from a caller who may push; it creates the project.
 
         Args:
@@ -161,25 +161,25 @@ class HubApp:
     async def _mount_of(self, name: str, branch: str, rest: str, scope: Scope, headers: Headers) -> tuple[_Mount, Scope]:
         """Return the application for a request, and the request's ASGI scope.
 
-        The application is that of the branch, or of the main line if `branch` is "". A push of a branch also goes to the main line's
+        The application is that of the branch, or of the main branch if `branch` is "". A push of a branch also goes to the main branch's
         application; then the branch is added to the scope. `rest` is the path below the project's prefix.
 
         Raises:
             BadInputError: the branch is unknown, or hidden from the caller.
         """
-        line = await self._mounted((name, None))
+        main = await self._mounted((name, None))
         if not branch:
-            return line, scope
+            return main, scope
         if rest == PUSH_PATH or rest.startswith(PUSH_PATH + "/"):
-            return line, {**scope, BRANCH: branch}
+            return main, {**scope, BRANCH: branch}
         access = self._rights.keys(name).access(headers.get("authorization"))
         assert access is not None  # noqa: S101 - `_may_enter` has let the request in
         return await self._branch_mount(name, branch, access), scope
 
     async def _branch_mount(self, name: str, branch: str, access: Access) -> _Mount:
         """Return the application of a branch; see `_mount_of` for the error."""
-        line = await self._mounted((name, None))
-        key = await asyncio.to_thread(line.service.parts.overlays.identify, branch, login_of(access))
+        main = await self._mounted((name, None))
+        key = await asyncio.to_thread(main.service.parts.overlays.identify, branch, login_of(access))
         if key is None:
             raise unknown_branch(branch)
         return await self._mounted((name, key))
@@ -217,13 +217,13 @@ class HubApp:
 
     async def _mount(self, name: str, branch: BranchId | None) -> _Mount:
         async with contextlib.AsyncExitStack() as life:
-            line = await self._acquired(life, name, None)
-            service = line if branch is None else await self._acquired(life, name, branch)
+            main = await self._acquired(life, name, None)
+            service = main if branch is None else await self._acquired(life, name, branch)
             hosted = cast(
                 "Any",
-                HostedProject(line, name, self.service) if branch is None else HostedBranch(service, name, self.service, line, branch),
+                HostedProject(main, name, self.service) if branch is None else HostedBranch(service, name, self.service, main, branch),
             )
-            extra = routes(line.parts.receiving) if branch is None else []
+            extra = routes(main.parts.receiving) if branch is None else []
             on_branch = self._on_branch(name)
             app = build_app(hosted, self._options, self._mcp(hosted, on_branch), self._rights.keys(name), extra)
             app.state.server.on_branch = on_branch
@@ -276,7 +276,7 @@ class HubApp:
         async def send_ready(message: Message) -> None:
             if message["type"].startswith("lifespan.shutdown"):  # the server goes on to end when it hears of it
                 looking.cancel()
-                for _, mount in sorted(self._mounts.items(), key=lambda one: one[0][1] is None):  # branches before their main lines
+                for _, mount in sorted(self._mounts.items(), key=lambda one: one[0][1] is None):  # branches before their main branches
                     await mount.life.aclose()
                 self._mounts.clear()
                 self.service.close()

@@ -90,7 +90,7 @@ def pusher(access: Access) -> Pusher:
 
 
 def _branch(request: Request) -> str:
-    """Return the branch in the address of a request; "" for the main line."""
+    """Return the branch in the address of a request; "" for the main branch."""
     return str(request.scope.get(BRANCH, ""))
 
 

@@ -162,7 +162,7 @@ def command_context(
         db: directory of the index, if given.
         home: keep a new index under the user's data directory.
         server: address of a project on a server, used instead of a local index.
-        branch: the branch of that project; None for the main line.
+        branch: the branch of that project; None for the main branch.
         project: root of the project; None for the project that contains the current directory.
         flags: other settings given on the command line, by key.
     """

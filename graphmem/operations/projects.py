@@ -59,7 +59,7 @@ class ProjectsOperations:
     def drop_branch(self, name: str) -> DroppedBranch:
         """Delete a branch of a project from the server.
 
-        The main line and memories are not changed. A person without the role `curate` may drop only branches that this person pushed.
+        The main branch and memories are not changed. A person without the role `curate` may drop only branches that this person pushed.
 
         Args:
             name: name of the branch.
@@ -70,11 +70,11 @@ class ProjectsOperations:
         """Send this index to a server of several projects.
 
         Files that the server has already are not sent again. The server needs no checkout and no index run. If a branch is checked out that
-        is not the repository's main branch, the server keeps it beside the main line.
+        is not the repository's main branch, the server keeps it beside the main branch.
 
         Args:
             address: address of the project on the server, such as https://host/p/shop.
             token: token of a person who may write to the project; default: none.
-            branch: the branch to send; default: the checked-out one. The repository's main branch stands for the main line.
+            branch: the branch to send; default: the checked-out one. The repository's main branch becomes that of the project.
             private: whether only the caller sees a new branch.
         """

@@ -212,7 +212,7 @@ def wired(
     settings: Settings,
     keep_warm: bool = True,
     patience_s: float = PATIENCE_S,
-    line: Overlaid | None = None,
+    main: Overlaid | None = None,
 ) -> Parts:
     """Create every part of a project, each one after the parts that it needs.
 
@@ -224,13 +224,13 @@ def wired(
         settings: settings of the project.
         keep_warm: see `GraphMem.open`.
         patience_s: see `GraphMem.open`.
-        line: parts of the main branch, if the store is that of a branch on a server.
+        main: parts of the main branch, if the store is that of a branch on a server.
     """
     put_aside = put_aside_damaged(data_dir)
     model = configured(settings)
 
     # Stored data.
-    projections = Projections(store, data_dir, line.made if line is not None else None)
+    projections = Projections(store, data_dir, main.made if main is not None else None)
     unfollow = _followed(store, projections)
     progress: Hub[IndexProgress] = Hub(replay=True)
     stale, following = StaleFiles(), Following()
@@ -253,12 +253,12 @@ def wired(
         on_change=memories_changed,
         commit_at=partial(_commit_at, data_dir),
         branches_of=partial(_branches_of, OtherBranches(), data_dir),
-        elsewhere=line.elsewhere if line is not None else lambda memory: overlays.elsewhere(memory, None),
+        elsewhere=main.elsewhere if main is not None else lambda memory: overlays.elsewhere(memory, None),
         journal=journal_folder(data_dir),
         policy=Policy(settings.memory_limit, settings.memory_mb << 20, settings.memory_remove),
     )
     vectors.follow(book)
-    history = HistorySource(store, projections, settings, book, Lazy(lambda: HistoryLog(line.log if line is not None else data_dir / LOG)))
+    history = HistorySource(store, projections, settings, book, Lazy(lambda: HistoryLog(main.log if main is not None else data_dir / LOG)))
     evidence = OutsideEvidence(data_dir)
     ledger = Lazy(lambda: Ledger(data_dir / LEDGER))
     trails = data_dir / TRAILS

@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from graphmem.settings import Settings
 
 
-def open_branch(line: Parts, key: BranchKey, settings: Settings) -> tuple[GraphMem, Callable[[], None]]:
+def open_branch(main: Parts, key: BranchKey, settings: Settings) -> tuple[GraphMem, Callable[[], None]]:
     """Open a branch for reading; return it, and a function that closes it.
 
     Args:
-        line: the open main branch, which must stay open until the branch is closed.
+        main: the open main branch, which must stay open until the branch is closed.
         key: the branch.
         settings: settings of the project.
 
     Raises:
         BadInputError: the branch is unknown, or the main branch was restored after the push of the branch.
     """
-    overlays = line.overlays
-    with line.runs.turn:
+    overlays = main.overlays
+    with main.runs.turn:
         root, store = overlays.prepare(key)
         made = overlays.projected(store, root / INDEX)
-        beside = Overlaid(line.history.log().path, lambda memory: overlays.elsewhere(memory, key), made)
-        service = GraphMem(wired(store, root / INDEX, settings, keep_warm=False, patience_s=0, line=beside))
+        beside = Overlaid(main.history.log().path, lambda memory: overlays.elsewhere(memory, key), made)
+        service = GraphMem(wired(store, root / INDEX, settings, keep_warm=False, patience_s=0, main=beside))
 
         def pushed(files: int) -> None:
             service.parts.progress.publish(IndexProgress("done", files, files, "push"))

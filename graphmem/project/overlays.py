@@ -227,7 +227,7 @@ class Overlays:
         try:
             return shot.graph.patched(delta, generation), words.copied(folder).patched(delta, generation)
         except (DamagedWordsError, OSError, sqlite3.Error) as error:
-            _log.warning("the words of a branch could not be made from the main line's (%s); they are built from its rows", error)
+            _log.warning("the words of a branch could not be made from the main branch's (%s); they are built from its rows", error)
             return None
 
     def attach(self, overlay: Overlay) -> None:
@@ -281,7 +281,7 @@ class Overlays:
         branch = self.branches.find(key)
         if overlay is None or branch is None:
             return
-        view, line = overlay.graph.view(), self.runs.projections.graph()
+        view, main = overlay.graph.view(), self.runs.projections.graph()
         project = self.store.meta().get("project", "")
         found = link(info.content, files, symbols, view, project, branch.commit_sha).about
         links = [
@@ -290,7 +290,7 @@ class Overlays:
                 view.path(node) if one.label == "File" else view.info(node).ref,
             )
             for one in found
-            if one.target_id not in line.index_of and (node := view.index_of.get(one.target_id)) is not None
+            if one.target_id not in main.index_of and (node := view.index_of.get(one.target_id)) is not None
         ]
         if links:
             self.branches.add_links(key, links)
@@ -325,7 +325,7 @@ class Overlays:
         commit_sha: str,
         facts: Mapping[str, Any],
         digests: Mapping[str, str],
-        line: Mapping[str, str],
+        main: Mapping[str, str],
         bodies: Mapping[str, bytes],
     ) -> int:
         """Store the pushed state of a branch; return its new counter of changes.
@@ -338,11 +338,11 @@ class Overlays:
             commit_sha: the pushed commit; "" if unknown.
             facts: further data of the branch: "meta" (named values), "contracts" and "handles" (framework keys, such as routes).
             digests: the digest of each file of the branch.
-            line: the digest of each file of the main branch.
+            main: the digest of each file of the main branch.
             bodies: packed rows of the sent files, by digest. A file whose rows the server has already is not sent.
         """
-        own = {path: digest for path, digest in digests.items() if line.get(path) != digest}
-        own |= dict.fromkeys(line.keys() - digests.keys(), GONE)
+        own = {path: digest for path, digest in digests.items() if main.get(path) != digest}
+        own |= dict.fromkeys(main.keys() - digests.keys(), GONE)
         known = self.branches.find(key)
         generation = (known.generation if known is not None else 0) + 1
         overlay = self._live.get(key)
@@ -467,7 +467,7 @@ class Overlays:
         `own` maps each path that differs from the main branch to a digest (hash) of the file's rows. All other files become hard links to
         the files of the main branch. If `touched` is given, only the paths in `touched` are written.
         """
-        line = self.data_dir.parent
+        main = self.data_dir.parent
         replace_file(root / PUSHED_FILE, b"{}")  # marks the directory of a pushed project
         paths = {*self.store.file_hashes(), *own} if touched is None else set(touched)
         for path in sorted(paths):
@@ -480,7 +480,7 @@ class Overlays:
             place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             if digest is None:
                 with suppress(FileNotFoundError):  # its text was never sent
-                    os.link(line / path, place)
+                    os.link(main / path, place)
             elif (text := text_in(self.branches.bodies([digest])[digest])) is not None:
                 replace_file(place, text.encode("utf-8", "surrogateescape"))
 

@@ -276,10 +276,10 @@ class Receiving:
                 raise GenerationChangedError(
                     "another push of this branch was applied in the meantime; run `graphmem push` again", expected=last["base"], found=-1
                 )
-            line = self._digests()
+            main = self._digests()
             fits = self.overlays.branches.fits(self.overlays.line_mark())
             own = self.overlays.branches.own(key) if known is not None and fits else {}
-            if any(digest not in (line.get(path), own.get(path)) and path not in sent for path, digest in digests.items()):
+            if any(digest not in (main.get(path), own.get(path)) and path not in sent for path, digest in digests.items()):
                 raise GenerationChangedError(
                     "the project's main branch was changed in the meantime; run `graphmem push` again", expected=last["base"], found=-1
                 )
@@ -293,7 +293,7 @@ class Receiving:
                     for row in rows:
                         of_path[path_of[row[1]] if table == "edges" else row[1]].setdefault(table, []).append(row)
                 bodies |= {digests[path]: body_of(rows, part["externals"], part["texts"].get(path)) for path, rows in of_path.items()}
-            return self.overlays.put(key, who.login, str(last.get("commit", "")), facts, digests, line, bodies)
+            return self.overlays.put(key, who.login, str(last.get("commit", "")), facts, digests, main, bodies)
 
     def _apply(self, last: Mapping[str, Any], parts: list[Mapping[str, Any]], who: Pusher) -> tuple[int, list[BranchKey]]:
         """Apply a push of the main branch to the graph.

@@ -154,9 +154,9 @@ class Hosting:
             raise BadInputError(f"unknown project {name[:80]!r}; `graphmem projects` lists them", argument="project", value=name[:80])
         if branch is None:
             return self._acquire(name, partial(self._opened, name))
-        line = self.acquire(name)
+        main = self.acquire(name)
         try:
-            return self._acquire(_full(name, branch), partial(self._opened_branch, name, branch, line))
+            return self._acquire(_full(name, branch), partial(self._opened_branch, name, branch, main))
         finally:
             self.release(name)
 
@@ -222,7 +222,7 @@ class Hosting:
         """Close the indexes of all open projects. Idempotent."""
         with self._lock:
             self._closed = True
-            names = sorted(self._open, key=lambda name: BETWEEN not in name)  # branches before their main lines
+            names = sorted(self._open, key=lambda name: BETWEEN not in name)  # branches before their main branches
         for name in names:
             self._close(name, always=True)
 
@@ -246,14 +246,14 @@ class Hosting:
         service.fill_vectors()
         return held
 
-    def _opened_branch(self, name: str, branch: BranchId, line: GraphMem) -> _Held:
+    def _opened_branch(self, name: str, branch: BranchId, main: GraphMem) -> _Held:
         """Open a branch, and keep the project itself open until the branch closes.
 
-        `line` is the open project, from which the branch differs.
+        `main` is the open project, from which the branch differs.
         """
         from graphmem.project.opening_branches import open_branch
 
-        service, close_branch = open_branch(line.parts, branch.key, replace(self._settings, store=""))
+        service, close_branch = open_branch(main.parts, branch.key, replace(self._settings, store=""))
 
         def close() -> None:
             try:

@@ -60,7 +60,7 @@ TASKS: Final = (
 
 
 OF_BRANCHES: Final = tuple(one for one in TASKS if one.name in ("first screen derived", "vectors taken up again"))
-"""Tasks of an open branch. Its main line does the others."""
+"""Tasks of an open branch. Its main branch does the others."""
 
 
 class Keeper:

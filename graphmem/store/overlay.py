@@ -1,6 +1,6 @@
-"""The graph of a branch, stored as its differences from the main line.
+"""The graph of a branch, stored as its differences from the main branch.
 
-Rows of files that are equal on the branch and on the main line come from the main line's database (the base). For the files that differ,
+Rows of files that are equal on both branches come from the main branch's database (the base). For the files that differ,
 `Layer` gives the branch's own rows. A branch has no memories of its own. The branch shows the memories of the base. The states of their
 links to code are computed for the code of the branch. Writes of code and memories are refused.
 """
@@ -47,7 +47,7 @@ _EDGE_ORDER: Final = [("kind", "ascending"), ("src", "ascending"), ("dst", "asce
 
 
 class OwnRows(NamedTuple):
-    """All rows of the files that differ on a branch from the main line.
+    """All rows of the files that differ on a branch from the main branch.
 
     An edge belongs to the file in which it begins. `externals` has the packages and their symbols that these edges lead to, by id.
     """
@@ -83,7 +83,7 @@ class Judging(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """The state of a branch, as far as it differs from the main line (base).
+    """The state of a branch, as far as it differs from the main branch (base).
 
     Attributes:
         own: maps the path of each file that differs to its digest; "" for a file that the branch lacks.
@@ -99,7 +99,7 @@ class Layer(NamedTuple):
 
 
 class OverlayFeed:
-    """Tells the caches of a branch when the main line's memories change."""
+    """Tells the caches of a branch when the main branch's memories change."""
 
     note: Final = ""  # the base is in this process, so nothing can keep the branch from following it
 
@@ -119,12 +119,12 @@ class OverlayFeed:
 
 
 class OverlayStore:
-    """The read-only graph of a branch, with the main line's memories.
+    """The read-only graph of a branch, with the main branch's memories.
 
     The interface is `GraphStore`. Thread-safe.
 
     Args:
-        base: the store of the project's main line, which stays open.
+        base: the store of the project's main branch, which stays open.
         read: returns the rows of files with given digests.
         layer: the state of the branch.
     """
@@ -153,9 +153,9 @@ class OverlayStore:
         self.layer = layer
 
     def keep_own(self, own: Mapping[str, str]) -> None:
-        """Add files that the branch reads from its own rows, not the main line's.
+        """Add files that the branch reads from its own rows only.
 
-        `own` maps the paths of the files to digests (hashes of the rows). Call this before the main line changes these files. The branch
+        `own` maps the paths of the files to digests (hashes of the rows). Call this before the main branch changes these files. The branch
         then keeps the old version.
         """
         self.layer = self.layer._replace(own={**own, **self.layer.own})
@@ -180,7 +180,7 @@ class OverlayStore:
         return self._knowledge_generation
 
     def meta(self) -> dict[str, str]:
-        """Return the named values of the main line and the branch.
+        """Return the named values of the main branch and the branch.
 
         If both have a value of the same name, the value of the branch is returned.
         """
@@ -319,7 +319,7 @@ class OverlayStore:
     def vectors(self, model: str) -> pa.Table:
         """Return the vectors of one embedding model, sorted by text_hash.
 
-        The main line's database has them, also those of the branch.
+        The main branch's database has them, also those of the branch.
         """
         return self._base.vectors(model)
 
@@ -363,11 +363,11 @@ class OverlayStore:
         """Do nothing, because each push contains the branch's framework keys."""
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
-        """Add vectors of texts, keyed by text_hash, to the main line's database."""
+        """Add vectors of texts, keyed by text_hash, to the main branch's database."""
         self._base.put_vectors(model, dim, rows)
 
     def forget_vectors(self, model: str) -> int:
-        """Delete nothing, because the vectors belong to the main line; return 0."""
+        """Delete nothing, because the vectors belong to the main branch; return 0."""
         return 0
 
     def set_meta(self, values: Mapping[str, str]) -> None:
@@ -381,7 +381,7 @@ class OverlayStore:
     def close(self) -> None:
         """Stop telling readers about changes of the branch. Idempotent.
 
-        The main line is not closed.
+        The main branch is not closed.
         """
         self.feed.close()
 
@@ -393,7 +393,7 @@ class OverlayStore:
     def _judged(self, found: Knowledge) -> list[AboutRow]:
         """Return the project's links of memories to code, adapted to the branch.
 
-        `found` has the links of the main line.
+        `found` has the links of the main branch.
         """
         judging = self._judging
         links: dict[tuple[str, str, str], AboutRow] = {}

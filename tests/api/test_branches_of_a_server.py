@@ -1,4 +1,4 @@
-"""A pushed branch is an overlay of the main line: its answers are those of the whole branch, and everybody else sees the main line."""
+"""A pushed branch is an overlay of the main branch: its answers are those of the whole branch, and everybody else sees the main branch."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def server(tmp_path):
 
 @pytest.fixture
 def clone(tmp_path):
-    """A repository with a main line, and the checked-out branch `feature/tax`."""
+    """A repository with a main branch, and the checked-out branch `feature/tax`."""
     root = written(tmp_path / "shop", SHOP)
     git(root, "init", "-q", "-b", "main")
     (root / ".gitignore").write_text(".graphmem\n", encoding="utf-8")
@@ -95,7 +95,7 @@ def answers(remote, questions=QUESTIONS):
     return found
 
 
-def test_the_first_push_of_a_project_is_that_of_its_main_line(server, clone, graphmem):
+def test_the_first_push_of_a_project_is_that_of_its_main_branch(server, clone, graphmem):
     git(clone, "checkout", "-q", "-b", "feature/tax")
     assert graphmem("index", cwd=clone).code == 0
     ran = graphmem("push", server.project("shop"), cwd=clone)
@@ -105,7 +105,7 @@ def test_the_first_push_of_a_project_is_that_of_its_main_line(server, clone, gra
     assert (ran.code, "no project 'none'" in ran.err) == (2, True), ran.said
 
 
-def test_a_pushed_branch_is_seen_by_those_who_ask_for_it_and_the_main_line_by_everybody_else(server, clone, graphmem):
+def test_a_pushed_branch_is_seen_by_those_who_ask_for_it_and_the_main_branch_by_everybody_else(server, clone, graphmem):
     address = server.project("shop")
     assert graphmem("index", cwd=clone).code == 0
     assert graphmem("push", address, cwd=clone).code == 0
@@ -217,7 +217,7 @@ def test_a_memory_about_code_of_a_branch_says_so_elsewhere_and_is_linked_after_t
         assert [one.anchor for one in main.memory(told_of_both.id).about] == ["suspect"]
 
 
-def test_a_merged_branch_is_dropped_by_the_next_push_of_the_main_line(server, clone, graphmem):
+def test_a_merged_branch_is_dropped_by_the_next_push_of_the_main_branch(server, clone, graphmem):
     address = server.project("shop")
     assert graphmem("index", cwd=clone).code == graphmem("push", address, cwd=clone).code == 0
     git(clone, "checkout", "-q", "-b", "fix")
@@ -229,12 +229,12 @@ def test_a_merged_branch_is_dropped_by_the_next_push_of_the_main_line(server, cl
     git(clone, "add", ".")
     git(clone, "commit", "-qm", "Add tax")
     assert graphmem("index", cwd=clone).code == 0
-    assert "main line contains" not in graphmem("push", address, cwd=clone).out
+    assert "main branch contains" not in graphmem("push", address, cwd=clone).out
     assert "with_tax" not in graphmem("impact", "total", "--server", address, "--branch", "fix", cwd=clone).out
     git(clone, "merge", "-q", "--no-edit", "fix")
     assert graphmem("index", cwd=clone).code == 0
     ran = graphmem("push", address, cwd=clone)
-    assert "the main line contains fix now" in ran.out, ran.said
+    assert "the main branch contains fix now" in ran.out, ran.said
     with server.hosting.branches("shop") as stored:
         assert (stored.all(), stored._rows("SELECT * FROM body"), stored._rows("SELECT * FROM file")) == ([], [], [])
 
@@ -426,8 +426,8 @@ def test_a_subscription_follows_the_branch_that_it_names(tmp_path, server):
             assert "late" in second, second
 
 
-def test_a_killed_push_loses_nothing_of_the_main_line_and_of_branches(tmp_path, postgres, environ):
-    """The server is killed inside pushes of a branch and of the main line, before and after each of their commits."""
+def test_a_killed_push_loses_nothing_of_the_main_branch_and_of_branches(tmp_path, postgres, environ):
+    """The server is killed inside pushes of a branch and of the main branch, before and after each of their commits."""
     url = postgres.make(f"d{uuid.uuid4().hex}")
     with indexed(tmp_path / "a" / "shop", SHOP) as line, indexed(tmp_path / "b" / "shop", SHOP) as own:
         with served(tmp_path, url, environ) as address:

@@ -24,7 +24,7 @@ def push(
     """Send this project's index to a server of several projects.
 
     Run `graphmem index` first. Only files that the server does not have are sent. If a branch is checked out, the server keeps it beside
-    the main line. The token is that of `graphmem login`, or GRAPHMEM_SERVER_TOKEN.
+    the main branch. The token is that of `graphmem login`, or GRAPHMEM_SERVER_TOKEN.
     """
     address = address or here.settings.server
     if not address:

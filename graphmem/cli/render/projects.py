@@ -69,7 +69,7 @@ def pushed(output: Output, found: Pushed) -> None:
     )
     if found.dropped:
         output.line(
-            f"  the main line contains {', '.join(found.dropped)} now, so the server deleted {plural(len(found.dropped), 'branch')}"
+            f"  the main branch contains {', '.join(found.dropped)} now, so the server deleted {plural(len(found.dropped), 'branch')}"
         )
 
 
