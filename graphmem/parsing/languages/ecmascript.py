@@ -5,94 +5,36 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import (
-    CALL,
-    EITHER,
-    INDEX,
-    LAMBDA,
-    LITERAL,
-    NAME,
-    NEW,
-    NO_TERM,
-    OBJECT,
-    SELF,
-    STRING,
-    TUPLE,
-    UNKNOWN,
-    CallOperator,
-    Import,
-    TermIndex,
-)
+from graphmem.parsing.facts import CALL, INDEX, LAMBDA, LITERAL, NAME, NO_TERM, SELF, STRING, UNKNOWN, Import, TermIndex
 from graphmem.parsing.languages import Helper, Narrowing
-from graphmem.parsing.languages.ecmascript_comments import declared_type, documented
+from graphmem.parsing.languages.ecmascript_comments import documented
 from graphmem.parsing.languages.ecmascript_components import code_of
 from graphmem.parsing.languages.ecmascript_mending import mended
-from graphmem.parsing.languages.ecmascript_words import (
-    ANCHOR,
-    ATTRIBUTE,
-    CAST,
-    FUNCTION,
-    LOOKUP,
-    PARAMETER,
-    RETURNED,
-    SIGNATURE,
-    TYPE_ARGUMENTS,
+from graphmem.parsing.languages.ecmascript_narrowing import always_leaves, implied_tests
+from graphmem.parsing.languages.ecmascript_syntax import ANONYMOUS_FUNCTIONS, first_child, has_receiver, pattern_fields
+from graphmem.parsing.languages.ecmascript_terms import (
+    binary_operation,
+    call,
+    cast,
+    object_literal,
+    parenthesized,
+    returned_value,
+    subscript,
 )
-from graphmem.parsing.terms import MAX_ITEMS, TermBuilder
+from graphmem.parsing.languages.ecmascript_types import function_type, object_type
+from graphmem.parsing.languages.ecmascript_words import ATTRIBUTE, LOOKUP, PARAMETER, RETURNED, SIGNATURE
+from graphmem.parsing.terms import TermBuilder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from tree_sitter import Node
 
-_FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "generator_function"})
 _FUNCTION_TYPES: Final = frozenset({"call_signature", "construct_signature", "constructor_type", "function_type"})
-_WITH_RESULT: Final = _FUNCTIONS | {"function_declaration", "generator_function_declaration", "method_definition"}
-_REST: Final = 4
-"""Number of parameters that replace a rest parameter of an array type."""
+_WITH_RESULT: Final = ANONYMOUS_FUNCTIONS | {"function_declaration", "generator_function_declaration", "method_definition"}
 
 _PARAMETERS: Final = frozenset({"assignment_pattern", "optional_parameter", "required_parameter"})
-_OWN_THIS: Final = frozenset(
-    {
-        "class_body",
-        "class_static_block",
-        "function_declaration",
-        "function_expression",
-        "generator_function",
-        "generator_function_declaration",
-        "method_definition",
-        "program",
-    }
-)
-_NAMING: Final = frozenset({"assignment_expression", "field_definition", "pair", "public_field_definition", "variable_declarator"})
-_NO_TYPES: Final = frozenset({"const", "any", "unknown", "never"})
-_STATEMENTS: Final = frozenset(
-    {
-        "catch_clause",
-        "do_statement",
-        "else_clause",
-        "finally_clause",
-        "for_in_statement",
-        "for_statement",
-        "if_statement",
-        "labeled_statement",
-        "statement_block",
-        "switch_body",
-        "switch_case",
-        "switch_default",
-        "switch_statement",
-        "try_statement",
-        "while_statement",
-        "with_statement",
-    }
-)
-"""Statements that may contain a `return` of the same function."""
 
-MAX_RESULTS: Final = 8
-"""Most `return` statements of an anonymous function that are read."""
-
-_LEAVES: Final = frozenset({"return_statement", "throw_statement", "continue_statement", "break_statement"})
-_CAST: Final = re.compile(r"^/\*\*\s*@type\s*\{(.*)\}\s*\*/$", re.DOTALL)
 _TAG: Final = re.compile(r"^\s*@\w+", re.MULTILINE)
 
 
@@ -157,7 +99,7 @@ class EcmascriptHelper(Helper):
 
         The attributes are `a`, `b` and `d`. The attribute is "" for a rest element (`...rest`) and for a computed key.
         """
-        return tuple(_fields(node))
+        return tuple(pattern_fields(node))
 
     def is_parameter(self, node: Node) -> bool:
         """Whether a parameter in a function header belongs to that function.
@@ -167,7 +109,7 @@ class EcmascriptHelper(Helper):
         owner = node.parent.parent if node.parent is not None else None
         if owner is None or owner.type in _FUNCTION_TYPES:
             return False
-        return owner.parent is None or owner.parent.type not in _PARAMETERS or owner.type not in _FUNCTIONS
+        return owner.parent is None or owner.parent.type not in _PARAMETERS or owner.type not in ANONYMOUS_FUNCTIONS
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> TermIndex:
         """Return the value that a callback's parameter `target` gets, or -1.
@@ -189,7 +131,7 @@ class EcmascriptHelper(Helper):
             parts = (builder.term(outer), builder.add((STRING, str(position))), builder.add((STRING, str(index))))
             return builder.add((CALL, builder.add((NAME, PARAMETER)), parts, ()))
         element = outer.parent if outer.type == "jsx_attribute" else None
-        name, component = _first(outer), element.child_by_field_name("name") if element is not None else None
+        name, component = first_child(outer), element.child_by_field_name("name") if element is not None else None
         if name is None or component is None:
             return NO_TERM
         parts = (builder.term(component), builder.add((STRING, builder.text(name))), builder.add((STRING, str(index))))
@@ -208,10 +150,10 @@ class EcmascriptHelper(Helper):
         found: list[Narrowing] = []
         branch = statement.child_by_field_name("consequence") or statement.child_by_field_name("body")
         last = branch.end_point.row + 1 if branch is not None else node.end_point.row + 1
-        found += (Narrowing(*test, first, last) for test in _tests(node, True))
+        found += (Narrowing(*test, first, last) for test in implied_tests(node, True))
         block = statement.parent
-        if statement.type == "if_statement" and branch is not None and block is not None and _leaves(branch):
-            found += (Narrowing(*test, statement.end_point.row + 2, block.end_point.row + 1) for test in _tests(node, False))
+        if statement.type == "if_statement" and branch is not None and block is not None and always_leaves(branch):
+            found += (Narrowing(*test, statement.end_point.row + 2, block.end_point.row + 1) for test in implied_tests(node, False))
         return tuple(found)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
@@ -220,37 +162,37 @@ class EcmascriptHelper(Helper):
         `what` names the conversion, such as "object" for an object literal, "cast" or "call".
         """
         if what == "object":
-            return _object(builder, node)
+            return object_literal(builder, node)
         if what == "binary":
-            return _binary(builder, node)
+            return binary_operation(builder, node)
         if what == "cast":
-            return _cast(builder, node)
+            return cast(builder, node)
         if what == "call":
-            return _call(builder, node)
+            return call(builder, node)
         if what == "this":
-            return builder.add((SELF,)) if _has_receiver(node) else builder.add((UNKNOWN,))
+            return builder.add((SELF,)) if has_receiver(node) else builder.add((UNKNOWN,))
         if what == "function":
-            return builder.add((LAMBDA, _result(builder, node)))
+            return builder.add((LAMBDA, returned_value(builder, node)))
         if what == "object_type":
-            return _object_type(builder, node)
+            return object_type(builder, node)
         if what == "parenthesized":
-            return _parenthesized(builder, node)
+            return parenthesized(builder, node)
         if what == "signature":
             return builder.add((NAME, SIGNATURE))
         if what == "function_type":
-            return _function_type(builder, node)
+            return function_type(builder, node)
         if what == "lookup":
             parts = [child for child in node.named_children if not child.is_extra]
             return builder.add((CALL, builder.add((NAME, LOOKUP)), tuple(builder.term(part) for part in parts[:2]), ()))
         if what == "literal_type":
-            inner = _first(node)
+            inner = first_child(node)
             return builder.term(inner) if inner is not None and inner.type == "string" else builder.add((LITERAL, "type"))
         if what == "subscript":
-            return _subscript(builder, node)
+            return subscript(builder, node)
         if what == "array_type":
-            return builder.add((INDEX, builder.add((NAME, "Array")), builder.term(_first(node))))
+            return builder.add((INDEX, builder.add((NAME, "Array")), builder.term(first_child(node))))
         if what == "type_query":  # the type of a value: `typeof x`
-            return builder.add((CALL, builder.add((NAME, "typeof")), (builder.term(_first(node)),), ()))
+            return builder.add((CALL, builder.add((NAME, "typeof")), (builder.term(first_child(node)),), ()))
         if what == "import":
             return builder.add((NAME, "import"))
         if what == "last":
@@ -263,7 +205,7 @@ def _parameter_index(node: Node, target: Node) -> int:
 
     The result is -1 for a rest parameter, and if no parameter binds the name.
     """
-    if node.type not in _FUNCTIONS:
+    if node.type not in ANONYMOUS_FUNCTIONS:
         return -1
     parameters = node.child_by_field_name("parameters")
     if parameters is None:
@@ -289,280 +231,6 @@ def _returned_type(node: Node, around: Node) -> Node | None:
     elif owner is None or owner.type != "arrow_function" or owner.child_by_field_name("body") != node:
         return None
     return owner.child_by_field_name("return_type") if owner is not None else None
-
-
-def _function_type(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert a function type or a call signature to an expression.
-
-    An example is `(name: Type, ...more: Type[]) => Result`. A rest parameter with a tuple type counts as one parameter for each item. A
-    rest parameter with an array type counts as four parameters.
-    """
-    result, parameters = node.child_by_field_name("return_type"), node.child_by_field_name("parameters")
-    said = [builder.term(result)]
-    for child in parameters.named_children if parameters is not None else ():
-        if child.type in ("required_parameter", "optional_parameter"):
-            annotation, pattern = child.child_by_field_name("type"), child.child_by_field_name("pattern")
-            inner = _first(annotation) if annotation is not None else None
-            if pattern is not None and pattern.type == "rest_pattern" and inner is not None and inner.type in ("array_type", "tuple_type"):
-                said += _rest(builder, inner)
-            elif pattern is None or pattern.type != "this":
-                said.append(builder.term(inner))
-    return builder.add((CALL, builder.add((NAME, FUNCTION)), tuple(said), ()))
-
-
-def _rest(builder: TermBuilder, node: Node) -> list[TermIndex]:
-    """Return the types of the parameters that `...rest: Type` stands for.
-
-    `node` is the type. An array type stands for four parameters of its item type. A tuple type stands for one parameter for each item; an
-    item may have a name or be a rest element.
-    """
-    if node.type == "array_type":
-        return [builder.term(_first(node))] * _REST
-    found: list[TermIndex] = []
-    for child in node.named_children[:MAX_ITEMS] if node.type == "tuple_type" else ():
-        inner = _first(child) if child.type == "rest_type" else None
-        if inner is not None:
-            found += _rest(builder, inner)
-        elif not child.is_extra:
-            found.append(builder.annotation(child.child_by_field_name("type") or child))
-    return found
-
-
-def _first(node: Node) -> Node | None:
-    return next((child for child in node.named_children if not child.is_extra), None)
-
-
-def _fields(node: Node) -> Iterator[tuple[str, Node]]:
-    for child in node.named_children:
-        if child.type == "shorthand_property_identifier_pattern":
-            yield _text(child), child
-        elif child.type == "object_assignment_pattern":
-            left = child.child_by_field_name("left")
-            if left is not None:
-                yield _text(left) if left.type == "shorthand_property_identifier_pattern" else "", left
-        elif child.type == "pair_pattern":
-            key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
-            if key is not None and value is not None:
-                yield _text(key).strip("'\"") if key.type != "computed_property_name" else "", value
-        elif child.type == "rest_pattern" and child.named_children:
-            yield "", child.named_children[0]
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
-
-
-def _object(builder: TermBuilder, node: Node) -> TermIndex:
-    keys: list[str] = []
-    values: list[TermIndex] = []
-    for child in [child for child in node.named_children if not child.is_extra][:MAX_ITEMS]:
-        if child.type == "pair":
-            key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
-            if key is None or key.type == "computed_property_name":
-                continue
-            keys.append(builder.text(key).strip("'\""))
-            is_defined = key.type == "property_identifier" and value is not None and value.type in _FUNCTIONS
-            values.append(_anchor(builder, child) if is_defined else builder.term(value))
-        elif child.type == "method_definition":
-            name = child.child_by_field_name("name")
-            kinds = {part.type for part in child.children}
-            if name is not None and name.type in ("property_identifier", "private_property_identifier") and "set" not in kinds:
-                keys.append(builder.text(name))
-                anchor = _anchor(builder, child)
-                values.append(builder.add((CALL, anchor, (), ())) if "get" in kinds else anchor)
-        elif child.type == "shorthand_property_identifier":
-            keys.append(builder.text(child))
-            values.append(builder.term(child))
-        elif child.type == "spread_element":
-            keys.append("...")
-            values.append(builder.term(_first(child)))
-    return builder.add((OBJECT, tuple(keys), tuple(values)))
-
-
-def _anchor(builder: TermBuilder, node: Node) -> TermIndex:
-    return builder.add((NAME, f"{ANCHOR}{node.start_byte}"))
-
-
-def _binary(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert a binary operation to an expression.
-
-    `a || b` and `a ?? b` stand for either value, and `a && b` for `b`. Other operations give a number, because classes cannot overload
-    operators.
-    """
-    operator = node.child_by_field_name("operator")
-    sign = operator.type if operator is not None else ""
-    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    if sign in ("||", "??"):
-        return builder.add((EITHER, (builder.term(left), builder.term(right))))
-    return builder.term(right) if sign == "&&" else builder.add((LITERAL, "int"))
-
-
-def _cast(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert `x as C` to an expression.
-
-    The expression stands for an instance of C, or for x if C is `any`.
-    """
-    children = [child for child in node.named_children if not child.is_extra]
-    if node.type == "type_assertion":
-        children = children[::-1]
-    value = builder.term(children[0] if children else None)
-    if len(children) < 2 or _text(children[1]) in _NO_TYPES:
-        return value
-    named = children[1].named_children[0] if children[1].type == "type_arguments" and children[1].named_children else children[1]
-    return builder.add((CALL, builder.add((NAME, CAST)), (builder.term(named), value), ()))
-
-
-def _parenthesized(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert `(x)`, or the cast `/** @type {C} */ (x)`, to an expression."""
-    value = builder.term(_first(node))
-    if b"@type" not in builder.source:
-        return value
-    first = node
-    while first.prev_sibling is None and first.parent is not None and first.parent.start_byte == node.start_byte:
-        first = first.parent
-    before = first.prev_sibling
-    if before is None or before.type != "comment":
-        return value
-    match = _CAST.match(builder.text(before))
-    said = declared_type(builder, match[1]) if match is not None else NO_TERM
-    return value if said < 0 else builder.add((CALL, builder.add((NAME, CAST)), (said, value), ()))
-
-
-def _call(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert a call with its type arguments, `f<T>(x)`, to an expression.
-
-    A tagged template (`` tag`text` ``) is also a call.
-    """
-    callee, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-    is_new = callee is None
-    if is_new:
-        callee = node.child_by_field_name("constructor")
-    if callee is not None:
-        builder.consumed.add(callee.id)
-    called = builder.term(callee)
-    positional: tuple[TermIndex, ...] = ()
-    if given is not None and given.type == "arguments":
-        positional = tuple(builder.term(child) for child in given.named_children if not child.is_extra)
-    types = node.child_by_field_name("type_arguments")
-    keywords: tuple[tuple[str, TermIndex], ...] = ()
-    if types is not None:
-        said = tuple(builder.term(child) for child in types.named_children if not child.is_extra)
-        keywords = ((TYPE_ARGUMENTS, said[0] if len(said) == 1 else builder.add((TUPLE, said))),) if said else ()
-    operator: CallOperator = NEW if is_new else CALL
-    return builder.add((operator, called, positional, keywords))
-
-
-def _result(builder: TermBuilder, node: Node) -> TermIndex:
-    """Return the value that the anonymous function `node` returns, or -1.
-
-    The value is the index of an expression. For `x => x.a`, it is the expression `x.a`. For a function with a body in braces, the
-    expression stands for any of the values after `return`. `return` statements of nested functions do not count.
-    """
-    body = node.child_by_field_name("body")
-    if body is None:
-        return NO_TERM
-    if body.type != "statement_block":
-        return builder.term(body)
-    given: list[TermIndex] = []
-    pending = list(body.named_children)
-    while pending and len(given) < MAX_RESULTS:
-        child = pending.pop()
-        if child.type == "return_statement":
-            value = _first(child)
-            if value is not None:
-                given.append(builder.term(value))
-        elif child.type in _STATEMENTS:
-            pending.extend(child.named_children)
-    return given[0] if len(given) == 1 else builder.add((EITHER, tuple(given[::-1]))) if given else NO_TERM
-
-
-def _has_receiver(node: Node) -> bool:
-    """Whether the object that `this` refers to is known at a syntax node.
-
-    The object is unknown inside a function expression, unless the function is assigned to a name or exported. There are two more exceptions
-    if the function is passed to a call, as in `f(function () { … })`. The object is known if `this` is another argument, or if the result
-    of the call is assigned to a name.
-    """
-    around = node.parent
-    while around is not None and around.type not in _OWN_THIS:
-        around = around.parent
-    if around is None or around.type not in ("function_expression", "generator_function"):
-        return True
-    outer = around.parent
-    if outer is None or outer.type in _NAMING:
-        return True
-    if outer.type != "arguments":
-        return outer.type == "export_statement"
-    # const name = wrap(function () {…}) is a definition; an argument after a function may be its `this`.
-    holder = outer.parent.parent if outer.parent is not None else None
-    return (holder is not None and holder.type in _NAMING) or any(child.type == "this" for child in outer.named_children)
-
-
-def _object_type(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert an object type `{ name: Type; call(): R }` to an expression.
-
-    An object type with only an index signature becomes `Record<…>`.
-    """
-    keys: list[str] = []
-    values: list[TermIndex] = []
-    held = NO_TERM
-    signatures: list[TermIndex] = []
-    for child in node.named_children[:MAX_ITEMS]:
-        key, given = child.child_by_field_name("name"), child.child_by_field_name("type")
-        if child.type == "property_signature" and key is not None and given is not None:
-            keys.append(builder.text(key).strip("'\""))
-            values.append(builder.annotation(given))
-        elif child.type == "method_signature" and key is not None:
-            result = child.child_by_field_name("return_type")
-            keys.append(builder.text(key).strip("'\""))
-            values.append(builder.add((LAMBDA, builder.annotation(result))))
-        elif child.type == "index_signature" and given is not None:
-            held = builder.annotation(given)
-        elif child.type == "call_signature":
-            signatures.append(_function_type(builder, child))
-    if signatures:
-        members = [builder.add((OBJECT, tuple(keys), tuple(values)))] if keys else []
-        return builder.add((EITHER, (*signatures, *members)))
-    if held >= 0 and not keys:
-        arguments = builder.add((TUPLE, (builder.add((LITERAL, "type")), held)))
-        return builder.add((INDEX, builder.add((NAME, "Record")), arguments))
-    return builder.add((OBJECT, tuple(keys), tuple(values)))
-
-
-def _subscript(builder: TermBuilder, node: Node) -> TermIndex:
-    base, key = builder.term(node.child_by_field_name("object")), builder.term(node.child_by_field_name("index"))
-    return builder.add((INDEX, base, key))
-
-
-def _tests(node: Node, truth: bool) -> Iterator[tuple[Node, Node]]:
-    """Yield (value, class) of each `instanceof` test that a condition implies.
-
-    Args:
-        node: the condition.
-        truth: whether the condition is true or false. For `!(x instanceof C)` and False, the test is (`x`, `C`).
-    """
-    if node.type == "parenthesized_expression" and node.named_children:
-        yield from _tests(node.named_children[0], truth)
-    elif node.type == "unary_expression":
-        operator, argument = node.child_by_field_name("operator"), node.child_by_field_name("argument")
-        if operator is not None and operator.type == "!" and argument is not None:
-            yield from _tests(argument, not truth)
-    elif node.type == "binary_expression":
-        operator, left, right = (node.child_by_field_name(name) for name in ("operator", "left", "right"))
-        if operator is None or left is None or right is None:
-            return
-        if operator.type == "instanceof" and truth:
-            yield left, right
-        elif operator.type == ("&&" if truth else "||"):
-            yield from _tests(left, truth)
-            yield from _tests(right, truth)
-
-
-def _leaves(branch: Node) -> bool:
-    if branch.type in _LEAVES:
-        return True
-    statements = [child for child in branch.named_children if not child.is_extra]
-    return branch.type == "statement_block" and bool(statements) and statements[-1].type in _LEAVES
 
 
 HELPER = EcmascriptHelper()
