@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from graphmem.contracts.linking import Link, link
+from graphmem.contracts.linking import link
+from graphmem.contracts.links import Link
 from graphmem.contracts.rows import ContractRow
 from graphmem.contracts.services import BETWEEN
 

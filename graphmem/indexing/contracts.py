@@ -18,7 +18,7 @@ from graphmem.model import EdgeKind, EdgeRow, EdgeSource
 from graphmem.runtime.limits import disk_refusal
 
 if TYPE_CHECKING:
-    from graphmem.contracts.linking import Link
+    from graphmem.contracts.links import Link
     from graphmem.resolution.resolver import Resolver
 
 SCHEMAS: Final = (".proto", ".graphql", ".graphqls", ".gql", ".yaml", ".yml", ".json")

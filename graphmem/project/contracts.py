@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from graphmem.contracts.asking import Found
-    from graphmem.contracts.linking import Link
+    from graphmem.contracts.links import Link
     from graphmem.contracts.rows import Published
     from graphmem.project.graph_source import GraphSource
 

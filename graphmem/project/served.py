@@ -22,7 +22,8 @@ from graphmem.answers.projects import (
 )
 from graphmem.contracts import asking
 from graphmem.contracts import rows as contracts
-from graphmem.contracts.linking import Link, link
+from graphmem.contracts.linking import link
+from graphmem.contracts.links import Link
 from graphmem.contracts.services import BETWEEN
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.runtime.pushes import no_branches

@@ -1,0 +1,170 @@
+"""Link calls of remote procedures (gRPC) with their implementations."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.contracts.links import MOST, Link
+from graphmem.contracts.services import service_of, tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from graphmem.contracts.rows import ContractRow
+
+
+def _bare(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+_SERVERS: Final = (
+    "Register{}Server", "Unimplemented{}Server", "{}Servicer", "add_{}Servicer_to_server", "{}ImplBase", "{}.{}Base", "{}CoroutineImplBase",
+    "{}::Service", "{}.Service", "{}.service", "{}Server::new", "{}Interface", "{}_server",
+)  # fmt: skip
+_CLIENTS: Final = (
+    "New{}Client", "{}Client", "{}Stub", "{}BlockingStub", "{}FutureStub", "{}CoroutineStub", "{}Grpc.newBlockingStub", "{}Grpc.newStub",
+    "{}Grpc.newFutureStub", "{}::Stub", "{}::NewStub", "{}.Stub", "{}.new", "create{}Client",
+)  # fmt: skip
+
+
+class _Speaker(NamedTuple):
+    """Words in one file that may belong to gRPC, such as `NewCartClient`.
+
+    Each of `words` may have parts, joined by dots or `::`. `ends` has the last part of each word, the last two parts, and the last three.
+    For `shop.CartClient`, these are `CartClient` and `shop.CartClient`.
+    """
+
+    words: frozenset[str]
+    ends: frozenset[str]  # of the words: the last one, two and three parts
+
+
+def _speaker(names: str) -> _Speaker:
+    words = frozenset(names.split("\n"))
+    ends: set[str] = set()
+    for word in words:
+        bare = word.removeprefix("new ")
+        for sign in ("::", "."):
+            parts = bare.split(sign)
+            ends.add(parts[-1])
+            ends.update(sign.join(parts[-n:]) for n in (2, 3) if len(parts) >= n)
+    return _Speaker(words, frozenset(ends))
+
+
+def _says(speaker: _Speaker, service: str, forms: Sequence[str]) -> bool:
+    return any(form.replace("{}", service) in speaker.ends for form in forms)
+
+
+def _constructs(speaker: _Speaker, service: str) -> bool:
+    return any(word.startswith("new ") and re.split(r"\.|::", word)[-1] == service for word in speaker.words)
+
+
+def linked_procedures(rows: Sequence[ContractRow]) -> list[Link]:
+    """Return links from calls of remote procedures to implementations."""
+    services: dict[str, dict[str, ContractRow]] = {}  # short name -> bare name of the procedure -> its declaration
+    for row in rows:
+        if row.role == "declares" and row.kind == "grpc":
+            service, _, method = row.name.rpartition("/")
+            services.setdefault(service.rpartition(".")[2], {})[_bare(method)] = row
+    if not services:
+        return []
+    speakers = {row.path: _speaker(row.said) for row in rows if row.role == "speaks"}
+    offers = list(_implementations(rows, services, speakers))
+    offered: dict[tuple[str, str], list[ContractRow]] = {}
+    for service, method, row in offers:
+        offered.setdefault((service, method), []).append(row)
+    served = {row.symbol for some in offered.values() for row in some}
+    methods: dict[str, list[str]] = {}
+    for service, known in services.items():
+        for method in known:
+            methods.setdefault(method, []).append(service)
+    clients: dict[str, set[str]] = {
+        path: {service for service in services if _says(speaker, service, _CLIENTS) or _constructs(speaker, service)}
+        for path, speaker in speakers.items()
+    }
+    near: dict[str, set[str]] = {}
+    for path, some in clients.items():
+        near.setdefault(service_of(path), set()).update(some)
+    found: list[Link] = []
+    for row in rows:
+        if row.role != "calls" or row.said in ("self", "this", "super", "super()"):
+            continue
+        method = _bare(row.name)
+        method = method if method in methods else method.removesuffix("async")
+        if method not in methods:
+            continue
+        here = [one for one in methods[method] if one in clients.get(row.path, ())]
+        sure = bool(here)
+        here = here or [one for one in methods[method] if one in near.get(service_of(row.path), ()) and tokens(row.said) & tokens(one)]
+        if len(here) > 1:
+            named = [one for one in here if tokens(row.said) & tokens(one)]
+            here = named or here
+        here = [one for one in here if _is_spelled(row, services[one][method].name.rpartition("/")[2])]
+        for service in here if len(here) <= MOST else ():
+            targets = {one.symbol or one.path: one for one in offered.get((service, method), ()) if row.test or not one.test}
+            if row.symbol in targets and row.symbol in served:
+                continue  # the implementation itself
+            if not targets or len(targets) > MOST:
+                continue
+            confidence = (0.95 if sure else 0.7) / len(here)
+            if len({service_of(one.path) for one in targets.values()}) > 1:
+                confidence /= len(targets)
+            declared = services[service][method]
+            asked = row._replace(name=declared.name, kind="grpc")
+            found.extend(Link(asked, one._replace(name=declared.name), "rpc", round(confidence, 3)) for one in targets.values())
+    return found
+
+
+def _is_spelled(row: ContractRow, method: str) -> bool:
+    """Whether a call has the name of a procedure, in its language's spelling.
+
+    For example, Java code calls the procedure `GetCart` as `getCart`.
+    """
+    if row.path.endswith((".go", ".py", ".cs", ".cc", ".cpp", ".php")):
+        return row.name in (method, f"{method}Async")
+    if row.path.endswith((".java", ".kt", ".scala", ".js", ".ts", ".tsx", ".mjs", ".cjs", ".swift", ".dart")):
+        return row.name in (method, method[:1].lower() + method[1:])
+    return True
+
+
+def _implementations(
+    rows: Sequence[ContractRow], services: Mapping[str, Mapping[str, ContractRow]], speakers: Mapping[str, _Speaker]
+) -> Iterable[tuple[str, str, ContractRow]]:
+    """Yield (service, procedure, function) for implementations of gRPC.
+
+    There are two kinds: functions that code registers for a service, and functions with the name of a procedure. A function of the second
+    kind counts only if its file has words that name the service.
+
+    Args:
+        rows: places in code that may implement a procedure.
+        services: for each service, by name, the declared procedures.
+        speakers: for each file, the words that show which services it implements.
+    """
+    serving = {path: {service for service in services if _says(speaker, service, _SERVERS)} for path, speaker in speakers.items()}
+    folders: dict[str, set[str]] = {}
+    for path, some in serving.items():
+        if path.endswith(".go"):  # a package is a folder
+            folders.setdefault(path.rpartition("/")[0], set()).update(some)
+    done: set[tuple[str, str, str]] = set()
+    for row in rows:
+        if row.role != "serves":
+            continue
+        for service, known in services.items():
+            if re.search(rf"\b{service}\b", row.said) and _bare(row.name) in known:
+                done.add((service, _bare(row.name), service_of(row.path)))
+                yield service, _bare(row.name), row._replace(role="offers")
+    for row in rows:
+        if row.role != "defines":
+            continue
+        method = _bare(row.name)
+        for service in sorted({*serving.get(row.path, ()), *folders.get(row.path.rpartition("/")[0], ())} if row.path in serving else ()):
+            known = services[service]
+            name = method if method in known else method.removesuffix("async") if method.removesuffix("async") in known else ""
+            if name and (service, name, service_of(row.path)) not in done and not _is_client(row, service):
+                yield service, name, row._replace(role="offers")
+
+
+def _is_client(row: ContractRow, service: str) -> bool:
+    """Whether the class with a method is a gRPC client, such as `CartStub`."""
+    owner = _bare(row.said)
+    return owner.endswith(("client", "stub", "gateway")) and not owner.endswith("server")
