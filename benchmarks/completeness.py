@@ -34,7 +34,8 @@ from scipy.optimize import minimize
 
 from graphmem import GraphMem
 from graphmem.analysis import chances
-from graphmem.analysis.impact import Question, expand, reach
+from graphmem.analysis.impact import expand, reach
+from graphmem.analysis.impact_question import Question
 
 STORED: Final = Path(chances.__file__).with_name(chances.STORED)
 PENALTY: Final = 3.0  # on squared standardised weights

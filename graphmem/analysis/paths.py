@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from graphmem.analysis.impact import expand, path_steps
+from graphmem.analysis.impact import expand
+from graphmem.analysis.impact_entries import path_steps
 from graphmem.analysis.near_miss import nearest_miss
 from graphmem.analysis.recall import known_in
 from graphmem.analysis.walk import forward, step_values, walk

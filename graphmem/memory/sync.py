@@ -8,7 +8,6 @@ reported.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -16,36 +15,22 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from graphmem.answers import MemoryInfo, Remembered, SyncAnswer, SyncConflict
 from graphmem.errors import BadInputError
 from graphmem.memory.changes import forget_many
-from graphmem.memory.importers import MAX_BYTES
 from graphmem.memory.markdown import SECTION_TYPES, Item, items, one_line, skeleton, unfolded
 from graphmem.memory.markdown_merge import Line, items_by_id, merged
-from graphmem.memory.redact import redact
+from graphmem.memory.sync_file import bytes_of, expect_writable, replace_with, text_of, write_unless_changed
+from graphmem.memory.sync_state import BASE, NOTHING_COMMON, Common, name_in_state, state_bytes, stored_state, without_secrets
 from graphmem.memory.text import clipped, fingerprint
 from graphmem.memory.types import SEEDED, MemoryItem
 from graphmem.memory.update import update
-from graphmem.memory.validate import refuse
-from graphmem.runtime.checksums import read_sealed_json, sealed_json
-from graphmem.runtime.limits import unless_refused
-from graphmem.runtime.replacing import replace_file
 
 if TYPE_CHECKING:
     from graphmem.knowledge import MemoryRow
     from graphmem.memory.repository import MemoryRepository
 
-BASE: Final = "memory-md.json"  # in the index directory: the common state of each file and the graph
 LEGACY: Final = "facts.md"
 _SHOWN_STATUSES: Final = frozenset({"confirmed", "pinned"})
 _SHOWN_SCOPES: Final = frozenset({"global", "module"})
 _TASKS: Final = ("[ ]", "[x]", "[X]")  # a task to tick off is not knowledge, and an id before its box would break the task
-
-
-class Common(NamedTuple):
-    """The texts on which MEMORY.md and graph agreed after the last sync."""
-
-    in_file: dict[str, str]  # short id -> text of its item
-    in_graph: dict[str, str]  # short id -> content on one line; not the file's text if a secret was left out
-    ours: frozenset[str] = frozenset()  # short ids of lines that no person wrote
-    taken: frozenset[str] = frozenset()  # fingerprints of items without an id whose words are already known
 
 
 class Conflict(NamedTuple):
@@ -98,24 +83,24 @@ def sync(
         BadInputError: the file is too large, not UTF-8, a link or read-only, or has an invalid line; nothing is changed. Or the file
             changed during the sync: then the memories are up to date, and the file keeps its new content.
     """
-    _expect_writable(path)
-    before = _bytes(path)
-    text = _text(path, before)
+    expect_writable(path)
+    before = bytes_of(path)
+    text = text_of(path, before)
     mark, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
     document = text if text.strip() else text + skeleton(repository.project())
-    everything = _state(state / BASE)
-    name = _name(path, state)
+    everything = stored_state(state / BASE)
+    name = name_in_state(path, state)
     # An empty or missing file is filled; it does not mean that everything shall be forgotten.
-    base = (everything.get(name) or everything.get(path.name) or _NOTHING) if text.strip() else _NOTHING
+    base = (everything.get(name) or everything.get(path.name) or NOTHING_COMMON) if text.strip() else NOTHING_COMMON
     legacy = path.with_name(LEGACY)
     with repository.writing():
         raw = [item for item in items(text) if item.id or not item.text.startswith(_TASKS)]
         # An item that is private as a whole is ignored.
-        found = [item._replace(text=said) for item in raw if (said := _without_secrets(item.text)) or not item.text]
+        found = [item._replace(text=said) for item in raw if (said := without_secrets(item.text)) or not item.text]
         shown = {row.short_id: row for row in _rows(repository, personal=personal)}
         plan = planned(found, base, shown, {item.line: item.text for item in raw})
         if not everything and legacy.exists():
-            plan.legacy.extend(items(_text(legacy, _bytes(legacy))))
+            plan.legacy.extend(items(text_of(legacy, bytes_of(legacy))))
             plan.notes.append(f"{legacy.name} was imported and is left unchanged")
         # Everything is validated before anything is written, so an invalid line leaves all unchanged.
         drafts = _drafts(repository, plan)
@@ -124,15 +109,15 @@ def sync(
         left = _untracked_items(plan, found, fates)
         new = merged(document, fates, outcome.rows, base.ours)
         if not dry_run:
-            _write(path, before, (mark + new).encode("utf-8"))
+            write_unless_changed(path, before, (mark + new).encode("utf-8"))
             placed = items_by_id(new)
             graph = {row.short_id: one_line(row.content) for row in outcome.rows}
             persons = {fate.id for fate in fates.values() if fate.id} - base.ours
             everything[name] = Common(
-                {one: _without_secrets(placed[one].text) for one in graph}, graph, frozenset(graph.keys() - persons), left
+                {one: without_secrets(placed[one].text) for one in graph}, graph, frozenset(graph.keys() - persons), left
             )
             everything.pop(path.name if name != path.name else "", None)
-            _replace(state / BASE, _json(everything))
+            replace_with(state / BASE, state_bytes(everything))
         return _answer(path, plan, outcome, dry_run=dry_run)
 
 
@@ -273,15 +258,6 @@ def _remembered(item: Item) -> MemoryItem:
     return given
 
 
-def _without_secrets(text: str) -> str:
-    """Return the text of a list item with its secrets redacted.
-
-    A memory made from the item stores exactly this text. Text without secrets is returned unchanged.
-    """
-    clean, kinds = redact(unfolded(text))
-    return one_line(clean) if kinds else text
-
-
 def _look(repository: MemoryRepository, plan: Plan, given: MemoryItem, place: str) -> MemoryItem:
     try:
         draft = repository.draft(given, "user_taught")
@@ -360,131 +336,3 @@ def _answer(path: Path, plan: Plan, outcome: Outcome, *, dry_run: bool) -> SyncA
     taken_in = [*outcome.results[: len(plan.new)], *after]
     added = [one.id for one in taken_in if one.outcome != "duplicate"]
     return SyncAnswer(str(path), added, sorted(plan.changed), sorted(plan.forgotten), len(outcome.rows), conflicts, plan.notes, dry_run)
-
-
-# ---- files
-
-
-def _expect_writable(path: Path) -> None:
-    """Check that a file is neither a symbolic link nor read-only.
-
-    Such a file must not be replaced, so an error is raised.
-    """
-    if path.is_symlink():
-        raise refuse(
-            path.name, f"{path.name} is a symbolic link, which a sync would replace by a file; sync its target {path.readlink()} instead"
-        )
-    if path.exists() and (not path.stat().st_mode & 0o222 or not os.access(path, os.W_OK)):
-        raise refuse(path.name, f"{path.name} is read-only, but a sync writes into it; make it writable, for example with `chmod u+w`")
-
-
-def _bytes(path: Path) -> bytes:
-    if not path.exists():
-        return b""
-    if path.stat().st_size > MAX_BYTES:
-        raise refuse(path.name, f"{path.name} has {path.stat().st_size:,} bytes, and at most {MAX_BYTES:,} are allowed; split the file")
-    return path.read_bytes()
-
-
-def _text(path: Path, data: bytes) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise refuse(path.name, f"{path.name} is not UTF-8 ({error.reason} at byte {error.start:,}); save the file as UTF-8") from error
-
-
-_NOTHING: Final = Common({}, {})
-
-
-def _name(path: Path, state: Path) -> str:
-    """Return the key under which the state of a file is stored.
-
-    The key is the file's path relative to the index, which may move together with the project.
-    """
-    return Path(os.path.relpath(path.absolute(), state.absolute())).as_posix()
-
-
-def _state(path: Path) -> dict[str, Common]:
-    """Return the states of synced files after their last syncs, by name.
-
-    A state is a `Common`: the texts in the file and in the graph. Earlier versions stored the state of MEMORY.md alone, with one text for
-    both. Damaged or missing state counts as empty.
-    """
-    try:
-        return _read_state(path)
-    except (OSError, ValueError) as error:
-        unless_refused(error, f"reading {path.name}", path)
-        return {}  # without it every difference counts as the person's: nothing is forgotten, at worst an old text returns as a change
-
-
-def _read_state(path: Path) -> dict[str, Common]:
-    """Read the state of the last sync from its file; see `_state`.
-
-    Raises:
-        OSError: the state file cannot be read.
-        ValueError: the state file is damaged.
-    """
-    found = read_sealed_json(path.read_bytes())
-    try:
-        if "files" not in found:
-            lines = {str(key): str(value) for key, value in found.items()}
-            lines = {short: _without_secrets(text) for short, text in lines.items()}
-            return {"MEMORY.md": Common(lines, lines, frozenset(lines))}
-        return {
-            str(name): Common(
-                _all_without_secrets(one["in_file"]), _all_without_secrets(one["in_graph"]), frozenset(one["ours"]), frozenset(one["taken"])
-            )
-            for name, one in found["files"].items()
-        }
-    except (TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise ValueError(
-            "the state file of earlier syncs has missing or invalid fields; graphmem ignores the file, so you need not do anything"
-        ) from error
-
-
-def _all_without_secrets(texts: Mapping[str, str]) -> dict[str, str]:
-    """Redact the texts of memories in a state file, by short id.
-
-    An earlier version stored the texts unredacted.
-    """
-    return {short: _without_secrets(text) for short, text in texts.items()}
-
-
-def cleaned_state(path: Path) -> bytes:
-    """Return the content of the state file of syncs, without secrets.
-
-    An earlier version stored secrets in the file.
-
-    Raises:
-        OSError: the state file cannot be read.
-        ValueError: the state file is damaged, so its content is unknown.
-    """
-    return _json(_read_state(path))
-
-
-def _json(state: Mapping[str, Common]) -> bytes:
-    files = {
-        name: {"in_file": one.in_file, "in_graph": one.in_graph, "ours": sorted(one.ours), "taken": sorted(one.taken)}
-        for name, one in state.items()
-    }
-    return sealed_json({"files": files}, ensure_ascii=False, indent=0, sort_keys=True)
-
-
-def _write(path: Path, before: bytes, after: bytes) -> None:
-    """Write the new content to MEMORY.md, if it differs from the old one.
-
-    Raises:
-        BadInputError: the file changed during the sync.
-    """
-    if _bytes(path) != before:
-        raise BadInputError(
-            f"{path} changed during the sync and was not written; run `graphmem sync-file` again", argument="path", path=str(path)
-        )
-    if after != before or not path.exists():
-        _replace(path, after)
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write new bytes to a file atomically."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path, data, mode=path.stat().st_mode & 0o777 if path.exists() else 0o644, durable=True)

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
-from graphmem.analysis.impact import Question, impact
+from graphmem.analysis.impact import impact
+from graphmem.analysis.impact_question import Question
 from graphmem.analysis.named_tests import find_named_tests
 from graphmem.answers import IndexState
 from graphmem.answers.review import TestToRun

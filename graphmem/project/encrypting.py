@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from graphmem.errors import EncryptionError
 from graphmem.maintenance.archive import FOLDER as BACKUPS
 from graphmem.maintenance.backup import readable
-from graphmem.memory.sync import BASE
+from graphmem.memory.sync_state import BASE
 from graphmem.observe.checkpoint import RECORD, TRAIL, Reader, Trail, keep_record, read_record
 from graphmem.observe.ledger import LEDGER
 from graphmem.observe.summary import FOLDER as SUMMARIES

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final, cast
 
 from graphmem.analysis import diff as diffing
 from graphmem.analysis.completeness import runnable
-from graphmem.analysis.impact import Question, Start, case_of, expand, impact, united_impact
+from graphmem.analysis.impact import expand, impact, united_impact
+from graphmem.analysis.impact_question import Question, Start
+from graphmem.analysis.impact_reach import case_of
 from graphmem.analysis.paths import best_path, subgraph
 from graphmem.analysis.refs import MAX_REF_CHARACTERS, resolve_ref
 from graphmem.analysis.weights import BODY_KINDS, IMPACT_KINDS

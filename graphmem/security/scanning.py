@@ -22,7 +22,7 @@ from graphmem.answers import FileSecrets
 from graphmem.maintenance.archive import DATABASE, FOLDER, SUFFIX
 from graphmem.memory.redact import find, redact
 from graphmem.memory.secret_shapes import personal_kinds
-from graphmem.memory.sync import BASE, cleaned_state
+from graphmem.memory.sync_state import BASE, cleaned_state
 from graphmem.observe.summary import FOLDER as SUMMARIES
 
 _log = logging.getLogger(__name__)

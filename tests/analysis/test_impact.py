@@ -6,7 +6,8 @@ import pytest
 
 from graphmem.analysis.completeness import Runs
 from graphmem.analysis.families import family_of
-from graphmem.analysis.impact import Question, impact
+from graphmem.analysis.impact import impact
+from graphmem.analysis.impact_question import Question
 from graphmem.analysis.relations import sites
 from graphmem.answers import IndexState
 from graphmem.errors import BadInputError

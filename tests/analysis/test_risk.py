@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.analysis.impact import Question, impact
+from graphmem.analysis.impact import impact
+from graphmem.analysis.impact_question import Question
 from graphmem.answers import IndexState
 
 STATE = IndexState("fresh", 1, "", 0, 0, 0, 0, 0)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphmem.analysis.impact import Question, impact
+from graphmem.analysis.impact import impact
+from graphmem.analysis.impact_question import Question
 from graphmem.analysis.paths import best_path
 from graphmem.analysis.refs import resolve_ref
 from graphmem.analysis.weights import STAND_INS

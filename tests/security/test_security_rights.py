@@ -14,7 +14,7 @@ from graphmem.cli.traps import find_traps
 from graphmem.contracts import rows
 from graphmem.evidence import merge
 from graphmem.maintenance import place
-from graphmem.memory import sync
+from graphmem.memory.sync_state import BASE
 from graphmem.project import kept, paragraphs, sharing
 from graphmem.search import accepted, phases
 from graphmem.settings import Settings, locate
@@ -73,7 +73,7 @@ def test_every_file_of_an_index_is_known_as_its_own(tmp_path, repo):
     folder = tmp_path / "index"
     with GraphMem.open(folder, settings=SETTINGS) as memory:
         used(memory, repo)
-    named = (kept.FILE, sidecar.FILE, sharing.KEY, merge.SIDECAR, paragraphs.PARAGRAPHS, rows.FILE, phases.FILE, accepted.FILE, sync.BASE)
+    named = (kept.FILE, sidecar.FILE, sharing.KEY, merge.SIDECAR, paragraphs.PARAGRAPHS, rows.FILE, phases.FILE, accepted.FILE, BASE)
     names = {one.name for one in folder.iterdir()} | set(named)
     assert {one for one in names if not one.startswith(place._OURS)} == set()
 

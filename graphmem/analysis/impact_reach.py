@@ -1,0 +1,164 @@
+"""Walk from changed symbols, and unite what several walks reached."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from graphmem.analysis.chances import FULL_DEPTH, Reached, chances_of_tests
+from graphmem.analysis.completeness import in_order
+from graphmem.analysis.walk import FloatArray, IntArray, Walk, forward, reverse, walk
+from graphmem.model import EdgeKind, EdgeSource
+from graphmem.projection.arrays import EDGE_SOURCES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from graphmem.analysis.impact_question import Question, Start
+    from graphmem.projection.graph import GraphView
+
+TESTS: Final = (EdgeKind.TESTS,)
+
+
+def walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArray], question: Question) -> tuple[Found, int]:
+    """Return the nodes that several walks reach, and a count of deeper nodes.
+
+    Deeper nodes are dependents that are more than `question.max_depth` steps away and are not tests. For a question about dependencies, the
+    count is 1 if there are deeper dependencies, else 0.
+    """
+    backwards = question.direction == "dependents"
+    adjacency = reverse(view) if backwards else forward(view)
+    pairs = list(zip(starts, values, strict=True))
+    seeds = [seed for start in starts for seed in start.seeds]
+    walks = [walk(adjacency, value, start.seeds, question.max_depth, question.min_confidence) for start, value in pairs]
+    if not backwards:
+        return _unite(walks, seeds), int(any(one.cut_by_depth for one in walks))
+    if not any(one.cut_by_depth for one in walks):
+        return _as_cases(view, _unite(walks, seeds), seeds), 0
+    deep = [walk(adjacency, value, start.seeds, FULL_DEPTH, question.min_confidence) for start, value in pairs]
+    found = _unite([*walks, *(_tests_alone(view, one) for one in deep)], seeds)
+    beyond = np.setdiff1d(np.concatenate([one.nodes for one in deep]), np.concatenate([found.nodes, np.asarray(seeds, dtype=np.int64)]))
+    return _as_cases(view, found, seeds), len(beyond)
+
+
+def _as_cases(view: GraphView, found: Found, seeds: Sequence[int]) -> Found:
+    """Replace functions inside a test by the test that contains them.
+
+    A test runner can run only whole tests. If the test is already in `found` or `seeds`, the function is only dropped.
+    """
+    inner = np.flatnonzero(view.is_test[found.nodes] & ~view.is_test_case[found.nodes]).tolist()
+    named = {row: case for row in inner if (case := case_of(view, int(found.nodes[row]))) >= 0}
+    if not named:
+        return found
+    known = {*seeds, *found.nodes.tolist()}
+    nodes, keep = found.nodes.copy(), np.ones(len(found.nodes), dtype=bool)
+    for row, case in named.items():  # the nearest and surest of a test's functions comes first
+        keep[row] = case not in known
+        known.add(case)
+        nodes[row] = case
+    rows = np.flatnonzero(keep)
+    rows = rows[np.lexsort((nodes[rows], -found.confidences[rows], found.depths[rows]))]
+    return Found(nodes[rows], found.depths[rows], found.confidences[rows], found.walks, found.which[rows], found.ends[rows])
+
+
+class Found(NamedTuple):
+    """Nodes that walks through the graph reached, as arrays.
+
+    The arrays have one element per node. The nodes are sorted by (depth, -confidence, node).
+    """
+
+    nodes: IntArray
+    depths: IntArray
+    confidences: FloatArray
+    walks: list[Walk]
+    which: IntArray  # number of the walk with the most confident path
+    ends: IntArray  # where that path ends: the node, or a function nested in it
+
+
+def _tests_alone(view: GraphView, found: Walk) -> Walk:
+    """Keep only the tests among the nodes that a walk reached.
+
+    The path to each test can still be read, although the nodes on the path are not in the result.
+    """
+    tests = view.is_test[found.nodes]
+    return replace(found, nodes=found.nodes[tests], depths=found.depths[tests], confidences=found.confidences[tests])
+
+
+def _unite(walks: list[Walk], seeds: Sequence[int]) -> Found:
+    if len(walks) == 1:
+        only = walks[0]
+        return Found(only.nodes, only.depths, only.confidences, walks, np.zeros(len(only.nodes), dtype=np.int64), only.nodes)
+    nodes = np.concatenate([one.nodes for one in walks] or [np.empty(0, dtype=np.int64)])
+    depths = np.concatenate([one.depths for one in walks] or [np.empty(0, dtype=np.int64)])
+    confidences = np.concatenate([one.confidences for one in walks] or [np.empty(0, dtype=np.float32)])
+    which = np.repeat(np.arange(len(walks)), [len(one.nodes) for one in walks])
+    keep = ~np.isin(nodes, np.asarray(seeds, dtype=np.int64))
+    nodes, depths, confidences, which = nodes[keep], depths[keep], confidences[keep], which[keep]
+    order = np.lexsort((which, -confidences, nodes))
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = nodes[order][1:] != nodes[order][:-1]
+    starts = np.flatnonzero(first)
+    fewest = np.minimum.reduceat(depths[order], starts) if len(starts) else depths
+    rows = order[starts]
+    nodes, depths, confidences, which = nodes[rows], fewest, confidences[rows], which[rows]
+    order = np.lexsort((nodes, -confidences, depths))
+    return Found(nodes[order], depths[order], confidences[order], walks, which[order], nodes[order])
+
+
+def without_refuted(view: GraphView, found: Found, seeds: Sequence[int], judged: Collection[str]) -> tuple[Found, list[int]]:
+    """Exclude tests that ran without executing any target.
+
+    Returns the remaining hits, and the excluded tests sorted by path and line. Only tests in `judged`, which have a complete valid run, are
+    excluded. Call this only if all targets are functions or methods, because a run does not record the use of class attributes. Code inside
+    a test counts as the test.
+    """
+    cases = [case_of(view, node) for node in found.nodes.tolist()]
+    known = np.array([case >= 0 and view.ids[case] in judged for case in cases], dtype=bool)
+    rows = np.concatenate([view.in_edges(seed, TESTS) for seed in seeds])
+    rows = rows[view.edge_source[rows] == EDGE_SOURCES.index(EdgeSource.RUNTIME)]  # a name does not prove that a test runs the target
+    refuted = known & ~np.isin(cases, view.src[rows])
+    keep = ~refuted
+    kept = Found(found.nodes[keep], found.depths[keep], found.confidences[keep], found.walks, found.which[keep], found.ends[keep])
+    return kept, in_order(view, found.nodes[refuted])
+
+
+def case_of(view: GraphView, node: int) -> int:
+    """Return the test that a node is or that contains it; -1 without one."""
+    while node >= 0 and not view.is_test_case[node]:
+        node = int(view.parent[node])
+    return node
+
+
+def shown_confidences(view: GraphView, reached: Reached, seeds: Sequence[int]) -> FloatArray:
+    """Return the confidence of each reached node, as the answer shows it.
+
+    For a test, the confidence is the chance that the test runs a target. Two groups of nodes keep the confidence of their path: nodes that
+    are not tests, and tests that ran a target in a recorded run.
+    """
+    rows = np.concatenate([view.in_edges(seed, TESTS) for seed in seeds] or [np.empty(0, dtype=np.int64)])
+    seen = view.src[rows[view.edge_source[rows] == EDGE_SOURCES.index(EdgeSource.RUNTIME)]]
+    by_chance = view.is_test[reached.nodes]
+    if len(seen):
+        by_chance &= ~np.isin(reached.nodes, seen)
+    if not by_chance.any():
+        return reached.confidences
+    return np.where(by_chance, chances_of_tests(view, reached, seeds), reached.confidences).astype(np.float32)
+
+
+def at_most(view: GraphView, found: Found, limit: int) -> Found:
+    """Keep at most `limit` nodes, in their order.
+
+    If there are too many nodes, half of those kept are tests and half are other nodes. If one half is not used up, the other gets the rest.
+    Among tests, those that a runner can call are kept before helper code, and then those with a higher chance.
+    """
+    if len(found.nodes) <= limit:
+        return found
+    tests = np.flatnonzero(view.is_test[found.nodes])
+    others = np.flatnonzero(~view.is_test[found.nodes])
+    tests = tests[np.lexsort((tests, -found.confidences[tests], ~view.is_runnable[found.nodes[tests]]))]
+    share = max(limit - len(others), (limit + 1) // 2)
+    tests = tests[:share]
+    rows = np.sort(np.concatenate([others[: limit - len(tests)], tests]))
+    return Found(found.nodes[rows], found.depths[rows], found.confidences[rows], found.walks, found.which[rows], found.ends[rows])
