@@ -24,7 +24,7 @@ from graphmem.projection.patch import Patched, patch_arrays
 from graphmem.store.base import GraphTables
 
 _LOOKUPS: Final = ("index_of", "path_number", "_of_path", "_names", "_qualnames", "_unresolved_names")
-_KEPT: Final = ("ids", "_symbols_in", "kept")  # filled by questions; released with the look-ups
+_KEPT: Final = ("ids", "_symbols_in", "_in_tests", "kept")  # filled by questions; released with the look-ups
 
 
 class GraphView(GraphNames, GraphEdges):

@@ -18,7 +18,7 @@ from graphmem.projection.lookups import StringLookup
 from graphmem.runtime.arrow import computed
 
 _TEST_FOLDERS: Final = frozenset("test tests __tests__ spec testdata test-data fixtures __snapshots__ snapshots".split())  # noqa: SIM905
-_MOST_FILES: Final = 1_000  # files whose symbols are kept as lists
+_MOST_FILES: Final = 4_000  # files whose symbols are kept as lists: about 5 MB
 
 
 class Unresolved(NamedTuple):
@@ -60,6 +60,16 @@ class GraphNames(GraphNodes):
 
     def in_tests(self, path: str) -> bool:
         """Whether the file at a path is test code, or data for tests."""
+        found = self._in_tests.get(path)
+        if found is None:
+            found = self._in_tests[path] = self._is_in_tests(path)
+        return found
+
+    @cached_property
+    def _in_tests(self) -> dict[str, bool]:
+        return {}
+
+    def _is_in_tests(self, path: str) -> bool:
         number = self.path_number.get(path)
         ptr, symbols = self._of_path
         own = symbols[:0] if number is None else symbols[ptr[number] : ptr[number + 1]]

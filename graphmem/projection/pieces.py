@@ -33,7 +33,8 @@ class Segment(NamedTuple):
     @property
     def rows(self) -> list[int]:
         """Positions of the segment's lines in the text of the chunk, from 0."""
-        return [row for row, number in enumerate(self.owners) if number == self.number]
+        number = self.number
+        return [row for row, owner in enumerate(self.owners) if owner == number]
 
 
 class Piece(NamedTuple):

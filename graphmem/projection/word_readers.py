@@ -128,6 +128,7 @@ def _reader(path: Path) -> sqlite3.Connection:
     # A checkpoint by this connection must not wait for readers of older generations.
     db.execute("PRAGMA busy_timeout = 0")
     db.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, row)")
+    db.execute("CREATE VIRTUAL TABLE temp.places USING fts5vocab(main, words, instance)")
     db.execute("PRAGMA query_only = ON")
     _pin(db)
     return db

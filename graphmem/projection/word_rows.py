@@ -141,16 +141,19 @@ def insert(db: sqlite3.Connection, numbers: StemNumbers, entries: list[Entry], f
     db.executemany("INSERT INTO words(rowid, title, text, path) VALUES (?, ?, ?, ?)", words)
 
 
-def delete(db: sqlite3.Connection, ids: list[str]) -> None:
-    """Delete rows of the word index, with their words.
+def delete(db: sqlite3.Connection, ids: list[str]) -> list[int]:
+    """Delete rows of the word index, with their words; return their numbers.
 
     The texts are read first, because FTS5 needs exactly the text that was inserted.
     """
+    removed: list[int] = []
     for part in batches(ids, 500):
         rows = db.execute(f"{SELECT} WHERE e.id IN ({marks(part)})", part).fetchall()
         old = [(row[0], *_searched(Entry._make(row[1:]))) for row in rows]
         db.executemany("INSERT INTO words(words, rowid, title, text, path) VALUES ('delete', ?, ?, ?, ?)", old)
         db.executemany("DELETE FROM entries WHERE rowid = ?", [(row[0],) for row in rows])
+        removed += [row[0] for row in rows]
+    return removed
 
 
 def _searched(entry: Entry) -> tuple[str, str, str]:

@@ -6,23 +6,27 @@ FTS5 adds up the scores of the words of a query. So the scores of each word are 
 from __future__ import annotations
 
 import math
+import re
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import chain
+from threading import Lock
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from graphmem.projection.postings import Stemmer
 from graphmem.projection.stem_numbers import I64
+from graphmem.projection.word_lengths import WEIGHTS, Rows
 from graphmem.projection.word_rows import batches, marks
 
 F64 = npt.NDArray[np.float64]
 _Scores = tuple[I64, F64]  # rows with a word, ascending, and the score of each
-_WEIGHTS: Final = "5.0, 1.0, 2.0"  # BM25 weights of title, text, path; measured in docs/decisions/0006-fusion.md
-_POSTINGS: Final = 12_000  # rows that one query may score: about 12 ms
+_POSTINGS: Final = 12_000  # rows that one query may score: about 8 ms
 _MOST_KEPT: Final = 1_000_000  # postings of words whose scores are kept: 16 MB
 _MOST_IDS: Final = 100_000  # rows whose ids are kept: 15 MB
+_ONE_TOKEN: Final = re.compile("[a-z0-9_]+")  # words that FTS5 does not divide further
 _FIRST: Final = 100  # least number of the best rows whose entries are read at once
 
 
@@ -33,21 +37,26 @@ class WordHit(NamedTuple):
     score: float  # BM25, positive, larger is better; only comparable within one answer
 
 
-_SCORED: Final = f"SELECT rowid, -bm25(words, {_WEIGHTS}) FROM words WHERE words MATCH ?"  # noqa: S608
+_SCORED: Final = f"SELECT rowid, -bm25(words, {', '.join(map(str, WEIGHTS))}) FROM words WHERE words MATCH ?"  # noqa: S608
 
 
 class WordScores:
     """Scores and counts of words, cached for one state of the word index.
 
     Threads may share an instance, each with its own connection.
+
+    Args:
+        rows: facts about the rows of this state; None to read them when they are needed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rows: Rows | None = None) -> None:
+        self._rows = rows
+        self._stem = Stemmer()
+        self._stemming = Lock()
         self._rows_with: dict[str, int] = {}
         self._scores_of: dict[str, _Scores] = {}
         self._kept = 0  # postings in it
         self._ids: dict[int, str] = {}  # row -> id, of rows that were among the best
-        self._files: tuple[npt.NDArray[np.int32], dict[int, tuple[str, str]]] | None = None  # row -> file, file -> (kind, path)
         self._factors: tuple[Callable[[str, str], float] | None, F64] = None, np.zeros(0)  # of the files, for the last `worth`
         self._total: int | None = None  # rows, once counted
 
@@ -88,28 +97,47 @@ class WordScores:
     def _scores(self, db: sqlite3.Connection, word: str) -> _Scores:
         scores = self._scores_of.get(word)
         if scores is None:
-            count = self.count(db, word)
-            found = np.fromiter(chain.from_iterable(db.execute(_SCORED, (f'"{word}"',))), np.float64, 2 * count).reshape(-1, 2)
-            scores = found[:, 0].astype(np.int64), found[:, 1].copy()
-            if self._kept + len(found) > _MOST_KEPT:
+            scores = self._computed(db, word)
+            if self._kept + len(scores[0]) > _MOST_KEPT:
                 self._scores_of, self._kept = {}, 0
             self._scores_of[word] = scores
-            self._kept += len(found)
+            self._kept += len(scores[0])
         return scores
+
+    def _computed(self, db: sqlite3.Connection, word: str) -> _Scores:
+        """Return the rows that have a word, and their scores."""
+        count = self.count(db, word)
+        if _ONE_TOKEN.fullmatch(word):
+            with self._stemming:
+                stem = self._stem((word,))[word]
+            scores = self.rows(db).scores(db, stem)
+            if scores is not None and len(scores[0]) == count:
+                return scores
+        found = np.fromiter(chain.from_iterable(db.execute(_SCORED, (f'"{word}"',))), np.float64, 2 * count).reshape(-1, 2)
+        return found[:, 0].astype(np.int64), found[:, 1].copy()
+
+    def rows(self, db: sqlite3.Connection) -> Rows:
+        """Return facts about all rows; they are read once."""
+        if self._rows is None:
+            self._rows = Rows.read(db)
+        return self._rows
+
+    def after(self, db: sqlite3.Connection, removed: Collection[int], first: int) -> WordScores:
+        """Return the scores for the state after a change of the word index.
+
+        Args:
+            db: a connection that sees the changed state.
+            removed: numbers of the rows that the change removed.
+            first: number of the first added row.
+        """
+        return WordScores(self._rows.after(db, removed, first) if self._rows is not None else None)
 
     def _worth(self, db: sqlite3.Connection, rows: I64, worth: Callable[[str, str], float]) -> F64:
         """Return the factor by which the score of each of `rows` is multiplied.
 
         `worth` computes the factor from (kind of chunk, path). It is called once for each file, and the factors are cached.
         """
-        if self._files is None:
-            kind = "(SELECT kind FROM entries e WHERE e.path = p.number LIMIT 1)"
-            files = {number: (found, path) for number, path, found in db.execute(f"SELECT number, path, {kind} FROM paths p")}  # noqa: S608
-            at = np.fromiter(chain.from_iterable(db.execute("SELECT rowid, path FROM entries")), np.int64).reshape(-1, 2)
-            file_of = np.zeros(int(at[:, 0].max(initial=0)) + 1, np.int32)
-            file_of[at[:, 0]] = at[:, 1]
-            self._files = file_of, files
-        file_of, files = self._files
+        _, file_of, files, *_ = self.rows(db)
         if self._factors[0] is not worth:
             self._factors = worth, np.full(max(files, default=0) + 1, np.nan)
         factors = self._factors[1]

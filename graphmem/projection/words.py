@@ -177,20 +177,21 @@ class WordIndex:
                         f"the word index {self.path} was made from another state of the graph, not from number {self.generation}; "
                         "you need not do anything, because graphmem rebuilds it"
                     )
-                for ids in batches(dict.fromkeys([*delta.removed_chunks, *fresh])):
-                    delete(db, ids)
-                first = db.execute("SELECT coalesce(max(rowid), 0) + 1 FROM entries").fetchone()[0]
+                removed = [row for ids in batches(dict.fromkeys([*delta.removed_chunks, *fresh])) for row in delete(db, ids)]
+                first = added = db.execute("SELECT coalesce(max(rowid), 0) + 1 FROM entries").fetchone()[0]
                 numbers = StemNumbers(db)
                 for batch in batches(map(of_chunk, fresh.values())):
                     insert(db, numbers, batch, first)
                     first += len(batch)
                 db.executemany("UPDATE entries SET start_line = ?, end_line = ? WHERE id = ?", moved)
                 set_meta(db, generation)
+                scores = self._scores.after(db, removed, added)
                 db.execute("COMMIT")
             finally:
                 db.close()
         index = WordIndex(self.path, generation)
         index.pieces = self.pieces.without(_touched(delta))
+        index._scores = scores
         return index
 
     def copied(self, folder: Path) -> WordIndex:

@@ -45,8 +45,9 @@ def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Req
     """Convert ranked code and documents to hits, with the lines that match."""
     view = shot.graph
     wanted = Wanted.by(request.query)
-    numbered = _numbered(units, {one.hit.id for one in voted})
-    found = _stems_by_line(units, {one.hit.id for one in voted}, shot.words, wanted) if shot.words is not None else {}
+    shown = {one.hit.id for one in voted}
+    numbered = _numbered(units, shown)
+    found = _stems_by_line(units, shown, shot.words, wanted) if shot.words is not None else {}
     nodes = [node for one in voted if (node := units.nodes.get(one.hit.id)) is not None]
     infos = {info.id: info for info in view.infos(nodes)}
     hits = []
@@ -55,18 +56,19 @@ def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Req
         unit = one.hit.id
         info = infos.get(unit)
         own = "\n".join(units.lines(units.best[unit])) if unit in units.best else ""
+        doc = view.doc(units.nodes[unit]) if info is not None else ""
         if info is not None:
             where = ("symbol", info.path, info.qualname, info.kind, info.start_line, info.end_line, info.qualname)
             # A part of a class in which every line belongs to a method contains only the repeated signature of the class.
             text = "" if own.rstrip() == f"{info.signature}\n…" else own
-            text = text or "\n".join(part for part in (info.signature, view.doc(units.nodes[unit])) if part)
+            text = text or "\n".join(part for part in (info.signature, doc) if part)
         else:
             entry = units.entries[unit]
             where = (cast("SearchKind", entry.kind), entry.path, "", "", entry.start_line, entry.end_line, entry.title)
             text = own
         parts = [PathScore(*part) for part in one.hit.parts] if request.explain else []
         ref = f"{where[1]}::{where[2]}" if where[2] else where[1]
-        summary = summary_of(view.doc(units.nodes[unit])) if info is not None else ""
+        summary = summary_of(doc) if doc else ""
         twin = view.twin(units.nodes[unit]) if info is not None else 1
         ref += f"#{twin}" if twin > 1 else ""
         hits.append(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from graphmem.projection.text import query_words
@@ -71,6 +72,7 @@ class Mention(NamedTuple):
     is_explicit: bool  # quoted, or in a shape that only code has
 
 
+@lru_cache(maxsize=64)
 def classify(query: str) -> str:
     """Classify a query as STRUCTURAL, IDENTIFIER, ERROR, QUESTION or SEMANTIC.
 

@@ -7,6 +7,7 @@ around it. Searches meet the same units again.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from itertools import chain, islice
 from threading import Lock
 from typing import Final, NamedTuple, TypeVar
 
@@ -72,7 +73,7 @@ class FactsOfUnits:
             texts = {unit: _texts(self._view, nodes.get(unit), entries.get(unit)) for unit in units if unit not in found}
             stems = stems_of_texts(dict.fromkeys(text for of_unit in texts.values() for text in of_unit))  # many units share a path
             fresh = {
-                unit: _facts(self._view, nodes.get(unit), of_unit[2], tuple(stems[text] for text in of_unit))
+                unit: _facts(self._view, nodes.get(unit), of_unit, tuple(map(stems.__getitem__, of_unit)))
                 for unit, of_unit in texts.items()
             }
             _keep(known, fresh)
@@ -98,32 +99,34 @@ class FactsOfUnits:
 def _keep(known: dict[str, _Value], fresh: Mapping[str, _Value]) -> None:
     """Add `fresh` values to the cache `known`.
 
-    If the cache would become too large, all older values are dropped first.
+    If the cache would become too large, the older half of it is dropped first.
     """
     with _lock:
         if len(known) + len(fresh) > _MOST_UNITS:
-            known.clear()
+            for unit in list(islice(known, len(known) // 2)):
+                del known[unit]
         known.update(fresh)
 
 
-def _facts(view: GraphView, node: int | None, path: str, fields: tuple[list[str], ...]) -> UnitFacts:
-    stems = frozenset(stem for field in fields for stem in field)
+def _facts(view: GraphView, node: int | None, texts: tuple[str, str, str, str], fields: tuple[list[str], ...]) -> UnitFacts:
+    """Return the facts about a unit from its node, and its names (`texts`).
+
+    `fields` has the stems of the names.
+    """
+    name, outer, path, _ = texts
+    stems = frozenset(chain.from_iterable(fields))
     if node is None:
         return UnitFacts(path, False, False, False, (), fields, stems)
     enclosing = []
-    around = int(view.parent[node])
+    ids, parents = view.ids, view.parent
+    parent = around = int(parents[node])
     while around >= 0:
-        enclosing.append(view.ids[around])
-        around = int(view.parent[around])
-    return UnitFacts(path, _is_test(view, node), is_inner(view, node), is_class(view, node), tuple(enclosing), fields, stems)
-
-
-def _is_test(view: GraphView, node: int) -> bool:
-    """Whether a symbol is a test, or belongs to a file or module of tests.
-
-    In Rust, a source file may contain a module of tests.
-    """
-    return bool(view.is_test[node] or view.is_test_case[node]) or _TESTS in view.qualname(node).split(".")
+        enclosing.append(ids[around])
+        around = int(parents[around])
+    # A symbol is a test, or belongs to a file of tests. In Rust, a source file may contain a module of tests.
+    is_test = bool(view.is_test[node] or view.is_test_case[node]) or name == _TESTS or (_TESTS in outer and _TESTS in outer.split("."))
+    inner = parent >= 0 and kind_of(view, parent) in BODIES
+    return UnitFacts(path, is_test, inner, is_class(view, node), tuple(enclosing), fields, stems)
 
 
 def _texts(view: GraphView, node: int | None, entry: Entry | None) -> tuple[str, str, str, str]:
@@ -142,12 +145,6 @@ def _texts(view: GraphView, node: int | None, entry: Entry | None) -> tuple[str,
     folder, _, file = path.rpartition("/")
     stem = file.partition(".")[0]
     return name, outer, path, folder.rpartition("/")[2] if stem in _FOLDERS_OWN and folder else stem
-
-
-def is_inner(view: GraphView, node: int) -> bool:
-    """Whether a node is inside a function."""
-    parent = int(view.parent[node])
-    return parent >= 0 and kind_of(view, parent) in BODIES
 
 
 def is_function(view: GraphView, node: int) -> bool:

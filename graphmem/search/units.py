@@ -72,6 +72,7 @@ class Units:
         self.nodes = nodes
         self.best: dict[str, Segment] = {}
         self._lines: dict[str, list[str]] = {}
+        self._paths: dict[str, str] = {}
 
     def lines(self, segment: Segment) -> list[str]:
         """Return the texts of the lines in a segment."""
@@ -95,8 +96,11 @@ class Units:
 
     def path(self, unit: str) -> str:
         """Return the path of the file that contains a symbol or chunk (unit)."""
-        node = self.nodes.get(unit)
-        return self._view.path(node) if node is not None else self.entries[unit].path
+        path = self._paths.get(unit)
+        if path is None:
+            node = self.nodes.get(unit)
+            path = self._paths[unit] = self._view.path(node) if node is not None else self.entries[unit].path
+        return path
 
     def rows_with(self, shown: Collection[str], numbers: Collection[int]) -> dict[str, dict[int, set[int]]]:
         """Return the lines of given units that have some of the given stems.
@@ -233,6 +237,10 @@ def _divided(view: GraphView, entries: Sequence[Entry], named: Mapping[int, floa
             node = view.index_of.get(entry.symbol)
             ids, of_line = [entry.id if node is None else entry.symbol], [0] * lines
             nodes |= {} if node is None else {entry.symbol: node}
+        if len(ids) == 1:  # most chunks
+            made.append(([Segment(ids[0], entry.id, bytes(lines), 0)], list(nodes)))
+            places += [0] * lines
+            continue
         shown = list(dict.fromkeys(of_line))
         if len(shown) > 1:
             with_words = set(compress(of_line, has_word[len(places) : len(places) + lines]))

@@ -18,7 +18,7 @@ from graphmem.projection import word_readers, word_scores
 from graphmem.projection.entries import DamagedWordsError
 from graphmem.projection.postings import Stemmer
 from graphmem.projection.stem_numbers import LINE, unpacked
-from graphmem.projection.text import normalise
+from graphmem.projection.text import normalise, query_words
 from graphmem.projection.words import WordIndex
 
 seeds = st.integers(0, 2**32)
@@ -131,6 +131,28 @@ def test_scores_that_are_kept_for_the_next_query_are_those_of_the_whole_query(as
             assert [tuple(hit) for hit in hits] == db.execute(sql, (matched, kind or "%", f"{folder}%", k)).fetchall()
 
 
+def test_a_words_scores_are_those_of_fts5_to_the_last_bit_also_after_changes(as_packed, tmp_path):
+    r = random.Random(3)
+    vocabulary = ["alpha", "running", "größe", "Übung", "getUser", "x_y", "数据", "naïve"]
+    texts = [" ".join(r.choices(vocabulary, k=r.randrange(400))) for _ in range(60)]
+    chunks = [
+        ChunkRow(f"{i:04}", f"alpha/{r.choice('abc')}.py", "", "code", "", 1, 2, f"running {i}", text, "") for i, text in enumerate(texts)
+    ]
+    index = of_rows(as_packed, tmp_path, chunks)
+    for generation in range(2, 6):
+        with index._readers.lend() as db:
+            rows = index._scores.rows(db)
+            sizes = "SELECT count(*), (SELECT count(*) FROM places) FROM entries"
+            assert (rows.count, rows.words) == db.execute(sizes).fetchone()
+            for word in query_words(" ".join(vocabulary)):
+                found = index._scores._scores(db, word)
+                sql = "SELECT rowid, -bm25(words, 5.0, 1.0, 2.0) FROM words WHERE words MATCH ? ORDER BY rowid"
+                assert list(zip(*(part.tolist() for part in found), strict=True)) == db.execute(sql, (f'"{word}"',)).fetchall()
+        gone = chunks.pop()  # the next row gets the number of the last one
+        changed = [chunk._replace(text=f"{chunk.text} alpha {generation}", text_hash=f"{generation}") for chunk in r.sample(chunks, 5)]
+        index = index.patched(GraphDelta.empty()._replace(chunks=changed, removed_chunks=[gone.id]), generation)
+
+
 @settings(max_examples=12)
 @given(seed=seeds)
 def test_every_row_that_has_a_word_is_found_and_no_other(world, seed, tmp_path_factory):
@@ -157,6 +179,7 @@ def test_a_patched_index_answers_as_one_built_anew(world, seed, edits, tmp_path_
     folder = tmp_path_factory.mktemp("words")
     index = build(folder / "patched", w)
     for _ in range(edits):
+        answers(index)  # reads the lengths of all rows, so that the patch has to update them
         index = index.patched(w.edit(), w.generation)
     fresh = build(folder / "fresh", w)
     assert answers(index) == answers(fresh)
