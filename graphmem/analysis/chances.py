@@ -176,9 +176,10 @@ def _unresolved_share(view: GraphView, paths: set[str]) -> float:
 
 
 def after_a_run() -> float:
-    """Return the chance of a missed test when all tests have valid runs.
+    """Return the chance of a missed test if every test has a recorded run.
 
-    A missed test runs a target but is not in the impact answer. The chance was measured, and is stored beside the models.
+    A missed test runs a target but is not in the impact answer. All recorded runs must still be valid. The chance was measured, and is
+    stored beside the models.
     """
     return float(json.loads((files("graphmem.analysis") / STORED).read_text(encoding="utf-8"))["after_a_run"])
 

@@ -65,8 +65,8 @@ def _bad(argument: str, value: object, allowed: str) -> BadInputError:
 class Start(NamedTuple):
     """Nodes where a walk through the graph begins, and the edges it follows.
 
-    The kinds of edges depend on the change. For example, a change of a function's body affects fewer dependents than a change of its name.
-    So its walk follows fewer kinds of edges.
+    The kinds of edges depend on the change. For example, a change of a function's body affects fewer dependents than a change of the
+    function's name. A walk for a changed body therefore follows fewer kinds of edges.
     """
 
     seeds: Sequence[int]

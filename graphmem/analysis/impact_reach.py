@@ -125,7 +125,10 @@ def without_refuted(view: GraphView, found: Found, seeds: Sequence[int], judged:
 
 
 def case_of(view: GraphView, node: int) -> int:
-    """Return the test that a node is or that contains it; -1 without one."""
+    """Return the test that contains a node, or -1 if no test does.
+
+    If the node itself is a test, the result is the node.
+    """
     while node >= 0 and not view.is_test_case[node]:
         node = int(view.parent[node])
     return node

@@ -51,7 +51,7 @@ def best_path(
     Args:
         view: the graph.
         sources: nodes of the source. Several nodes are definitions with the same path and name.
-        targets: nodes of the target, in the same form.
+        targets: nodes of the target. Several nodes are definitions with the same path and name.
         state: state of the index, for the answer.
         max_depth: maximum number of edges.
         min_confidence: lowest product of edge confidences.

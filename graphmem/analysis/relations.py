@@ -25,7 +25,7 @@ _SEPARATORS: Final = re.compile(r"[\W_]+")
 
 
 class Relation(NamedTuple):
-    """Definition of a named relation such as `callers`: direction and kinds."""
+    """A relation such as `callers`: the direction and kinds of its edges."""
 
     incoming: bool
     kinds: tuple[str, ...]

@@ -287,9 +287,10 @@ def reached(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], floo
 
 
 def _ascending(nodes: IntArray, size: int) -> IntArray:
-    """Sort distinct nodes of a graph that has `size` nodes.
+    """Return the distinct nodes of an array in ascending order.
 
-    For many nodes, a mask of the graph is used, which is faster.
+    `size` is the number of nodes in the graph. For many nodes, a boolean array with one element for each node of the graph is used, because
+    it is faster than sorting.
     """
     if len(nodes) < size // _MASKED:
         nodes = np.sort(nodes)

@@ -75,9 +75,10 @@ class Recorder:
         self._is_on = False
 
     def into(self, bucket: set[int]) -> set[int]:
-        """Collect the functions that run in `bucket`; return the previous set.
+        """Begin to collect in a new set the functions that run.
 
-        From now on, the `id` of the code object of each function that runs is added to `bucket`.
+        From now on, the `id` of the code object of each function that runs is added to `bucket`. The result is the set that was used
+        before.
         """
         before, self._bucket = self._bucket, bucket
         self._turn(bucket)

@@ -85,9 +85,10 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
 
 
 class Sighting(NamedTuple):
-    """The calls that a test run recorded, and lists of unusable parts.
+    """The calls that a test run recorded, and what could not be used.
 
-    Unusable are functions without a definition, test items without a definition, and files that changed during the run.
+    The lists have the functions that match no definition, the test items that match no definition, and the files that changed during the
+    run.
     """
 
     observations: list[Observation]

@@ -66,7 +66,7 @@ class Definitions:
         return []
 
     def made_by(self, symbol: str) -> list[Meant]:
-        """Return the class whose constructor `symbol` is, in a list.
+        """Return a list with the class that the constructor `symbol` creates.
 
         The list is empty if the class is unknown.
         """

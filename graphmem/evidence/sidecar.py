@@ -160,7 +160,8 @@ class Sidecar:
     def origins(self) -> dict[str, dict[str, str]]:
         """Return which tools reported the stored edges, for each kind of tool.
 
-        The result maps the kind, such as `scip`, to a dict for people. The dict has the tool, its version and counts.
+        The result maps the kind of tool, such as `scip`, to a dict with the name of the tool, its version and counts. The dict is shown to
+        people.
         """
         found: dict[str, dict[str, str]] = {}
         if self.exists:

@@ -51,10 +51,10 @@ class Contracts:
         self._edges: dict[str, list[EdgeRow]] | None = None  # that the rows give, as far as they were linked
 
     def begin(self, run: str, *, full: bool) -> bool:
-        """Prepare a run; return whether it has all contract ends that it needs.
+        """Prepare an index run; return whether earlier contract ends are known.
 
-        Contract ends are places in code that offer or use contracts. A full run collects all of them again, so the result is True. Another
-        run needs those of the previous run, from memory or from `contracts.json`. If both lack them, the result is False.
+        Contract ends are places in code that offer or use contracts. A full run collects all of them again, so the result is True. Any
+        other run needs those of the previous run, from memory or from `contracts.json`. If both lack them, the result is False.
 
         Args:
             run: identifier of the previous run.
@@ -85,8 +85,8 @@ class Contracts:
     def join(self, resolver: Resolver | None, removed: Collection[str]) -> set[str]:
         """Link the contract ends of all files; return paths with changed edges.
 
-        A contract end is a place in code that offers or uses a contract. An edge belongs to the file that uses the contract, so a returned
-        path is that of a user.
+        A contract end is a place in code that offers or uses a contract. An edge belongs to the file that uses the contract, so every
+        returned path is the path of a file that uses a contract.
 
         Args:
             resolver: finds the function that handles a route, which may be in another file; None keeps the known functions.
@@ -107,9 +107,10 @@ class Contracts:
         return {path for path in old.keys() | self._edges.keys() if old.get(path) != self._edges.get(path)}
 
     def edges(self, path: str) -> list[EdgeRow]:
-        """Return the edges from uses of contracts in a file to their offers.
+        """Return the edges that lead from one file to the contracts that it uses.
 
-        A contract is, for example, a route.
+        A contract is, for example, a route. An edge begins at the code in the file `path` that uses the contract, and ends at the code that
+        offers it.
         """
         return (self._edges or {}).get(path, [])
 
@@ -141,8 +142,9 @@ def has_handlers(ends: Iterable[Sequence[Any]]) -> bool:
 def rows_of(path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None, edges: Sequence[EdgeRow] = ()) -> list[ContractRow]:
     """Convert the contract ends in a file to rows, with their symbols.
 
-    A contract end is a place in code that offers or uses a contract. If `edges` decide which function handles a route, the row has this
-    function but no name of a handler. So the function is not searched again until the file is resolved again.
+    A contract end is a place in code that offers or uses a contract. A handler is the function that answers a route. If `edges` show which
+    function this is, the row has the function as its symbol, and its field `handler` is empty. The function is then not searched again
+    until the file is resolved again.
 
     Args:
         path: the file.

@@ -45,10 +45,10 @@ CORE_FILES: Final = 16
 
 
 class _Kept(NamedTuple):
-    """The index run whose dependencies are stored, and what was stored.
+    """The index run whose dependencies are stored, with counts of these.
 
-    `keys` counts the stored inputs (parts of files that were read to resolve other files). `groups` counts the stored sets of inputs.
-    `saved_groups` counts those of the last time when everything was stored.
+    `keys` is the number of stored inputs (parts of files that were read to resolve other files). `groups` is the number of stored sets of
+    inputs. `saved_groups` is the number of sets that were stored when all dependencies were last written at once.
     """
 
     run: str = ""
@@ -233,11 +233,11 @@ class KeptResolver:
         return [path for path, _ in imported.most_common() if not view.in_tests(path)][:CORE_FILES]
 
     def answer_ahead(self, path: str) -> None:
-        """Resolve the names that a file uses in advance, and cache the results.
+        """Resolve the names that a file uses before a run asks for them.
 
-        `path` is usually a core file, on which most other files depend. With the cached results, the first change after a start is
-        resolved as fast as later ones. The first file of each language is parsed once, which loads the grammar. The method does nothing
-        before `warm` has loaded the data.
+        The results are cached. `path` is usually a core file, on which most other files depend. With the cached results, the first change
+        after a start is resolved as fast as later ones. The first file of each language is parsed once, which loads the grammar. The method
+        does nothing before `warm` has loaded the data.
         """
         if self._resolver is None:
             return

@@ -282,7 +282,7 @@ class Indexer:
         return self._kept.core_files()
 
     def answer_ahead(self, path: str) -> None:
-        """Resolve the names that a file uses in advance, and cache the results."""
+        """Resolve the names that a file uses before a run needs them; cache this."""
         self._kept.answer_ahead(path)
 
     def end_warming(self) -> None:

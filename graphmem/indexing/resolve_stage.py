@@ -214,9 +214,9 @@ class ResolveStage:
     ) -> tuple[GraphDelta, PackedDependencies] | None:
         """Resolve all files of a first load in other processes.
 
-        Returns the delta with all rows, and the dependencies of the files. The result is None if the calling process must resolve the files
-        itself. This is so if there are few files, if reports of other tools must be read, if the cache lacks results of parsing, or if the
-        processes failed. No resolver stays in this process; `warm` makes one from the cache for the next run.
+        Returns the change of the graph, with all rows, and the dependencies of the files. The result is None if the calling process must
+        resolve the files itself. This is so if there are few files, if reports of other tools must be read, if the cache lacks results of
+        parsing, or if the processes failed. No resolver stays in this process; `warm` makes one from the cache for the next run.
         """
         files = [self._tree.files[path] for path in sorted(parsed) if parsed[path].head.language in languages()]
         size = sum(file.size_bytes for file in files)

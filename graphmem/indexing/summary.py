@@ -44,7 +44,7 @@ class Meter:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
 
     def cpu_seconds(self) -> float:
-        """Return the CPU seconds since the meter was made, with ended workers."""
+        """Return the CPU seconds since the meter was made."""
         return cpu_seconds() - self._cpu
 
 

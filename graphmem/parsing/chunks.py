@@ -211,7 +211,7 @@ class _CodeCutter:
         """Return the offset where the comments above a definition begin.
 
         The definition begins at the offset `start`. Only comment lines directly above the definition count. If there are none, the result
-        is the beginning of the line, so that the indentation is included. The result is never below `floor`.
+        is the beginning of the line, so that the indentation is included. Comments before the offset `floor` do not count.
         """
         line = self.source.rfind(b"\n", 0, start) + 1
         if line < floor or self.source[line:start].strip():
@@ -247,8 +247,8 @@ class _CodeCutter:
     def _group(self, container: int, group: list[_Unit]) -> None:
         """Write one chunk for several small neighbouring definitions.
 
-        In a module, the title lists the names of all definitions in the group. In a class, the title is the name of the class. There is one
-        exception: if the group has only one definition and begins with it, the title is the name of this definition.
+        In a module, the title of the chunk lists the names of all definitions in the group. In a class, the title is the name of the class.
+        If the group in a class has only one definition and begins with this definition, the title is the name of this definition instead.
 
         Args:
             container: index of the definition that contains the group: the module (0) or a class.

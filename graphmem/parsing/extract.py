@@ -90,7 +90,7 @@ def extract(path: str, source: bytes, language: str, content_hash: str) -> FileF
 
 
 def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None, content_hash: str) -> FileFacts:
-    """Extract definitions, references and more from a file's syntax tree.
+    """Extract definitions, imports and uses of names from a syntax tree.
 
     `tree` is None if parsing took too long. The result then contains only the module. `content_hash` is stored in the result.
     """
@@ -104,9 +104,10 @@ def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None
 
 
 class _Extraction(Definitions):
-    """Extracts the facts of one file, with a method for each kind of match.
+    """Extracts the definitions, imports and uses of names in one file.
 
-    A match is a place that a tree-sitter query finds. For example, `on_import` handles the matches of imports.
+    Tree-sitter queries find the places to record, called matches. A method handles each kind of match: for example, `on_import` handles
+    imports.
     """
 
     def run(self, tree: Tree | None) -> FileFacts:
@@ -354,8 +355,9 @@ _actions: dict[str, dict[int, Action]] = {}  # by language and pattern: handler,
 def _action(captures: Captures) -> Action:
     """Return (method, main capture, suffix) for matches of a query pattern.
 
-    A capture is a named part of the pattern. The names of the captures determine all three results. For the capture `binding.for`, the
-    method is `on_binding`, and the suffix is `for`.
+    A capture is a named part of the pattern. The main capture tells what the pattern finds, such as a binding. `method` of `_Extraction`
+    handles the matches, and gets the suffix of the capture as an argument. For the capture `binding.for`, the method is `on_binding`, and
+    the suffix is `for`.
     """
     for prefix in _MAIN:
         for capture in captures:

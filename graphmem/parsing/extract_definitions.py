@@ -113,7 +113,8 @@ class Definitions(Bindings):
         """Add a base class that is named inside the body of its class.
 
         In Ruby, `include Name` in a class adds the base `Name`. If a method of the class names the base, the base is added to the class as
-        well. An example is `def self.included(other); other.extend Name`. A base of the kind "mixed" comes before the other bases.
+        well. An example is `def self.included(other); other.extend Name`. A base of the kind "mixed" is put before the other bases, so that
+        its members are found first.
         """
         found = self.stack[-1]
         while found.kind in FUNCTION_LIKE and found.parent:
@@ -123,9 +124,9 @@ class Definitions(Bindings):
             found.bases.insert(0, found.bases.pop())
 
     def add_base(self, found: OpenDefinition, base: Node) -> None:
-        """Add a base class or a keyword, such as `metaclass=M`, of a class header.
+        """Add a base class, or a keyword of the class header, to a class.
 
-        `base` is the syntax node of the base class or keyword, and `found` the class.
+        `found` is the class. `base` is the syntax node of the base class or of a keyword such as `metaclass=M`.
         """
         keyword = base.child_by_field_name("name") if base.type == "keyword_argument" else None
         value = base.child_by_field_name("value") if keyword is not None else base

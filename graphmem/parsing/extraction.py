@@ -213,7 +213,7 @@ class Extraction:
         return self.registered(kind, name, qualname, parent, node, name_node)
 
     def holder(self, parent: int, owner: str) -> OpenDefinition | None:
-        """Return the class `owner`, to which a method outside its body belongs.
+        """Return the class `owner` of a method that is written elsewhere.
 
         `owner` is the name or the dotted path of the class, and the path may begin with namespaces. `parent` is the scope in which the
         method is written. The result is None if the file has no such class before the method.
@@ -229,10 +229,10 @@ class Extraction:
         return found
 
     def open_apart(self, kind: str, name: str, node: Node, name_node: Node, owner: str) -> OpenDefinition:
-        """Begin a method or class that is written outside its class `owner`.
+        """Begin a method or class that is written outside the class `owner`.
 
-        The class `owner` is further down in the file, or in another file. Until `join_owners` finds it, the new definition belongs to the
-        current scope.
+        It is called if the class `owner` is further down in the file, or in another file. Until `join_owners` finds this class, the new
+        definition belongs to the current scope.
         """
         parent = self.definitions[self.scope]
         outer = f"{parent.qualname}.{owner}" if parent.index else owner

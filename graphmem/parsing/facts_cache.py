@@ -1,7 +1,7 @@
 """Cache the results of parsing, to avoid parsing files after a restart.
 
 The results (facts) are compressed rows of one SQLite file, found by the content of the file. Chunks are not cached: the graph has those of
-unchanged files, and changed files are parsed anyway. A damaged cache is emptied, a note is added, and the files are parsed again.
+unchanged files, and changed files are parsed anyway. A damaged cache is emptied and reported, and the files are parsed again.
 """
 
 from __future__ import annotations

@@ -57,9 +57,9 @@ _POLL_S: Final = 0.1  # interval for calling `cancelled` while nothing arrives
 
 
 def default_workers() -> int:
-    """Number of parsing processes: one per available processor.
+    """Return the number of parsing processes: one per available processor.
 
-    The calling process needs little processor time to store results.
+    No processor is reserved for the calling process, because storing the results needs little processor time.
     """
     return processors()
 

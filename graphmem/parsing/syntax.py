@@ -38,9 +38,9 @@ class Syntax:
         self._part = Bounded(language, HASTE_MICROS)
 
     def parse(self, source: bytes, *, hasty: bool = False) -> Tree | None:
-        """Parse UTF-8 bytes to a syntax tree; None after the limit.
+        """Parse UTF-8 bytes to a syntax tree; None if the time limit is reached.
 
-        The limit is `PARSE_TIMEOUT_MICROS` of processor time, or `HASTE_MICROS` if hasty.
+        The limit is `PARSE_TIMEOUT_MICROS` of processor time, or `HASTE_MICROS` if `hasty` is true.
         """
         parser = self._hasty if hasty else self._parser
         return parser.parse(source)
@@ -85,7 +85,7 @@ class Bounded:
             self.parser.timeout_micros = max(1, limit_micros // _SLICES)  # type: ignore[misc]  # the stubs forget the setter
 
     def parse(self, source: bytes) -> Tree | None:
-        """Parse UTF-8 bytes to a syntax tree; None after the limit."""
+        """Parse UTF-8 bytes to a syntax tree; None if the time limit is reached."""
         deadline = time.thread_time() + self._limit_s
         while True:
             try:

@@ -121,9 +121,9 @@ def _dotted(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def _below(builder: TermBuilder, outer: Node, inner: TermIndex) -> TermIndex:
-    """Return the name `outer::a::b` for the qualified name `a::b`.
+    """Put the name `outer` before a qualified name: `a::b` → `outer::a::b`.
 
-    `inner` is the index of the expression `a::b`.
+    `outer` is a syntax node, and `inner` is the index of the expression `a::b`. The result is the index of the longer expression.
     """
     found = builder.terms[inner]
     if found[0] == NAME:

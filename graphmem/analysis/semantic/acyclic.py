@@ -102,7 +102,10 @@ def _candidates(unit: str, home: Mapping[str, int], first: Mapping[str, int]) ->
 
 
 def _lies_between(graph: nx.DiGraph, one: int, other: int) -> bool:
-    """Whether a third group is on a path between two groups."""
+    """Whether one of two groups depends on the other through a third group.
+
+    `one` and `other` are the two groups, and `graph` has the dependencies between groups.
+    """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
     for start, end in ((one, other), (other, one)):

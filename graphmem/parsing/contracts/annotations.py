@@ -136,11 +136,12 @@ class Annotations:
         return text.replace("[controller]", owner).replace("[action]", definition.name)
 
     def _class_prefix(self, definition: Definition, row: Row) -> tuple[str, str, str]:
-        """Return what the class of a method says about the method's routes.
+        """Return the path prefix, role and service words of a method's class.
 
-        The result is (path prefix, role, service words), read from the annotations of the class that contains `definition`. `row` names
-        these annotations. The role is "asks" if the class is an interface of client methods, which call a service; else it is "offers". The
-        service words are the strings in the annotation of such a client class, and name the service. For other classes they are "".
+        They are read from the annotations of the class that contains the method `definition`. `row` lists the names of these annotations.
+        The path prefix comes before the path of every route of the class. The role is "asks" if the class is an interface of client
+        methods, which call a service; otherwise the role is "offers". The service words are the strings in the annotation of such a client
+        class, and name the service. For other classes, the service words are "".
         """
         prefix, role, said = "", OFFERS, ""
         if definition.parent <= 0:

@@ -1,4 +1,4 @@
-"""Find calls of HTTP clients, and calls that name a topic of a broker."""
+"""Find calls of HTTP clients, and calls that send to a message broker."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _REST: Final = re.compile(r"^(?:\*\*?\w*|\{\*+\w*\}|\{\w+:path\}|<path:\w+>|\[\.
 
 
 class Address(NamedTuple):
-    """The parts of the address, such as a URL, that an HTTP client requests."""
+    """The host and the path of an address that an HTTP client requests."""
 
     host: str  # as far as it is written; "" when it is not
     path: str  # normal form

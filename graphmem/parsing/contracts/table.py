@@ -23,7 +23,7 @@ KINDS: Final = ("route", "annotated", "prefix", "mount", "client", "topic", "lis
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of `grammars/contracts.toml`, such as the calls that add routes.
+    """One row of `grammars/contracts.toml`, for similar calls or annotations.
 
     `grammars/README.md` explains the keys.
     """

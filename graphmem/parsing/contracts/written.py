@@ -1,7 +1,7 @@
 """Evaluate the source text of string expressions to patterns.
 
 A pattern is a string in which `{}` stands for every part that is known only at run time: `"http://" + host + "/users/" + id` gives
-`http://{}/users/{}`. No parser is needed: strings, brackets and commas are enough, and are nearly the same in all languages.
+`http://{}/users/{}`. No parser is needed, because strings, brackets and commas are nearly the same in all languages.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _THROUGH: Final = re.compile(
 
 
 class Text(NamedTuple):
-    """The pattern of a string expression, such as `/users/{}`, and its names.
+    """The pattern of a string expression, and the variables in the expression.
 
-    `{}` stands for a part that is known only at run time. The names are those of the variables in the expression.
+    In a pattern such as `/users/{}`, `{}` stands for a part that is known only at run time. `names` has the names of the variables.
     """
 
     pattern: str

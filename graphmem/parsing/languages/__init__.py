@@ -35,10 +35,10 @@ class Narrowing(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """Lines that run only if a function's arguments pass certain tests.
+    """Lines that run or do not run, depending on a function's arguments.
 
-    If `op` is "when", the lines run only if every test in `tests` is true. An example is the branch of `if a is None and b:`. If `op` is
-    "unless", the lines run only if at least one test is false. An example is the `else` of the same `if`.
+    `tests` are tests of the arguments. If `op` is "when", the lines run only if every test is true. An example is the branch of `if a is
+    None and b:`. If `op` is "unless", the lines run only if at least one test is false. An example is the `else` of the same `if`.
     """
 
     op: Literal["when", "unless"]

@@ -167,9 +167,9 @@ def _result_type(node: Node) -> Node | None:
 
 
 def _templated(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert the node of `name<Type>` to an expression.
+    """Convert the node of `name<Type>` to a term (an expression).
 
-    The type is kept only for functions that the grammar lists in `typed_results`, such as `static_cast<Type>`.
+    `Type` is kept only for functions that the grammar lists in `typed_results`, such as `static_cast<Type>`.
     """
     name, arguments = node.child_by_field_name("name"), node.child_by_field_name("arguments")
     term = builder.term(name)

@@ -19,7 +19,7 @@ _TYPES: Final = ("class_declaration", "struct_declaration", "record_declaration"
 
 
 class CSharpHelper(Helper):
-    """Helper for C#: initializers, arrays, and code that some builds contain."""
+    """Helper for C#: constructor initializers, arrays, setters and `#if`."""
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a C# syntax node to a term (an expression).

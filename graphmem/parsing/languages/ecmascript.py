@@ -41,7 +41,7 @@ _TAG: Final = re.compile(r"^\s*@\w+", re.MULTILINE)
 class EcmascriptHelper(Helper):
     """Helper for JavaScript and TypeScript: imports, object literals, casts.
 
-    It also reads patterns and `instanceof`.
+    The helper also reads destructuring patterns and `instanceof` tests.
     """
 
     def docstring(self, text: str) -> str:

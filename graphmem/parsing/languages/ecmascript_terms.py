@@ -1,4 +1,4 @@
-"""Convert expressions of JavaScript to terms."""
+"""Convert JavaScript syntax nodes to terms (expressions in the facts)."""
 
 from __future__ import annotations
 
@@ -93,9 +93,9 @@ def binary_operation(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def cast(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert `x as C` to an expression.
+    """Convert a cast `x as C` to a term (an expression).
 
-    The expression stands for an instance of C, or for x if C is `any`.
+    The term stands for an instance of C, or for x if C is `any`.
     """
     children = [child for child in node.named_children if not child.is_extra]
     if node.type == "type_assertion":
@@ -108,7 +108,10 @@ def cast(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def parenthesized(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert `(x)`, or the cast `/** @type {C} */ (x)`, to an expression."""
+    """Convert `(x)`, or the cast `/** @type {C} */ (x)`, to a term.
+
+    A term is an expression as the parser stores it.
+    """
     value = builder.term(first_child(node))
     if b"@type" not in builder.source:
         return value
@@ -124,9 +127,9 @@ def parenthesized(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def call(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert a call with its type arguments, `f<T>(x)`, to an expression.
+    """Convert a call, with type arguments as in `f<T>(x)`, to a term.
 
-    A tagged template (`` tag`text` ``) is also a call.
+    A term is an expression as the parser stores it. A tagged template (`` tag`text` ``) is also a call.
     """
     callee, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     is_new = callee is None

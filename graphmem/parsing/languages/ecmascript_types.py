@@ -1,4 +1,4 @@
-"""Convert types of TypeScript to expressions (terms)."""
+"""Convert TypeScript types to terms (expressions in the facts)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _REST: Final = 4
 
 
 def function_type(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert a function type or a call signature to an expression.
+    """Convert a function type or a call signature to a term (an expression).
 
-    An example is `(name: Type, ...more: Type[]) => Result`. A rest parameter with a tuple type counts as one parameter for each item. A
-    rest parameter with an array type counts as four parameters.
+    An example is `(name: Type, ...more: Type[]) => Result`. A rest parameter with a tuple type becomes one parameter for each item of the
+    tuple. A rest parameter with an array type becomes four parameters.
     """
     result, parameters = node.child_by_field_name("return_type"), node.child_by_field_name("parameters")
     said = [builder.term(result)]
@@ -54,9 +54,9 @@ def _rest(builder: TermBuilder, node: Node) -> list[TermIndex]:
 
 
 def object_type(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert an object type `{ name: Type; call(): R }` to an expression.
+    """Convert an object type `{ name: Type; call(): R }` to a term.
 
-    An object type with only an index signature becomes `Record<…>`.
+    A term is an expression as the parser stores it. An object type with only an index signature becomes `Record<…>`.
     """
     keys: list[str] = []
     values: list[TermIndex] = []

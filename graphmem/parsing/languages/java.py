@@ -106,7 +106,7 @@ class JavaHelper(Helper):
 
 
 def _array_type(builder: TermBuilder, node: Node, element: str) -> TermIndex:
-    """Convert the type `Type[][]`, an array of arrays, to an expression.
+    """Convert the type `Type[][]`, an array of arrays, to a term (expression).
 
     `element` is the name of the field of `node` that has the type `Type`.
     """

@@ -26,10 +26,10 @@ class PhpHelper(Helper):
     """Helper for PHP: names with backslashes, docblocks and `instanceof`."""
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        r"""Convert a qualified PHP name such as `\a\Name` to an expression.
+        r"""Convert a qualified PHP name such as `\a\Name` to a term (expression).
 
-        In `\a\Name`, the first part of the expression is `\a`: the leading backslash stays before it. In `a\Name`, the first part is `a\`,
-        which marks a name that may be a namespace.
+        The first part of the name keeps the backslash beside it. The first part of `\a\Name` is `\a`. The first part of `a\Name` is `a\`,
+        and the backslash tells that `a` may be a namespace.
         """
         if what == "qualified":
             term = _named(builder, builder.text(node))
@@ -94,7 +94,7 @@ def _tests(node: Node, *, is_true: bool) -> Iterator[Node]:
 
 
 def _named(builder: TermBuilder, text: str) -> TermIndex:
-    """Convert a PHP name with or without backslashes to an expression."""
+    """Convert a PHP name with or without backslashes to a term (expression)."""
     parts = "".join(text.split()).split("\\")
     if parts[0] == "":
         parts = ["\\" + parts[1], *parts[2:]]
@@ -107,9 +107,9 @@ def _named(builder: TermBuilder, text: str) -> TermIndex:
 
 
 def _declared(builder: TermBuilder, text: str) -> TermIndex | None:
-    """Convert a type in a docblock to an expression.
+    """Convert a type in a docblock to a term (an expression).
 
-    None if the type gives no information, such as `mixed`.
+    The result is None if the type gives no information, such as `mixed`.
     """
     found: list[TermIndex] = []
     for part in text.split("|") if "<" not in text else (text,):

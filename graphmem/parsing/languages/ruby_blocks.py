@@ -159,10 +159,10 @@ def _lazy_names(builder: TermBuilder, block: Node) -> Iterator[tuple[str, Node]]
 
 
 def _handed_on(builder: TermBuilder, receiver: Node | None, name: str, arguments: Node | None) -> Iterator[tuple[str, TermIndex]]:
-    """Yield what a block gets if its method passes the block on to a call.
+    """Yield what a call passes to a block that a method hands on to the call.
 
-    The results are (`PASSED`, values) and (`RECEIVER`, the object that is `self` in the block). The other parameters describe the call to
-    which the block is passed.
+    For example, a method with the parameter `&block` calls `items.each(&block)`. The results are (`PASSED`, values of the block's
+    parameters) and (`RECEIVER`, the object that is `self` in the block). `receiver`, `name` and `arguments` are those of the call.
     """
     if name in EVALUATES:
         yield RECEIVER, builder.term(receiver) if receiver is not None else builder.add((SELF,))

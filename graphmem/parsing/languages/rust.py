@@ -304,9 +304,10 @@ def _placed(builder: TermBuilder, text: str, groups: Sequence[Sequence[Node]]) -
 
 
 def _macro_expression(builder: TermBuilder, group: Sequence[Node]) -> TermIndex | None:
-    """Convert tokens of a macro, which may begin with `&`, to an expression.
+    """Convert tokens of a macro, which may begin with `&`, to a term.
 
-    `group` has the tokens of one argument. The result is None if they are not a name, a path or a call.
+    A term is an expression as the parser stores it. `group` has the tokens of one argument. The result is None if they are not a name, a
+    path or a call.
     """
     inner = [token for token in group if token.type not in ("&", "mutable_specifier")]
     known = all(token.type in ("identifier", "self", "crate", "super", ".", "::", "token_tree") for token in inner)
