@@ -2,10 +2,9 @@
 
 Two kinds of values are stored in another form:
 
-* The columns `prefix` and `text` of a chunk are compressed together, to half their size. The engine enlarges a string column in powers of
-  two.
-* An edge has several lines if, for example, a function calls another one on several lines. The first line is stored as it is, the others as
-  distances from the first line. If the code moves, only the first line changes.
+* The columns `prefix` and `text` of a chunk are compressed together, to half their size. This saves more than half of the file, because the
+engine enlarges a string column in powers of two. * An edge has several lines if, for example, a function calls another one on several
+lines. The first line is stored as it is, the others as   distances from the first line. If the code moves, only the first line changes.
 """
 
 from __future__ import annotations
@@ -107,7 +106,7 @@ EDGE_SCHEMA: Final = pa.schema(
 
 
 def edge_table(rows: Sequence[EdgeRow]) -> pa.Table:
-    """Return edges of one kind as a table; its first two columns are the ends.
+    """Return edges of one kind as a table; the first two columns are the ends.
 
     Raises:
         BadInputError: a value does not fit its column.
@@ -193,7 +192,7 @@ def model_rows(kind: type[_Row], table: pa.Table) -> list[_Row]:
 
 
 def wanted(ids: Sequence[str]) -> pa.Table:
-    """Return ids as an Arrow table with one column, `wanted`.
+    """Return ids as an Arrow table with a single column, named `wanted`.
 
     A query joins this table with the nodes that have these ids.
     """

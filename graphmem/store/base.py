@@ -40,8 +40,8 @@ class EngineInfo(NamedTuple):
 class GraphTables(NamedTuple):
     """The code graph as Arrow tables, all from one moment.
 
-    The in-memory code graph is built from them. The columns are those of the rows in `graphmem.model`, without texts of chunks. Rows of
-    removed code (`stale_at` is not null) are left out. Every table is sorted by id, edges by (kind, src, dst).
+    The in-memory code graph is built from the tables. The columns are those of the rows in `graphmem.model`, without the texts of chunks
+    (pieces of files). Rows of removed code (`stale_at` is not null) are left out. Every table is sorted by id, edges by (kind, src, dst).
     """
 
     generation: int
@@ -55,7 +55,8 @@ class GraphTables(NamedTuple):
 class StoredRows(NamedTuple):
     """The stored rows of given files, without edges.
 
-    They are lists of files, symbols, chunks, unresolved calls, and positions of names. Each list is sorted by id.
+    The rows are files, symbols, chunks (pieces of files), unresolved calls, and positions of names. There is one list for each type of row,
+    sorted by id.
     """
 
     files: list[FileRow]
@@ -66,7 +67,7 @@ class StoredRows(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """Memories, sessions and their links, all from one moment.
+    """Memories with their sessions and links, all from one moment.
 
     Lists of memories and sessions are sorted by id, lists of links by the ids of their ends.
     """
@@ -126,7 +127,7 @@ class CoAccessRow(NamedTuple):
 
 
 class KeyRow(NamedTuple):
-    """A framework key (such as a route or an event) and its handler function.
+    """A framework key, such as a route, and the function that handles the key.
 
     The framework finds the function by the key.
     """
@@ -143,7 +144,7 @@ class KeyRow(NamedTuple):
 
 
 class LinkRow(NamedTuple):
-    """A link of a memory to code: memory, target, role and state of the link."""
+    """A link of a memory to code: ids of both, and role and state of the link."""
 
     memory_id: str
     target_id: str
@@ -161,7 +162,7 @@ class GraphCounts(NamedTuple):
 
 
 class AskedRows(NamedTuple):
-    """Columns and rows that answer a user-written query."""
+    """Column names and rows that a user-written query returned."""
 
     columns: list[str]
     rows: list[list[Any]]  # JSON values
@@ -399,11 +400,12 @@ class LocalFile(Protocol):
         """
 
     def announced(self) -> AbstractContextManager[int]:
-        """Announce a change of code that in-memory copies show before its commit.
+        """Announce that readers see a change of code before it is committed.
 
-        Use in a `with` block that calls `apply` with the change. The block gets the generation (counter of changes) that `apply` will
-        return. Until the end of the block, reads of code from the database and all writes by other threads wait. Reads of memories,
-        `generation` and `meta` do not wait. If the block ends without `apply`, this generation is not used again while the store is open.
+        Use in a `with` block that calls `apply` with the change. The readers are those of the in-memory copies of the graph. The block gets
+        the generation (counter of changes) that `apply` will return. Until the end of the block, reads of code from the database and all
+        writes by other threads wait. Reads of memories, `generation` and `meta` do not wait. If the block ends without `apply`, this
+        generation is not used again while the store is open.
         """
 
     def checkpoint(self) -> None:
@@ -446,7 +448,7 @@ class Feed(Protocol):
 
     @property
     def note(self) -> str:
-        """The fault that stops updates from the other server; "" if there is none."""
+        """A sentence on the fault that stops updates from the other server, or ""."""
 
     def follow(self, on_code: Callable[[int, GraphDelta | None], object], on_knowledge: Callable[[int], object]) -> None:
         """Call back in a thread for each change of the code and of memories.
@@ -478,7 +480,7 @@ class GraphStore(GraphReads, GraphWrites, Protocol):
 
     @property
     def feed(self) -> Feed | None:
-        """The changes that another server commits; None if this process writes."""
+        """The reporter of another server's changes; None if this process writes."""
 
     def close(self) -> None:
         """Finish queued writes, checkpoint, close. Idempotent."""

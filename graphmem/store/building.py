@@ -41,8 +41,8 @@ class OpenOptions(NamedTuple):
     def for_a_new_file(self, size: int) -> OpenOptions:
         """Return these options with a buffer pool for writing a new file.
 
-        `size` is the greatest size of the new file. The pool becomes at least twice as large, within the address space. An engine whose
-        pool is full may end the process.
+        `size` is the greatest size of the new file. The pool becomes at least twice as large as the file, but not larger than the address
+        space. Otherwise the pool may become full, and the engine then may end the process.
         """
         return self._replace(buffer_pool_bytes=max(self.buffer_pool_bytes, min(2 * size, self.max_db_bytes)))
 

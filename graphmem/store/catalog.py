@@ -48,8 +48,8 @@ ALL_COLUMNS: Final = Column("*", "*")  # all columns of the table, in its order
 class Fill(NamedTuple):
     """The allowed values of a placeholder in a query, such as `@label`.
 
-    A placeholder stands where the engine accepts no parameter, such as for the name of a table. Its value is inserted into the text of the
-    query.
+    A placeholder is used where the engine accepts no parameter, such as for the name of a table. The value of the placeholder is inserted
+    into the text of the query.
     """
 
     name: str

@@ -7,12 +7,10 @@ itself checks the grammar. `cypher_sandbox` limits the cost of a query.
 
 These rules exclude all other clauses and statements:
 
-* The first word, and the first after UNION, is one of `STARTS`; a semicolon is refused.
-* After a value only a keyword of `KEYWORDS` or a symbol such as `,` may follow, never a name. An unknown clause would be a name after a
-  value.
-* A name before an opening bracket is one of `FUNCTIONS`. CALL is allowed only at the start of a query, and only for two functions
-  (`_CALL`).
-* Keywords of statements and clauses that write, load or install are refused even as names (`_ELSEWHERE`).
+* The first word, and the first after UNION, is one of `STARTS`; a semicolon is refused. * After a value only a keyword of `KEYWORDS` or a
+symbol such as `,` may follow, never a name. An unknown clause would be a name after a   value. * A name before an opening bracket is one of
+`FUNCTIONS`. CALL is allowed only at the start of a query, and only for two functions   (`_CALL`). * Keywords of statements and clauses that
+write, load or install (`_ELSEWHERE`) are refused everywhere, even where a name may stand.
 
 Source:
     openCypher 9, grammar; the clauses and functions are those of Kuzu's documentation.

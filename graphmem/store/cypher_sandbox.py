@@ -1,6 +1,7 @@
 """Run user-written Cypher in a subprocess on a snapshot of the database.
 
-The copy is renewed when the graph has changed. If the engine crashes or a limit ends the subprocess, the database and its server continue.
+When the graph has changed, the next query gets a new snapshot. If the engine crashes or a limit ends the subprocess, the database and its
+server continue.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Write and read the whole database as engine-independent Arrow files.
 
-A dump moves a project between kuzu and ladybug.
+With a dump, a project is moved from kuzu to ladybug, or the reverse.
 
 A dump is a directory with `meta.json` and one file for each table. The tables are those of nodes, of vectors, and of edges between two node
 tables. Tables without rows have no file. All files come from one read transaction. A dump also records the schema version of its rows. When

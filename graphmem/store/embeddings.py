@@ -1,4 +1,4 @@
-"""Stored vectors of texts, validated on write; one table per dimension.
+"""Store and validate vectors of texts; one table for each vector length.
 
 The key of a vector consists of the embedding model and the hash of the text.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Vectors(NamedTuple):
-    """Validated vectors of one embedding model, with the table for them."""
+    """Validated vectors of one embedding model, and the table to store them."""
 
     model: str
     table: EmbeddingTable

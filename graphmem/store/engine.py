@@ -76,8 +76,8 @@ def _least(path: Path) -> int:
 def _sizes(path: Path, wanted: int, room: int | None) -> Iterator[int]:
     """Yield sizes of address space to try for a file, the largest first.
 
-    The first size is `wanted`, halved until it is at most half of `room`. `room` is the address space that this process has left; None
-    means no limit. Each further size is half of the previous one. The file fits into every size.
+    The first size is `wanted`, or `wanted` halved until it is at most half of `room`. `room` is the unused address space of this process;
+    None means no limit. Each further size is half of the previous one. The file fits into every size.
     """
     least, size = _least(path), wanted
     while room is not None and size > max(least, room // 2):

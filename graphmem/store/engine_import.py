@@ -13,8 +13,8 @@ NAME: Final = "AsyncConnection"
 def import_engine(package: str) -> ModuleType:
     """Import a database engine, without its module for asynchronous use.
 
-    That module is imported on first use. graphmem does not use it. Its import of asyncio takes a twelfth of the processor time of a short
-    command.
+    graphmem does not use that module. The module imports asyncio, which takes a twelfth of the processor time of a short command. If other
+    code uses the module, it is imported then.
 
     Raises:
         ImportError: the package is not installed.

@@ -125,7 +125,7 @@ def drop_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]
 
 
 def create_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]) -> None:
-    """Create links; their ends are stored, or part of the same change.
+    """Create links whose ends are stored or are written by the same change.
 
     Raises:
         BadInputError: an end is missing, or a value does not fit its column.

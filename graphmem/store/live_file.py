@@ -171,7 +171,7 @@ class LiveFile:
         self._vector_tables = [table for name in sorted(names) if (table := EmbeddingTable.parse(name)) is not None]
 
     def checkpoint(self) -> None:
-        """Merge the write-ahead log into the file when no read is running."""
+        """Wait until no read is running; merge the write-ahead log into the file."""
         self._write(self._checkpoint)
 
     def memory_count(self) -> int:

@@ -1,7 +1,8 @@
-"""Read all rows of given files, for an index run to compare.
+"""Read the stored rows of given files.
 
-For a few paths, the engine scans each table once (5 ms for 45,000 symbols). For many paths, whole tables are read and filtered here. A join
-of paths with tables in the engine takes 0.4 s and 100 MB even for one path.
+An index run compares these rows with the rows of the newly parsed files. For a few paths, the engine scans each table once (5 ms for 45,000
+symbols). For many paths, whole tables are read and filtered here. A join of paths with tables in the engine takes 0.4 s and 100 MB even for
+one path.
 """
 
 from __future__ import annotations

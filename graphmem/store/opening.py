@@ -282,8 +282,8 @@ def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) ->
 def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
     """Return whether the file is an intact database in another state.
 
-    The state is another one if its identity or the number of its last checkpoint differs from `previous`, the record in the lock file. This
-    happens if a person restored an older copy of the database.
+    The state is another one if the identity or the checkpoint number in the file differs from that in `previous`, the record in the lock
+    file. This happens if a person restored an older copy of the database.
     """
     copy = _probe_copy(path)
     try:

@@ -109,7 +109,7 @@ class OverlayFeed:
     def follow(self, on_code: Callable[[int, GraphDelta | None], object], on_knowledge: Callable[[int], object]) -> None:
         """Register `on_knowledge`, which is called when memories change.
 
-        `on_code` is ignored. Only a push changes a branch's code, and it also updates the projections (copies of the graph).
+        `on_code` is ignored. Only a push changes a branch's code, and the push itself updates the projections (copies of the graph).
         """
         self.on_knowledge = on_knowledge
 
@@ -153,10 +153,10 @@ class OverlayStore:
         self.layer = layer
 
     def keep_own(self, own: Mapping[str, str]) -> None:
-        """Add files that the branch reads from its own rows only.
+        """Read more files from the branch's own rows, not from the main branch.
 
-        `own` maps the paths of the files to digests (hashes of the rows). Call this before the main branch changes these files. The branch
-        then keeps the old version.
+        `own` maps the paths of these files to digests (hashes of the rows). Call this before the main branch changes the files, so that the
+        branch keeps the old version.
         """
         self.layer = self.layer._replace(own={**own, **self.layer.own})
 
@@ -319,7 +319,7 @@ class OverlayStore:
     def vectors(self, model: str) -> pa.Table:
         """Return the vectors of one embedding model, sorted by text_hash.
 
-        The main branch's database has them, also those of the branch.
+        The vectors are read from the main branch's database, which also stores the vectors of the branch's texts.
         """
         return self._base.vectors(model)
 
@@ -350,13 +350,13 @@ class OverlayStore:
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
         """Do nothing, because no query of a branch reads stored flows.
 
-        Only Cypher queries read them, and a branch has no Cypher queries.
+        Only Cypher queries read stored flows, and a branch has no Cypher queries.
         """
 
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
-        """Do nothing, because no query of a branch reads these pairs of files.
+        """Do nothing, because no query of a branch reads pairs of changed files.
 
-        Only Cypher queries read them, and a branch has no Cypher queries.
+        Only Cypher queries read the stored pairs of files that often change together, and a branch has no Cypher queries.
         """
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:

@@ -40,7 +40,7 @@ class Pieces:
 
     @classmethod
     def of(cls, connection: Connection, catalog: Catalog) -> Pieces:
-        """Return a reader that uses one connection."""
+        """Return a reader of tables that runs its queries on `connection`."""
         return cls(lambda query, **values: connection.arrow(*catalog[query].bind(values)))
 
     def live_chunks(self) -> Iterator[pa.Table]:

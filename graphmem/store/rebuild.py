@@ -1,7 +1,7 @@
 """Fill a new database file with a code graph and the existing memories.
 
 COPY is ten times faster than other loading, and the file is compact. But the engine cannot run COPY in a transaction. So the rows are
-copied into a file that is still invisible. `files.put_in_place` then makes it the database atomically.
+copied into a new file that no reader sees. Then `files.put_in_place` atomically replaces the database by the new file.
 """
 
 from __future__ import annotations
@@ -105,9 +105,10 @@ class Content:
                 yield table, pa.concat_tables(self._read.vectors(table)).combine_chunks()
 
     def edges(self) -> Iterator[tuple[Pair, pa.Table]]:
-        """Yield (edge table with its node tables, edges) for each such pair.
+        """Yield (edge table with the node tables of both ends, edges).
 
-        The edges are an Arrow table. Its columns are the two ends, then the properties.
+        There is one item for each combination of edge table and node tables. The edges are an Arrow table. Its columns are the ids of the
+        two ends, then the properties of the edge.
         """
         yield CHUNK_OF, self._linked_chunks()
         fresh = self._delta_edges()
@@ -155,7 +156,7 @@ class Content:
             yield stale.set_column(stale.column_names.index("stale_at"), "stale_at", since)
 
     def _known_code(self) -> dict[NodeTable, set[str]]:
-        """Map each node table to the ids of those nodes to which memories link."""
+        """Map each table of code to the ids of its nodes that memories link to."""
         found: dict[NodeTable, set[str]] = defaultdict(set)
         if self._old is not None:
             for pair in KNOWLEDGE_PAIRS:

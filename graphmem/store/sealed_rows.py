@@ -1,6 +1,6 @@
 """Encrypt and decrypt texts of memories and sessions for the engine.
 
-Numbers, times, kinds, ids, links and vectors stay readable: the engine compares them.
+Numbers, times, kinds, ids, links and vectors are not encrypted, because the engine compares them.
 """
 
 from __future__ import annotations

@@ -105,9 +105,10 @@ class Transaction:
 
 
 class _Guard:
-    """Refuses a statement outside an open transaction.
+    """Refuses a statement that may not run in the transaction's state.
 
-    Use it in a `with` block around a statement. If the statement fails, the transaction becomes unusable.
+    Statements are refused if the transaction is not open. Statements that cannot run inside any transaction are always refused. Use the
+    guard in a `with` block around a statement. If the statement fails, the transaction becomes unusable.
     """
 
     def __init__(self, transaction: Transaction, text: str) -> None:

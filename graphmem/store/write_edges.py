@@ -31,7 +31,7 @@ class EdgeChanges:
     """The removed, changed and new edges of one change of the code.
 
     Args:
-        delta: a complete change. An edge whose evidence changed is in both `delta.removed_edges` and `delta.edges`.
+        delta: a complete change. An edge whose properties changed, such as its lines, is in both `delta.removed_edges` and `delta.edges`.
         label_of: returns the table (File, Symbol or External) of the node with a given id.
 
     Raises:

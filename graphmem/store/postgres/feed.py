@@ -34,7 +34,7 @@ OnKnowledge = Callable[[int], object]
 
 
 def put(queries: Queries, generation: int, delta: GraphDelta, *, first: bool) -> None:
-    """Store a change of the code for the servers that follow.
+    """Store a code change for the servers that follow; delete old changes.
 
     Two kinds of changes are not stored: the first content of a graph (`first` is true), and a very large change. Servers that follow then
     read the whole graph again.

@@ -1,7 +1,7 @@
 """Copy Arrow tables to and from PostgreSQL, as CSV through COPY.
 
-PostgreSQL refuses the character U+0000 in a string. So U+0000 is stored as U+001A followed by "a". To keep this unambiguous, U+001A is
-stored as U+001A followed by "b".
+PostgreSQL refuses the character U+0000 in a string. So U+0000 is stored as U+001A followed by "a". A real U+001A is stored as U+001A
+followed by "b", so that the two can be told apart.
 """
 
 from __future__ import annotations
