@@ -22,7 +22,7 @@ class Anchor(StrEnum):
 
 
 class Judged(Protocol):
-    """The fields of a memory that decide whether agents may see it."""
+    """The fields of a memory that decide whether agents may see the memory."""
 
     @property
     def contaminated(self) -> bool:

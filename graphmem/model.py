@@ -186,7 +186,10 @@ class EdgeRow(NamedTuple):
 
 
 class HandlesRow(NamedTuple):
-    """A function that a framework calls for a key: a route, event or command."""
+    """A function that a framework calls for a key.
+
+    The key is, for example, the path of a route or the name of an event or command.
+    """
 
     kind: str  # route | event | command | task
     name: str  # as written: "/users/<id>"; for an event the variable that holds it

@@ -55,14 +55,14 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 class _Fixture:
-    """A value of a fixture, with the functions run by its setup and teardown."""
+    """The functions that the setup and teardown of one fixture value ran."""
 
     def __init__(self) -> None:
         self.reached: set[int] = set()
 
 
 class _Test:
-    """A running test, with the functions that were called so far."""
+    """A running test, with the functions that it has called so far."""
 
     def __init__(self, item: pytest.Item) -> None:
         self.item = item
@@ -157,9 +157,10 @@ class _Recording:
             self._recorder.into(self._taken_away.pop()[1])
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
-        """Record the test functions of deselected items, such as parameter sets.
+        """Record the functions of deselected test items.
 
-        A function of which only some parameter sets run is later marked as partly run.
+        If a test function has parameters, each set of their values is an item. A function of which only some items run is later marked as
+        partly run.
         """
         self._partly += [code for item in items if (code := _code_of(item)) is not None]
 

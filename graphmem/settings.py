@@ -496,9 +496,9 @@ def _is_worktree(directory: Path) -> bool:
 
 
 def _is_persons(directory: Path) -> bool:
-    """Whether `.graphmem` in a directory has a user's files and no index.
+    """Whether the `.graphmem` in a directory may hold a user's files only.
 
-    That is the case only in the home directory, and only if `.graphmem` contains no database there.
+    This is the case for the home directory, if its `.graphmem` contains no database.
     """
     return directory == Path.home().resolve() and not (directory / ".graphmem" / DATABASE).exists()
 

@@ -46,8 +46,8 @@ class Choice(NamedTuple):
 def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None, threads: int = 1, server: Server = NO_SERVER) -> Choice:
     """Choose the embedder that a setting names, or the first available one.
 
-    With "auto", the model in `model` is chosen, if it is given. Otherwise the first available of these is chosen: the packaged model as a
-    prepared int8 graph; the packaged model with sentence-transformers; hashed features.
+    With "auto", the model in `model` is chosen, if it is given. Otherwise the first of three that is available is chosen. These are the
+    packaged model as a prepared int8 graph, the packaged model with sentence-transformers, and hashed features.
 
     Args:
         setting: auto, sentence-transformers, hashed, openai, ollama or none.
@@ -88,8 +88,8 @@ def for_model(
 ) -> Embedder | None:
     """Return an embedder for vectors that are stored under a model id.
 
-    The model is not loaded. The result is None if no available model has this id. Available are the installed models, `model`, and the
-    models of `server`.
+    The model is not loaded. The available models are the installed ones, `model`, and the models of `server`. The result is None if none of
+    them has this id.
 
     Args:
         model_id: the embedder's `model_id`.

@@ -26,7 +26,7 @@ _LINES: Final = re.compile(r" \| Lines: \d+-\d+")
 
 
 class FillResult(NamedTuple):
-    """Numbers of vectors added and of vectors that were missing at the start."""
+    """Number of vectors added, and number that were missing at the start."""
 
     done: int  # vectors added
     wanted: int  # vectors that were missing
@@ -34,7 +34,7 @@ class FillResult(NamedTuple):
 
 
 def embedded_text(prefix: str, text: str) -> str:
-    """Return the string that is embedded for a chunk.
+    """Return the string of a chunk from which its vector is computed.
 
     The line numbers in `prefix` are removed, so that moved code keeps its vector. The `text_hash` of a chunk is the hash of this string.
     """
@@ -58,13 +58,13 @@ def fill(
     Args:
         store: holds the chunks' texts and the vectors.
         embedder: its `model_id` is the key of the vectors.
-        order: (chunk id, text hash) of the chunks to embed, highest priority first.
+        order: (chunk id, text hash) of the chunks that need a vector, highest priority first.
         have: text hashes that already have a vector.
         on_vectors: receives text hashes and vectors, float32 (n, dim), after every write.
         on_progress: receives (number of computed vectors, number of vectors to compute) at the start and after every write.
         stopped: called before every batch; if it returns True, the fill stops after writing the finished vectors.
-        threads: called before every window (`WINDOW` chunks, stored by one write); returns how many threads encode. Used only if the
-            embedder `is_parallel`.
+        threads: returns how many threads compute vectors; called before each group of `WINDOW` chunks, which one write stores. Used only if
+            the embedder `is_parallel`.
         step_back: called before every text or batch, in the encoding threads; may wait to leave the processor to searches.
 
     Raises:

@@ -1,6 +1,6 @@
 """Vectors without a model: hashed words and letter triples.
 
-Texts with shared words or similar spellings get similar vectors; texts with similar meanings do not. The method needs no download and
+Texts get similar vectors if they share words or have similar spellings. Similar meanings have no effect. The method needs no download and
 little memory, and gives the same bytes on every machine.
 
 Source: Weinberger et al. 2009, feature hashing with a sign.

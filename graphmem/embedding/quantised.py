@@ -1,7 +1,7 @@
 """The packaged embedding model, run with 8-bit integers in onnxruntime.
 
-It loads in a third of a second, where sentence-transformers takes six seconds, and needs a fifth of the memory. `prepare.py` makes the
-computation graph once from the packaged weights, in its own process. The graph is stored with its hash.
+The model loads in a third of a second, where sentence-transformers takes six seconds, and needs a fifth of the memory. `prepare.py` makes
+the computation graph once from the packaged weights, in its own process. The graph is stored with its hash.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class QuantisedEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Key of the vectors: model name, precision, recipe and token limit."""
+        """Key of the vectors: model name, number format, version and token limit."""
         return f"{MODEL}-int8-{RECIPE}@{self._max_tokens}"
 
     @property

@@ -15,7 +15,7 @@ PATIENCE_S: Final = 20.0
 
 
 def blame(root: Path, file: str) -> Blame:
-    """Ask Git for the last commit of each line in a file's current text.
+    """Return the last commit of each line in a file's current text, from Git.
 
     Args:
         root: root directory of the project.

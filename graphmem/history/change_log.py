@@ -51,7 +51,7 @@ class Change(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A change of files with its position in the log of changes."""
+    """A change in the log (commit or session), with its position in the log."""
 
     seq: int
     change: Change

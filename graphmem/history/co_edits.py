@@ -1,8 +1,8 @@
-"""The history of changes, held in memory by file, across renames.
+"""The history of changes in memory: commits and sessions of each file.
 
-The history is derived from the log in `change_log`. Pairs of files that change together are not stored. They are computed exactly, with
-current weights, from each file's list of changes and each change's list of files. This takes milliseconds for a file with 2,000 changes.
-Adding a change updates only the files in this change.
+The history follows files across renames. It is derived from the log in `change_log`. Pairs of files that change together are not stored.
+They are computed exactly, with current weights, from each file's list of changes and each change's list of files. This takes milliseconds
+for a file with 2,000 changes. Adding a change updates only the files in this change.
 """
 
 from __future__ import annotations

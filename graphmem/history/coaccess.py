@@ -67,9 +67,9 @@ class Ranked(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Counts of the changes that touched a file together with a given file.
+    """Counts of the changes that touched a file together with given files.
 
-    Old and new changes count equally.
+    "Together" means in the same commit or session. Old and new changes count equally.
     """
 
     support: int  # changes that touched it with one of them
@@ -160,12 +160,12 @@ def _walk(history: History, given: set[int], depth: int, min_support: int, weigh
 
 
 def _strengths(history: History, given: Collection[int], min_support: int, weights: Weights) -> dict[int, float]:
-    """Score files that changed with given files; an old change counts less.
+    """Return scores of files that changed in the same changes as given files.
 
     The score is a sum over the changes that touched given files. Each change adds overlap**4 / others**1.3 / sqrt(1 + age / 30 days).
-    `overlap` counts the given files in the change, and `others` its other files. A small change is stronger evidence than a large one. A
-    change that contains two given files is much stronger evidence than a change with one. The exponents were chosen by measurement. Files
-    with fewer than `min_support` such changes are left out.
+    `overlap` counts the given files in the change, and `others` its other files. A small change is stronger evidence than a large one, and
+    a new change than an old one. A change that contains two given files is much stronger evidence than a change with one. The exponents
+    were chosen by measurement. Files that changed together with given files fewer than `min_support` times are left out.
     """
     overlaps: dict[int, int] = defaultdict(int)
     for one in given:
@@ -188,11 +188,11 @@ def _strengths(history: History, given: Collection[int], min_support: int, weigh
 
 
 def _own_changes(history: History, given: Collection[int], weights: Weights) -> dict[int, float]:
-    """Score files that the latest changes of given files also touched.
+    """Return scores of files that the last changes of given files touched.
 
-    In `_strengths`, the age of a change counts days, which means little for a file that changes twice a year. Here, `place` is 0 for the
-    newest change of a given file, and 1 for the one before. The score is a sum over the changes of each given file. Each change adds 1 / (1
-    + place / 5) / others: `others` counts the other files of the change.
+    `_strengths` measures the age of a change in days, which means little for a file that changes twice a year. This function counts changes
+    instead. Let `place` be 0 for the newest change of a given file, and 1 for the one before. The score is a sum over the changes of each
+    given file. Each change adds 1 / (1 + place / 5) / others. Here, `others` is the number of other files in the change.
     """
     out: dict[int, float] = defaultdict(float)
     for one in sorted(given):
@@ -207,8 +207,8 @@ def _own_changes(history: History, given: Collection[int], weights: Weights) -> 
 def _last_together(history: History, given: Collection[int]) -> dict[int, int]:
     """Return when each file last changed together with all given files.
 
-    For each given file, the last change that touched both files is found. The result is the number of the oldest of these changes. It is -1
-    if some given file never changed together with the file.
+    For each given file, the last change that touched both files is found. The result maps a file to the number of the oldest of these
+    changes. The number is -1 if at least one given file never changed together with the file.
     """
     out: dict[int, int] = {}
     for place, one in enumerate(sorted(given)):

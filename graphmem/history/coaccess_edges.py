@@ -1,7 +1,7 @@
 """Find files that are connected with given files by edges of the code.
 
-An edge is for example a call. Answers on files that change together use this module to show which of these changes the code does not
-explain.
+An edge is for example a call. Files with an edge between them can be expected to change together. Answers use this module to mark the files
+that change together without such an edge.
 """
 
 from __future__ import annotations

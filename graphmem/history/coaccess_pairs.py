@@ -28,7 +28,7 @@ class Together(NamedTuple):
 def pairs(history: History, among: Collection[str]) -> list[Together]:
     """Return pairs of files that often change together.
 
-    Both files of a pair are in `among`. A pair (first, second) has a confidence: the share of the first file's changes that also touched
+    Both files of a pair are in `among`. The confidence of a pair (first, second) is the share of the first file's changes that also touched
     the second. Each file is first in at most `MOST` pairs. Pairs are sorted by the first path; for the same first path, those with most
     common changes come first.
     """

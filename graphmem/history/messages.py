@@ -1,4 +1,4 @@
-"""Find commits by words of their messages, or by code that they brought."""
+"""Find commits by words in their messages, or by a name that they added."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def with_words(root: Path, words: Sequence[str], most: int) -> list[Message]:
 
 
 def introduced(root: Path, path: str, name: str) -> Message | None:
-    """Return the commit that brought a name to a file, or None.
+    """Return the first commit that added a name to a file, or None.
 
     Raises:
         GitError: Git is not installed, takes too long, or lacks old contents of the file.

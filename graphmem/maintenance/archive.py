@@ -172,7 +172,9 @@ def _sum(archive: Path, size: int) -> int:
 
 
 def unpack(archive: Path, staging: Path) -> Manifest:
-    """Unpack from a backup exactly the files and sizes in its manifest.
+    """Unpack the files that a backup's manifest lists; return the manifest.
+
+    The sizes and hashes of the files are compared with those in the manifest.
 
     Raises:
         BadInputError: the file is not a graphmem backup, or a newer graphmem made it.

@@ -121,7 +121,7 @@ def projections(store: GraphReads, held: Projections, book: MemoryRepository) ->
 def mended(notes: Sequence[str]) -> list[Check]:
     """Report damage that was repaired since the index was opened.
 
-    `notes` has a sentence about each repair. The result has one check for each.
+    `notes` has one sentence for each repair. The result has one entry for each sentence.
     """
     return [Check("mended", "note", note, "") for note in notes]
 

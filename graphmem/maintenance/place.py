@@ -124,7 +124,7 @@ def _restrict(path: Path) -> None:
 
 
 def open_in(database: Path) -> Holder | None:
-    """Return the process that has a database open, from its lock file.
+    """Return the process that its lock file names as having a database open.
 
     The result is None without a lock file, or if the last process closed the database properly.
     """
@@ -153,8 +153,8 @@ def root_of_copy(data_dir: Path, before: str, project: Path) -> str:
 def refuse_a_strangers(data_dir: Path) -> None:
     """Refuse an index that came with a repository.
 
-    Such an index could contain memories that pass for the user's own. An index that git tracks is refused, because graphmem hides its own
-    index from git. Only files that people write in the index directory may be tracked.
+    Such an index could contain memories that another person wrote and that pass for the user's own. graphmem hides the indexes that it
+    creates from git. So an index that git tracks is refused. Only files that people write in the index directory may be tracked.
 
     Raises:
         BadInputError: git tracks the index, or a directory above it is not accessible.

@@ -113,8 +113,9 @@ KINDS: Final = (
 def put_aside_damaged(data_dir: Path) -> list[str]:
     """Quarantine an index's damaged files that cannot be rebuilt.
 
-    The check runs before the files are read. If the readers of a file use the intact part, or refuse the file, its damage is only reported.
-    A file that cannot be read now stays in place, too. It may be intact, and its first use reports the error.
+    The check runs before the files are read. Some kinds of damaged files stay in place and are only reported, because their readers use the
+    intact part or refuse the file. A file that the system does not let this process read stays in place, too. That file may be intact, and
+    its first use reports the error.
 
     Returns:
         One sentence for each damaged file.

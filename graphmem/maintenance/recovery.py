@@ -117,9 +117,9 @@ def lost_code(store: GraphReads) -> str:
 
 
 def _emptied(store: GraphStore, notes: list[str]) -> GraphStore:
-    """Record in the new database `store` that a lost one was replaced.
+    """Record in the new database `store` that it replaces a lost one.
 
-    `notes` has the reasons, which stay recorded until code is indexed again. The returned store reports them, too.
+    `notes` has the reasons, which stay recorded until code is indexed again. The returned store also has the reasons in its notes.
     """
     store.set_meta({LOST_CODE: "; ".join(notes)})
     return _with_notes(store, [*notes, "memories are rebuilt from their journal; run `graphmem index` to index the code again"])

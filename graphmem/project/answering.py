@@ -1,7 +1,7 @@
-"""Answer a question with a language model, from the hits of a search.
+"""Let a language model answer a question from the hits of a search.
 
-Each sentence of the answer must cite a hit as evidence; a sentence without one is dropped. Without a model, or when no sentence remains,
-the ranked hits are the answer.
+Each sentence of the answer must cite a hit as evidence. A sentence that cites none is dropped. Without a model, or when no sentence
+remains, the ranked hits are the answer.
 """
 
 from __future__ import annotations

@@ -91,8 +91,8 @@ class Backups:
     def backup(self, dest: str | Path | None = None, portable: bool = False) -> BackupInfo:
         """Back up everything of an index that cannot be rebuilt.
 
-        To check the backup, it is read back and opened before the call returns. Queries continue meanwhile. Writes of memories wait while
-        the database file is copied; with `portable` they do not wait.
+        Before the call returns, the backup is read back and opened as a check. Queries continue meanwhile. Writes of memories wait while
+        the database file is copied, but not with `portable`.
 
         Args:
             dest: a directory, or the name of a new .zip; None for `backups` in the index directory.

@@ -178,10 +178,10 @@ class ChangeQuestions:
 
 
 def _touches(history: History, place: dict[str, int]) -> tuple[F64, np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """Return the time and the file of each change of a file, as two arrays.
+    """Return, for each touch of a file by a commit, the time and the file.
 
-    A commit that changes three files gives three items. Both arrays are sorted by time. `place` maps paths to numbers; the second array has
-    these numbers instead of the paths. Files that are not in `place` are left out.
+    The results are two arrays, sorted by time. A commit that changes three files gives three items. `place` maps paths to numbers; the
+    second array has these numbers instead of the paths. Files that are not in `place` are left out.
     """
     times: list[float] = []
     owners: list[int] = []
@@ -199,9 +199,10 @@ def _touches(history: History, place: dict[str, int]) -> tuple[F64, np.ndarray[t
 def _newest(
     root: Path, repository: git_log.Repository, limit: int, head: str, *, programs: bool
 ) -> tuple[list[git_log.Commit], list[git_log.Commit]]:
-    """Return the newest commits, and those of programs that were skipped.
+    """Return the newest commits, and the skipped commits made by programs.
 
-    More commits are read until there are `limit` commits of people, or until `MOST_SEARCHED` are read.
+    Programs here are those that update versions of dependencies. Their commits are skipped unless `programs` is true. More commits are read
+    until `limit` commits are found, or until `MOST_SEARCHED` are read.
     """
     count = limit
     while True:
@@ -214,7 +215,7 @@ def _newest(
 
 
 def _counts(commits: Sequence[git_log.Commit]) -> str:
-    """Return the number of commits with the names of their authors."""
+    """Describe commits by their number and authors: "3 commits (a, b)"."""
     names = [name for name, _ in Counter(one.author for one in commits).most_common()]
     return (
         f"{len(commits):,} {'commit' if len(commits) == 1 else 'commits'} ({', '.join(names[:NAMED])}{', …' if len(names) > NAMED else ''})"

@@ -163,7 +163,8 @@ class AgentContext:
     def set_trust_level(self, level: str) -> TrustState:
         """Choose how certain a memory must be to be shown to agents unasked.
 
-        The levels are cautious, standard, confident, autonomous, and auto, which derives the level from corrections in past sessions.
+        The levels are cautious, standard, confident, autonomous and auto. With auto, graphmem derives the level from corrections in past
+        sessions.
 
         Raises:
             BadInputError: the level is unknown.

@@ -38,9 +38,9 @@ _PARAMETER: Final = re.compile(r"\{[^{}]*\}|<[^<>]*>|(?<=/):\w+")
 
 @dataclass(eq=False, repr=False)
 class ContractQuestions:
-    """Finds contracts between programs, such as routes and their clients.
+    """Finds contracts between programs, such as a route and its clients.
 
-    The class also finds the contracts that a change breaks.
+    The class also finds contracts that a change of the code breaks.
     """
 
     graph: GraphSource
@@ -86,7 +86,7 @@ class ContractQuestions:
         route, the result has the clients of the route.
 
         Args:
-            reached: the ids of the symbols, each with the confidence of the path by which it was found.
+            reached: the ids of the symbols, each with the confidence of the path of edges by which the symbol was found.
             dependents: True for code that uses contracts of the symbols; False for code whose contracts the symbols use.
 
         Returns:

@@ -99,7 +99,7 @@ class Semantics:
         return Kept.load(self._file, self._key if self._file is not None else "", self.view)
 
     def _saved_of(self, made: Modules) -> bool:
-        """Whether the saved results still apply to the modules in `made`.
+        """Whether results saved on disk still apply to the modules in `made`.
 
         The saved results apply if they were derived from modules with the same ids, names and files.
         """
@@ -182,10 +182,10 @@ class Semantics:
         return together(changes)
 
     def _keep(self, made: Modules) -> None:
-        """Store the modules in the database, to reuse their names and ids later.
+        """Store the modules in the database, so that names and ids can be reused.
 
-        After the next change of the graph, similar modules get the same names and ids. Nothing is stored if the graph has changed since
-        `made` was derived.
+        When the graph has changed, modules that are similar to stored ones get the names and ids of these. Nothing is stored if the graph
+        has changed since `made` was derived.
         """
         if self._store.generation() != self.view.generation:
             return
@@ -322,7 +322,7 @@ class Semantics:
     def _mentions(self, names: set[str]) -> Mentions:
         """Count how often given names occur in the indexed code and texts.
 
-        Prefixes of computed names are counted, too: f"visit_{kind}" gives "visit_".
+        Beginnings of computed names in the code are also returned: f"visit_{kind}" gives "visit_".
         """
         code, prose = Counter[str](), Counter[str]()
         beginnings: set[str] = set()

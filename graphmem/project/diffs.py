@@ -34,7 +34,7 @@ class Diff(NamedTuple):
 def of_text(root: Path, text: str) -> Diff:
     """Read a unified diff, and find the symbols that it changes.
 
-    The working tree may be in the state before or after the diff. The other state of each file is computed from the diff.
+    The working tree may contain the files as they are before or after the diff. The other version of each file is computed from the diff.
 
     Raises:
         BadInputError: the text is not a diff, or the working tree has neither version of a file.

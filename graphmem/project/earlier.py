@@ -53,7 +53,7 @@ class EarlierGraphs:
             as_of: a time in ISO 8601 (UTC if it has no zone), or a Git revision.
 
         Raises:
-            BadInputError: the graph is not kept, or `as_of` is neither a time nor a revision.
+            BadInputError: the changes that lead back to that state are not stored, or `as_of` is neither a time nor a revision.
             GitError: Git is not installed or fails.
         """
         view = self.graph.committed_view()
@@ -170,8 +170,8 @@ def _undone(undo: Undo, files: dict[str, str], path_of: dict[str, str]) -> set[s
 def _comparable(wanted: Mapping[str, str], files: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
     """Return the paths to compare between a graph and a commit.
 
-    These are the paths of `wanted` that `files` or `now` contains, and those in a language that graphmem indexes. A picture, for example,
-    is never indexed, so it is left out.
+    A path of `wanted` is returned if `files` or `now` contains it, or if graphmem indexes the language of the file. Other files, such as
+    pictures, are never indexed, so their paths are left out.
 
     Args:
         wanted: content hashes in the commit, by path, of files that differ from the newest graph or the working tree.
@@ -189,7 +189,7 @@ def _time(text: str) -> datetime:
 def _since(states: Sequence[Kept]) -> str:
     """Return how far back states are kept, as the end of an error message.
 
-    For example, "states since 2026-05-04T12:00:00Z are kept".
+    An example is "states since 2026-05-04T12:00:00Z are kept".
     """
     return f"states since {states[-1].indexed_at} are kept" if states else "no earlier state is kept yet, only that of the last index run"
 

@@ -1,4 +1,4 @@
-"""List the edges between two symbols or files, with their places."""
+"""List the edges between two symbols or files, with the lines in the text."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class EdgeQuestions:
         """Map edges to the ranges of text where their targets are named.
 
         `rows` are the numbers of the edges in `view`. The second result has the paths of files that changed since the index run. A range
-        must name the target of the edge. It must also be on a line of the edge, or inside the definition from which the edge starts. The
-        definition counts because a call may begin some lines above the name.
+        belongs to an edge if it names the edge's target, and is on a line of the edge or inside the definition from which the edge starts.
+        The whole definition counts, because the line of a call may be some lines above the name.
         """
         found: dict[int, list[TextRange]] = defaultdict(list)
         stale = []

@@ -1,6 +1,6 @@
 """Advice for an agent that is about to edit: what the edit affects.
 
-Everything comes from data in memory. A graph or history that is not loaded is left out, because an agent waits for the answer.
+An agent waits for the answer, so only data in memory is used. A graph or history that is not loaded is left out.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class EditAdvice:
         return file is not None and file.is_file()
 
     def _with_code(self, found: tuple[Dependent, ...]) -> tuple[Dependent, ...]:
-        """Add to each of the first `NAMED` dependents the line that uses the code."""
+        """Return dependents, the first `NAMED` with the line that uses the code."""
         return tuple(one._replace(code=self._line(one.path, one.line)) for one in found[:NAMED]) + found[NAMED:]
 
     def _line(self, path: str, number: int) -> str:

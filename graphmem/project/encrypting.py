@@ -45,7 +45,7 @@ class Encryption(NamedTuple):
 
 
 def encrypt(data_dir: Path, settings: Settings, key_file: Path | None, *, remove_copies: bool = False) -> Encryption:
-    """Encrypt every text of an index's memories with a key.
+    """Encrypt all texts of an index's memories; return the new state.
 
     Args:
         data_dir: the index directory, which no process may use.
@@ -94,7 +94,7 @@ def encrypt(data_dir: Path, settings: Settings, key_file: Path | None, *, remove
 
 
 def decrypt(data_dir: Path, settings: Settings) -> Encryption:
-    """Decrypt every text of an index's memories.
+    """Decrypt all texts of an index's memories; return the new state.
 
     The memories are written again as plain text.
 

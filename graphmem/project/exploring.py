@@ -148,7 +148,7 @@ class Pictures:
 
 
 def _plan(here: Semantics, roles: set[str]) -> Plan:
-    """Return which modules the map shows, and in which row each is drawn.
+    """Return which modules the map shows, and the row of each on the map.
 
     Only modules with files of the given roles are shown. A module is drawn above the modules that it depends on; the modules of a cycle
     share a row. Dependencies of tests are ignored, because tests may use everything. Modules that hold only tests are drawn on top, and

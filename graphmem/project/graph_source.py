@@ -128,7 +128,7 @@ class GraphSource:
     def committed_view(self) -> GraphView:
         """The newest graph, after waiting until it is committed to the database.
 
-        Answers may contain an edit shortly before the edit is in the database.
+        The method `view` may return a graph shortly before it is in the database.
 
         Raises:
             NotIndexedError: no run has finished yet.
@@ -167,7 +167,7 @@ class GraphSource:
     def from_root(self, given: Iterable[str] | None) -> tuple[str, ...]:
         """Convert file URIs and absolute paths to paths from the root.
 
-        `given` has the values; None gives (). A value that is not a string stays unchanged; a later check refuses it.
+        `given` has the values; None gives (). A value that is not a string is returned unchanged, because a later check refuses it.
         """
         root = self.root_path
         return tuple(in_project(one, root) if isinstance(one, str) else one for one in given or ())
@@ -175,7 +175,8 @@ class GraphSource:
     def _empty(self) -> NotIndexedError:
         """Return the error for an index without a graph.
 
-        The message mentions a database that was damaged and therefore quarantined (renamed), if there is one.
+        If a damaged database was quarantined (renamed), the message says so. If the graph comes from another server and cannot be read, the
+        message is the reason.
         """
         why = f" ({'; '.join(self.store.notes)})" if self.store.notes else ""
         if self.store.feed is not None and self.store.feed.note:

@@ -157,9 +157,9 @@ class Doctor:
 
 
 def _known_calls(view: GraphView) -> list[dict[str, Any]]:
-    """Return the share of calls that graphmem finds, for each language.
+    """Return which share of all calls graphmem finds, for each language.
 
-    There is one dict for each language of the project. The shares were measured on benchmarks, not on the project. The value of `sentence`
-    is a sentence that states the share.
+    There is one dict for each language of the project. The shares were measured on benchmarks, not on the project. The key `sentence` has
+    the share as a sentence.
     """
     return [{**row._asdict(), "sentence": row.sentence} for row in known_calls(view.arrays.paths.language.unique().to_pylist())]

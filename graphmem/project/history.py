@@ -169,8 +169,8 @@ class CoAccess:
 
         Args:
             files: the given files.
-            share: of the small changes of the given files, the minimum share (0 to 1) that also touches a returned file. A small change
-                touches few files; see `coaccess.Evidence.focus`.
+            share: a file is returned if at least this share (0 to 1) of the small changes of the given files also touched it. A small
+                change touches few files; see `coaccess.Evidence.focus`.
             among: called with a path; returns whether the path may be in the result.
         """
         try:

@@ -82,7 +82,7 @@ class Hovers:
 
 
 def _related(view: GraphView, node: int, relation: str, limit: int, *, tests: bool) -> tuple[list[SymbolInfo], int]:
-    """Return the symbols that use `node`, and how many there are in total.
+    """Return some of the symbols that use `node`, and the number of all.
 
     At most `limit` symbols are returned. `relation` selects the kind of use, such as "callers". If `tests` is true, only tests are
     returned, otherwise only code that is not a test. Symbols with a TESTS edge come first. The others follow, the most confident first.

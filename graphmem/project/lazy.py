@@ -29,7 +29,7 @@ class Lazy(Generic[T]):
 
     @property
     def is_made(self) -> bool:
-        """Whether the value was already computed; the first request does."""
+        """Whether the value was already made, because it was requested before."""
         return bool(self._made)
 
     def end(self, close: Callable[[T], object]) -> None:

@@ -73,8 +73,8 @@ class SessionLearning:
     def learn_from(self, record: SessionRecord | Mapping[str, Any], unit: str | None = None) -> Receipt:
         """Make memories from an ended session, or from a finished task in it.
 
-        A finding is a pattern in the session's events. The receipt lists which findings became memories, and why the others did not.
-        Learning from the same session or task again changes nothing.
+        A finding is a pattern in the session's events. The receipt lists which findings became memories, and why the others did not. A
+        second call for the same session or task changes nothing.
 
         Args:
             record: the session's record, or the result of `observe.model.as_json` for it.
@@ -290,9 +290,9 @@ class SessionLearning:
             summaries.write(self.data_dir / summaries.FOLDER, ledger.summary(record.info.id) or summaries.summarised(record))
 
     def _experienced(self, record: SessionRecord, ledger: Ledger) -> None:
-        """Count an ended session towards the trust in memories, once.
+        """Take an ended session into account for the trust level, once.
 
-        The trust level says how certain a memory must be to be shown without a request. Past sessions determine it.
+        The trust level says how certain a memory must be to be shown without a request. It is derived from past sessions.
         """
         if ledger.claim("experience", record.info.id, self.book.clock.now()):
             self.session_over(record.info.id, len(record.injected))

@@ -55,7 +55,7 @@ MAX_REASON: Final = 200  # characters of an agent's sentence that doubts a memor
 class Memories:
     """Stores, reads and maintains memories.
 
-    An id argument is a full id, a short id, or a prefix that only one memory's id has.
+    As an id, the methods accept a full id, a short id, or a prefix that only one memory's id has.
     """
 
     book: MemoryRepository
@@ -176,7 +176,7 @@ class Memories:
     def update_memory(self, id: str, *, actor: str = "", **changes: Unpack[MemoryChanges]) -> MemoryInfo:  # noqa: A002
         """Change fields of a memory; `memory.update.FIELDS` names them.
 
-        Changed content makes a new version; the old version stays.
+        Changed content makes a new version; the old version stays. Returns the changed memory.
 
         Raises:
             MemoryNotFoundError, BadInputError, SecretError.
@@ -199,11 +199,11 @@ class Memories:
         return (changing.pin if on else changing.unpin)(self.book, id, actor=actor)
 
     def unpin(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
-        """Turn a pinned memory back into an ordinary confirmed one."""
+        """Turn a pinned memory into an ordinary confirmed one; return the memory."""
         return self.pin(id, on=False, actor=actor)
 
     def verify(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
-        """Mark a memory as confirmed by a person.
+        """Mark a memory as confirmed by a person; return the memory.
 
         The memory leaves the review queue. From now on, its links refer to the current version of the linked code, so the code counts as
         unchanged.
@@ -312,7 +312,7 @@ class Memories:
     def scan_secrets(self, dry_run: bool = True, actor: str = "") -> ScanAnswer:
         """Look for secrets in everything stored, including files and backups.
 
-        Without `dry_run`, found secrets are removed from the graph, the journal and the files.
+        Returns what was found. Without `dry_run`, found secrets are also removed from the graph, the journal and the files.
         """
         from graphmem.security.scanning import scan_files
 
@@ -320,10 +320,10 @@ class Memories:
         return replace(found, files=scan_files(self.data_dir, clean=not dry_run))
 
     def delete_all(self, confirm: str, actor: str = "") -> DeleteAnswer:
-        """Delete every memory, session and journal permanently.
+        """Delete all memories, sessions and journals of the project permanently.
 
         Args:
-            confirm: the project's name, as `project()` gives it.
+            confirm: the project's name, as `project()` returns it, so that nobody calls this by mistake.
             actor: name of the caller, for the audit.
 
         Raises:

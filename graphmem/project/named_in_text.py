@@ -48,8 +48,9 @@ class NamedInText:
     def cause(self, names: Sequence[str]) -> Cause | None:
         """Return a note with the places in text that have one of `names`.
 
-        `names` are names of symbols. Names that are also ordinary words, and names in more than `MAX_PLACES` places, are left out. The
-        result is None if no place is found, or while the index of words is being built.
+        `names` are names of symbols. Methods that are called on the value of a library's function count as places, too. Names that are also
+        ordinary words, and names in more than `MAX_PLACES` places, are left out. The result is None if no place is found, or while the
+        index of words is being built.
         """
         snapshot = self.projections.snapshot()
         view, words = snapshot.graph, snapshot.words

@@ -196,7 +196,7 @@ class Overlaid(NamedTuple):
 
     Attributes:
         log: path of the log of the main branch's change history.
-        elsewhere: called with the id of a memory; returns the names of other branches that have the code which the memory is linked to.
+        elsewhere: called with the id of a memory; returns the names of other branches that have the code to which the memory is linked.
         made: the branch's graph and index of words, if they were derived from those of the main branch. None if the branch must build both
             from its own rows.
     """
@@ -214,7 +214,7 @@ def wired(
     patience_s: float = PATIENCE_S,
     main: Overlaid | None = None,
 ) -> Parts:
-    """Create every part of a project, each one after the parts that it needs.
+    """Create and return the parts of a project, in the order of their needs.
 
     A part is an object that implements some operations, such as search.
 

@@ -168,7 +168,7 @@ class Overlays:
         return difference(old, new, external_uses(view, ends))
 
     def judging(self, own: Mapping[str, str]) -> Judging:
-        """Return whether code that memories link to is the same on a branch.
+        """Compute, for a branch, the state of the code that memories link to.
 
         On the branch, the code may be unchanged, moved, changed or missing. `own` maps each path in which the branch differs from the main
         branch to a digest (hash) of the file's rows on the branch.
@@ -190,7 +190,7 @@ class Overlays:
     # ---- opening
 
     def prepare(self, key: BranchKey) -> tuple[Path, OverlayStore]:
-        """Create the directory and the store for opening a branch.
+        """Create and return the directory and the store for opening a branch.
 
         The caller must hold the lock `runs.turn` until after its call of `attach`.
 
@@ -253,7 +253,7 @@ class Overlays:
     def follow_memories(self, key: BranchKey) -> None:
         """Make an open branch show the newest memories of the main branch.
 
-        Nothing happens if the branch is not open, or if it already shows them.
+        Nothing happens if the branch is not open, or if it already shows the newest memories.
         """
         overlay = self._live.get(key)
         if overlay is None or self.runs.projections.memories().generation == overlay.seen:
@@ -300,7 +300,7 @@ class Overlays:
     def _adopt_links(self) -> None:
         """Move stored links of memories from branches to the main branch.
 
-        When the main branch gets code that only a branch had before, it gets the links to this code, too.
+        When the main branch gets code that only a branch had before, the main branch also gets the links to this code.
         """
         view = self.runs.projections.graph()
         there = [one for _, one in self.branches.links() if one.target in view.index_of]

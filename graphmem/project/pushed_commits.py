@@ -1,7 +1,7 @@
 """The commits of a pushed project, which the server cannot read from Git.
 
 A push sends the commits that the server lacks: time, paths, and a hash of the author. So the server knows which files change together and
-how often. Commits of several clones and branches add up.
+how often. The server keeps the commits of all clones and branches.
 """
 
 from __future__ import annotations

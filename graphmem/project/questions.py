@@ -89,7 +89,7 @@ class ImpactQuestions:
         return self._beside(view, report, nodes)
 
     def _beside(self, view: GraphView, report: ImpactReport, targets: Sequence[int]) -> ImpactReport:
-        """Add memories and code of other projects to an impact report.
+        """Return an impact report with memories and code of other projects added.
 
         The added memories are about the code in the report. The added code of other projects shares contracts (such as routes) with the
         code in the report.
@@ -227,8 +227,8 @@ def _users_of_added(view: GraphView, runs: Runs, added: list[int]) -> tuple[list
     """Return the users of added methods, and test runs that are still valid.
 
     `runs` were recorded before the methods in `added` existed, so no run shows an added method. But a test that ran a user of an added
-    method may now run the added method. Users are functions outside tests with an edge to an added method; the first result has them as
-    graph nodes. The second result is `runs` without the tests that have an edge to an added method themselves.
+    method may now run the added method. A user is a function outside tests with an edge to an added method; the first result has the users
+    as graph nodes. The second result is `runs`, in which the runs of tests with an edge to an added method no longer count as valid.
     """
     users: list[int] = []
     cases: set[str] = set()
@@ -243,7 +243,7 @@ def _users_of_added(view: GraphView, runs: Runs, added: list[int]) -> tuple[list
 
 
 def _info(view: GraphView, project: str, change: diffing.DefinitionChange) -> SymbolInfo:
-    """Describe a symbol that a diff changes.
+    """Return a description of a symbol that a diff changes.
 
     The information comes from the graph, or from the diff if the graph lacks the symbol.
     """

@@ -112,7 +112,7 @@ def reasons(question: str, found: Sequence[SearchHit], search: Callable[..., Sea
 
 
 def _varied(some: Iterable[Reason]) -> Iterator[Reason]:
-    """Leave out reasons with the same text, and too many of the same kind.
+    """Yield reasons without repeated texts, and not too many of one kind.
 
     Reasons of one kind have the same source, such as commits. At most `_EACH` reasons of a kind are yielded.
     """
@@ -138,9 +138,9 @@ def _wanted(question: str) -> dict[str, str]:
 def _ranked(reason: Reason, text: str, wanted: dict[str, str], extra: float = 0.0) -> tuple[float, Reason]:
     """Return a score for a passage, and the passage with `states` set.
 
-    The score is the number of the question's words in the passage, plus `extra`, plus 1 if the passage has a word such as "because". For a
-    passage without any word of the question, the score is `extra`. `states` is True if the passage has such a word and enough words of the
-    question, which means that it gives a reason.
+    The score is the number of the question's words in the passage and its title, plus `extra`, plus 1 if the passage has a word such as
+    "because". For a passage without any word of the question, the score is `extra`. `states` means that the passage gives a reason. It is
+    True if the passage has a word such as "because" and enough words of the question.
 
     Args:
         reason: the passage with its title and place.
@@ -254,7 +254,7 @@ def _commits(root: Path, wanted: dict[str, str], code: Sequence[SearchHit]) -> t
 
 
 def _told_apart(qualname: str) -> str:
-    """Return the last name in a qualified name that is not like `__init__`."""
+    """Return the last part of a dotted name that does not begin with "__"."""
     parts = qualname.split(".")
     return next((part for part in reversed(parts) if not part.startswith("__")), parts[-1])
 

@@ -49,7 +49,7 @@ _WRONG: Final = (KeyError, TypeError, ValueError, AttributeError, pa.ArrowInvali
 class Held(TypedDict):
     """The state of a project on a server, as JSON, before a push.
 
-    A push sends only what the server lacks.
+    The client reads this state, so that the push sends only what the server lacks.
     """
 
     format: int
@@ -98,7 +98,7 @@ class Receiving:
     overlays: Overlays
 
     def held(self, branch: str = "", who: Pusher = Pusher()) -> Held:  # noqa: B008 - immutable
-        """Return what the server has of a project, so that a push sends only more.
+        """Return what the server has of a project; a push sends only the rest.
 
         The result has the project's name, the counter of changes of the graph, and a hash of the commits. It also has a digest (hash of the
         rows) for each file. If anything but a push has changed the graph, the digests are missing, and the client must send all files.
@@ -170,7 +170,7 @@ class Receiving:
         `body` is a packed part from `pushed_commits.lacking`. The result has the number of new commits as `added`.
 
         Raises:
-            BadInputError: a commit is invalid; none of the body is kept.
+            BadInputError: a commit is invalid; no commit of the body is stored.
             HistoryError: the history cannot be written.
         """
         try:

@@ -185,7 +185,7 @@ class IndexRuns:
         self.following.start(self.graph.root, self.indexers.options, self)
 
     def follow(self, paths: Collection[str] | None) -> None:
-        """Index the changed files that a watcher reports, or all files.
+        """Index the changed files that the watcher of files reports, or all files.
 
         `paths` are the changed files; None stands for all files.
 
@@ -255,7 +255,7 @@ class IndexRuns:
         return {path.rpartition("/")[0] for path in view.paths} if view is not None else set()
 
     def resume_vectors(self) -> bool:
-        """Resume computing vectors if a full disk or similar had stopped it.
+        """Resume computing vectors after a failure such as a full disk.
 
         Returns True if the computation had stopped and is resumed.
         """

@@ -95,7 +95,7 @@ class SearchQuestions:
         only modules and flows. The scores of the added hits are multiplied by the best score of the other hits.
 
         Returns:
-            All hits, best first; and a dict from "modules" or "flows" to the reason why these are missing.
+            All hits, best first, and a dict. If modules or flows are missing, the dict maps "modules" or "flows" to the reason.
         """
         asked = request.kinds & SYSTEM_KINDS
         if (request.kinds and not asked) or request.types or request.within or request.as_of is not None or not self._is_indexed:

@@ -44,8 +44,8 @@ class Seeding:
     def refresh(self, root: Path) -> None:
         """Update the memories from files (seeds) to match the indexed files.
 
-        If a file no longer has the sentence of a seed, the seed is removed. A seed that was confirmed, verified or pinned is not removed. A
-        seed that a person deleted is not made again. A seed that a person changed keeps that change.
+        If a file no longer has the sentence of a seed, the seed is removed, unless it was confirmed, verified or pinned. A seed that a
+        person deleted is not made again. A seed that a person changed keeps that change.
         """
         if not self.settings.seeds:
             return

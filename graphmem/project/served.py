@@ -39,7 +39,7 @@ MOST_PROJECTS: Final = 50  # that one impact question reaches
 
 
 class Askable(NamedTuple):
-    """The operations `search` and `impact` of one project of several.
+    """The operations `search` and `impact` of one of several projects.
 
     Functions that combine the answers of several projects call these operations.
     """

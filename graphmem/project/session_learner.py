@@ -44,7 +44,7 @@ class BookClock:
 
 
 def observer_of(folder: Path, graph: GraphSource, book: MemoryRepository) -> Lazy[Observer]:
-    """Create the observer of a project's agent sessions.
+    """Return the observer of a project's agent sessions, created when needed.
 
     Args:
         folder: the directory of the sessions' files.
@@ -79,7 +79,8 @@ class SessionLearner:
         Learning runs in the background.
 
         Returns:
-            Ids of the sessions that are ready to be learnt from. For a group of sessions, this is one id, and only when none of them runs.
+            Ids of the sessions from which graphmem can learn now. A group of sessions has one id, which is returned only when no session of
+            the group is running.
 
         Raises:
             BadInputError: `hours` is negative.

@@ -49,8 +49,8 @@ class SessionMemories:
     def tell(self, session: str, ids: Sequence[str], used: bool) -> None:
         """Record that a session was shown memories, or that it used memories.
 
-        `ids` are the memories. If `used` is true, their use is recorded. If `used` is false, the fact that they were shown is recorded. If
-        `session` is "", the use of each memory is recorded for every session that was shown this memory.
+        `ids` are the memories. If `used` is true, their use is recorded. Otherwise, the fact that they were shown is recorded. If `used` is
+        true and `session` is "", the use of each memory is recorded for every session that was shown this memory.
         """
         if not used:
             self.tell_shown(session, ids, "")

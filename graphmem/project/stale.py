@@ -36,8 +36,8 @@ class StaleFiles:
 
         Args:
             paths: paths of the files, from the root, with '/'.
-            moment: None for a change that happens now. For a change that an index run finds, pass the result of `now` before the run. The
-                call of `settle` after the run then unmarks the files.
+            moment: None for a change that happens now. For a change that an index run finds, the result of `now` before the run, so that
+                `settle` after the run unmarks the files.
         """
         with self._lock:
             if moment is None:
@@ -64,5 +64,5 @@ class StaleFiles:
             self._paths = sorted(self._marks)
 
     def paths(self) -> list[str]:
-        """The files marked as changed, in ascending order of their paths."""
+        """The paths of the files marked as changed, in ascending order."""
         return self._paths

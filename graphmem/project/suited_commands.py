@@ -1,7 +1,7 @@
 """Find the command that answers a question better than a search does.
 
-A search finds text that looks like the question. Questions about callers, dependents, cycles and commits are answered from the graph, each
-by a command.
+A search finds text that is similar to the question. Questions about callers, dependents, cycles and commits have exact answers in the
+graph. For each of them there is a command.
 """
 
 from __future__ import annotations

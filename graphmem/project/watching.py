@@ -1,8 +1,8 @@
 """Follow the files of a served tree: mark changes stale, then index them.
 
 One thread listens and marks changed files. Another thread waits until nothing has happened for half a second, then indexes all pending
-changes in one run. So a branch switch or a rebase causes only one run. After an edit of one or two files, the wait is shorter. Writing a
-new file and renaming it, as some editors do to save, counts as one edit. Only folders that can hold indexable files are watched.
+changes in one run. So a branch switch or a rebase causes only one run. After an edit of one or two files, the wait is shorter. Some editors
+save a file by writing a new file and renaming it; this counts as one edit. Only folders that can hold indexable files are watched.
 """
 # os.path on plain strings, as in discovery.
 # ruff: noqa: PTH110, PTH112, PTH114, PTH116, PTH118

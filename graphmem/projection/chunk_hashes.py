@@ -1,4 +1,4 @@
-"""Track which chunks (pieces of files) have a vector, and which are next."""
+"""Track which chunks (pieces of files) have a vector, and sort the others."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _CODE, _TEXT, _TEST = range(3)  # the order in which chunks get vectors
 
 
 class ChunkHashes:
-    """Counts the chunks (pieces of files) with each hash of their text.
+    """Counts, for each text hash, the chunks (pieces of files) that have it.
 
-    A vector is stored under the hash of its text. So the counts show which vectors are in use, and how many chunks have a vector.
+    A chunk's vector is stored under the hash of the chunk's text. So the counts show which vectors are in use, and how many chunks have a
+    vector.
     """
 
     def __init__(self, hashes: Iterable[str]) -> None:

@@ -145,7 +145,7 @@ class GraphNames(GraphNodes):
         return 1 + sum((int(self.start_line[one]), one) < place for one in same)
 
     def names(self) -> Iterable[str]:
-        """Return the distinct last parts of all names, for suggestions of names.
+        """Return the distinct last parts of all names, to suggest similar names.
 
         For example, the last part of `Session.get` is `get`.
         """

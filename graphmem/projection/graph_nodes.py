@@ -130,7 +130,10 @@ class GraphNodes:
         return str(self.entry_points[i].as_py())
 
     def body_hash(self, i: int) -> str:
-        """Return the hash of a symbol's code, which ignores its layout, or ""."""
+        """Return the hash of a symbol's code, or "".
+
+        The layout of the code, such as its indentation, does not change the hash.
+        """
         return str(self.arrays.nodes.body_hash[i].as_py())
 
     @cached_property

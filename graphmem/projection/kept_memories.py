@@ -60,7 +60,10 @@ class KeptMemories:
         self.learning = threading.RLock()
 
     def load(self) -> None:
-        """Load the saved index of memories, or build it; then wake its readers."""
+        """Load the saved index of memories, or build it.
+
+        Threads that wait for the index continue then.
+        """
         with self.learning:
             self._bring()
         self.settled.set()
@@ -103,9 +106,9 @@ class KeptMemories:
             index.patch(delta, vectors, generation)
 
     def release(self) -> bool:
-        """Save the index of memories and free its memory; return whether it was.
+        """Save the index of memories and free its memory.
 
-        If the index cannot be saved, the index stays, and only its caches are released.
+        If the index cannot be saved, the index stays, and only its caches are released. Returns whether the index was released.
         """
         with self.learning:
             index = self.index

@@ -111,7 +111,7 @@ class Loading:
             self._tried = time.monotonic()
 
     def _work(self) -> None:
-        """Run the background thread: load, save when idle, rebuild damaged words."""
+        """Run the background thread, which loads, saves and rebuilds the copies."""
         while True:
             try:
                 job = self._jobs.get(timeout=_IDLE_SECONDS if self._unsaved else None)
@@ -199,7 +199,7 @@ class Loading:
     def _built_words(self, generation: int, *, elsewhere: bool) -> tuple[WordIndex, int]:
         """Build the word index from the chunks (pieces of files) in the database.
 
-        The second result is the generation of the database after the last chunk was read: the number of its last change.
+        The second result is the generation of the database (number of its last change) after the last chunk was read.
         """
         read: list[int] = []
 

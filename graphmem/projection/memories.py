@@ -24,8 +24,8 @@ from graphmem.store.base import Knowledge
 class MemoryIndex(MemorySearch, MemoryMoments):
     """An in-memory index of all memories with their sessions and links.
 
-    Thread-safe: no method sees a half-applied patch. Inside `projection.sight.seeing`, readers see only the memories that the caller may
-    see. Writers see all.
+    Thread-safe, because no method sees a half-applied patch. Inside `projection.sight.seeing`, methods that read return only the memories
+    that the caller may see. Methods that write see all memories.
 
     Args:
         generation: the database's counter of changes of memories, as it was when the memories were read.
@@ -165,7 +165,7 @@ class MemoryIndex(MemorySearch, MemoryMoments):
             return int((live & self._vectors.present[: len(live)]).sum()), int(live.sum())
 
     def without_vector_in(self, have: Collection[str]) -> dict[str, str]:
-        """Return the text hashes of memories that are not in the set `have`.
+        """Return the text hashes of memories, without the hashes in `have`.
 
         The result maps each hash to the id of one memory with this text. Superseded and deprecated memories are left out.
         """

@@ -32,7 +32,7 @@ class Found(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """The words of a query that each of several memories contains.
+    """For each of several memories, the words of a query that it contains.
 
     Words with the same stem, such as `index` and `indexes`, count as the same word.
     """
@@ -66,7 +66,7 @@ class MemorySearch(MemorySlots):
             return self._best(rows[cosines >= min_cosine], cosines[cosines >= min_cosine], limit)
 
     def cosines(self, vector: F32, ids: Iterable[str]) -> dict[str, float]:
-        """Return the cosine between `vector` and the vector of each memory.
+        """Return the cosine between `vector` and the vector of each given memory.
 
         Unknown memories, and memories without a vector, are left out.
         """
@@ -144,7 +144,7 @@ class MemorySearch(MemorySlots):
             return found._replace(score=score)
 
     def echoes(self, best: Mapping[str, float], without: Sequence[str], ids: Iterable[str]) -> dict[str, float]:
-        """Score memories by the rare words that they share with the best hits.
+        """Return a score for memories that share rare words with the best hits.
 
         Memories without such words are left out.
 

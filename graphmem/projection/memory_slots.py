@@ -53,7 +53,7 @@ class MemorySlots(MemoryLinks):
     def reading(self) -> AbstractContextManager[bool]:
         """Return a lock; while a caller holds it, no memory changes.
 
-        A caller holds it for several reads that must agree with each other.
+        A caller holds the lock during several reads that must see the same state.
         """
         return self._lock
 

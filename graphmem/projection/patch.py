@@ -161,7 +161,7 @@ class Merge:
 
 
 class Patched(NamedTuple):
-    """A code graph after a change, with the plans that merged its rows."""
+    """A code graph after a change, with the plans (`Merge`) for its rows."""
 
     arrays: GraphArrays
     nodes: Merge

@@ -1,7 +1,8 @@
 """Cache how the lines of chunks are divided among symbols.
 
-A search divides the lines of each chunk that it finds among the symbols of the file (`search.units`). A chunk divided like this is called a
-piece. A piece depends only on the chunk and on the file's symbols. So later searches reuse it until the file changes.
+A chunk is a piece of a file's text. A search divides the lines of each found chunk among the symbols of the file (`search.units`). The
+result for one chunk is a `Piece`. A `Piece` depends only on the chunk and on the file's symbols. So later searches reuse it until the file
+changes.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class Pieces:
         self._lock = Lock()
 
     def __len__(self) -> int:
-        """Return the number of pieces in the cache."""
+        """Return the number of divided chunks in the cache."""
         return len(self._kept)
 
     def known(self, chunks: Iterable[str]) -> dict[str, Piece]:
@@ -105,6 +106,6 @@ class Pieces:
         return new
 
     def clear(self) -> None:
-        """Drop all pieces."""
+        """Drop all divided chunks."""
         with self._lock:
             self._kept, self._bytes = {}, 0

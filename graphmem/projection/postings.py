@@ -99,7 +99,7 @@ class Stemmer:
 class Postings:
     """An inverted index: finds the texts that contain a given stem.
 
-    Each text has a number, its slot, which the user of the index chose. Not thread-safe: the caller must hold a lock.
+    Each text has a number, its slot, which the caller of `add` chose. Not thread-safe: the caller must hold a lock.
     """
 
     def __init__(self) -> None:

@@ -3,8 +3,8 @@
 The copies, called projections, are the code graph, the word index, the vectors and the memories. A reader gets them as an immutable
 `snapshot()`, which does not change while newer ones are made. The graph is ready first (after a fraction of a second), then the words, then
 the vectors. If words, vectors or memories are not ready, the snapshot has None in their place, and the reason. The database is the source
-of truth: a copy that is missing, damaged or outdated is rebuilt from it. Only the graph is published before the commit of an edit, for
-readers who need nothing else.
+of truth: a copy that is missing, damaged or outdated is rebuilt from it. After an edit, readers who need only the graph get the new graph
+before the edit is committed. All other copies are updated after the commit.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class Projections(Loading):
     def note(self) -> str:
         """Return a sentence if the graph or the word index is missing, else "".
 
-        The call waits until the saved word index is opened. So a later call does not give another answer.
+        The call waits until the saved word index is opened, because an index that is about to be opened must not count as missing.
         """
         if self._graph is None:
             return f"the graph could not be read: {self._failure}" if self._failure else "the graph is being read"

@@ -1,8 +1,8 @@
 """Normalise texts for word search: indexed texts and queries alike.
 
 Identifiers are kept whole and also split (`getUserName` -> getusername get user name; `HTTPServer2` -> httpserver2 http server2; `x86_64`
--> x86_64 x86 64). Case is folded, digits are kept, and underscores at the ends are removed. Scripts written without spaces become
-overlapping pairs. The result is words separated by spaces.
+-> x86_64 x86 64). Case is folded, digits are kept, and underscores at the ends are removed. Text in a script without spaces, such as
+Chinese, is split into overlapping pairs of characters. The result is words separated by spaces.
 """
 
 from __future__ import annotations

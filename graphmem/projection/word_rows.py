@@ -68,7 +68,7 @@ def complete_tables(db: sqlite3.Connection, generation: int) -> None:
 
 
 def set_meta(db: sqlite3.Connection, generation: int) -> None:
-    """Store the graph's change number and the format beside the words."""
+    """Store the graph's change number and the format number beside the words."""
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", [("generation", str(generation)), ("format", str(FORMAT))])
 
 

@@ -1,6 +1,7 @@
 """BM25 scores of words, cached until the word index changes.
 
-FTS5 adds up the scores of the words of a query. So the scores of each word are read once and reused in the next query.
+The score of a chunk for a query is the sum of its scores for the words of the query. So the scores of each word are read once and reused in
+the next query.
 """
 
 from __future__ import annotations

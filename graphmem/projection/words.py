@@ -46,7 +46,7 @@ _GUESSES: Final = 3  # unknown words of one query for which similar ones are sea
 
 
 class WordAnswer(NamedTuple):
-    """Hits of a word search, best first, with counts of the query's words.
+    """The hits of a word search, best first, and counts of the query's words.
 
     The answer also lists words of the query that were replaced or left out.
     """

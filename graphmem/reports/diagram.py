@@ -1,4 +1,4 @@
-"""Diagrams of modules or dependents as DOT, Mermaid, GraphML or JSON.
+"""Make diagrams of modules or dependents: DOT, Mermaid, GraphML or JSON.
 
 The module `reports.svg` writes SVG.
 """
@@ -136,7 +136,7 @@ def of_impact(up: ImpactReport, down: ImpactReport, title: str) -> Diagram:
 
 
 def dot(view: Diagram) -> str:
-    """Write a diagram in Graphviz's language DOT."""
+    """Return a diagram in Graphviz's language DOT."""
     out = [f"digraph {quoted(view.title)} {{", '  rankdir="TB";', '  node [shape="box", style="rounded", fontname="sans-serif"];']
     out += [f"  {quoted(one.id)} [label={quoted(one.title)}, tooltip={quoted(one.hint)}];" for one in view.boxes]
     for one in view.lines:
@@ -146,7 +146,7 @@ def dot(view: Diagram) -> str:
 
 
 def mermaid(view: Diagram) -> str:
-    """Write a diagram as Mermaid, which Markdown renderers draw."""
+    """Return a diagram as Mermaid, which Markdown renderers draw."""
     number = {one.id: f"n{i}" for i, one in enumerate(view.boxes)}
     out = ["flowchart TD"]
     out += [f'  {number[one.id]}["{_mermaid(one.title)}<br/>{_mermaid(one.detail)}"]' for one in view.boxes]
@@ -162,7 +162,7 @@ def mermaid(view: Diagram) -> str:
 
 
 def graphml(view: Diagram) -> str:
-    """Write a diagram as GraphML for networkx, yEd and Gephi."""
+    """Return a diagram as GraphML for networkx, yEd and Gephi."""
     out = [GRAPHML]
     for name, kind in (("title", "string"), ("detail", "string"), ("kind", "string"), ("heat", "double"), ("x", "double"), ("y", "double")):
         out.append(f'  <key id="{name}" for="node" attr.name="{name}" attr.type="{kind}"/>\n')
@@ -181,36 +181,36 @@ def graphml(view: Diagram) -> str:
 
 
 def as_json(view: Diagram) -> str:
-    """Write a diagram as JSON."""
+    """Return a diagram as JSON."""
     return inert_json(json.dumps(to_json(view), ensure_ascii=False, indent=1)) + "\n"
 
 
 def printable(text: str) -> str:
-    """Put a label on one line and remove characters that XML forbids."""
+    """Return a label on one line, without characters that XML forbids."""
     return inert(text).translate(_NO_XML)
 
 
 def xml(text: str) -> str:
-    """Escape text for the content of an XML element."""
+    """Return text escaped for the content of an XML element."""
     from xml.sax.saxutils import escape  # imports the client of HTTP, which most commands need not
 
     return escape(printable(text))
 
 
 def xml_attribute(text: str) -> str:
-    """Quote a printable text as the value of an XML attribute."""
+    """Return a printable text, quoted as the value of an XML attribute."""
     from xml.sax.saxutils import quoteattr
 
     return quoteattr(text)
 
 
 def quoted(text: str) -> str:
-    """Quote a name for Graphviz."""
+    """Return a name in quotes for Graphviz."""
     return '"' + inert(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _mermaid(text: str) -> str:
-    """Escape a string for a quoted label of Mermaid.
+    """Return a string escaped for a quoted label of Mermaid.
 
     Characters with a meaning in Mermaid are replaced by numeric codes.
     """

@@ -75,7 +75,7 @@ class Answers(Protocol):
 
 
 def report(project: Project, ask: Answers) -> str:
-    """Write the HTML report on a project.
+    """Return the HTML report on a project.
 
     The same index gives the same bytes.
     """

@@ -31,7 +31,7 @@ _SIGNS: Final = {"low": "🟢", "medium": "🟡", "high": "🟠", "critical": "�
 
 
 def why(hit: ImpactHit) -> str:
-    """Describe the last edge from a change to a symbol: `calls b (rule)`.
+    """Return the last edge from a change to a symbol, as `calls b (rule)`.
 
     Here, the symbol of `hit` calls `b`; "rule" is the rule by which the edge was found.
     """
@@ -44,7 +44,7 @@ def why(hit: ImpactHit) -> str:
 
 
 def markdown(review: Review) -> str:
-    """Write a review of a change as a Markdown comment with details folded.
+    """Return a review of a change as a Markdown comment with details folded.
 
     The comment has at most `MOST_LINES` lines.
     """
@@ -67,9 +67,10 @@ def markdown(review: Review) -> str:
 
 
 def _share(sizes: list[int], room: int) -> int:
-    """Return the maximum lines for each part, so that all fit into `room`.
+    """Return the largest number of lines that each part may have.
 
-    `sizes` are the lengths of the parts in lines. Lines that a short part does not need are divided among the longer parts.
+    All parts together then have at most `room` lines. `sizes` are the lengths of the parts in lines. Lines that a short part does not need
+    are divided among the longer parts.
     """
     for number, size in enumerate(sorted(sizes)):
         share = room // (len(sizes) - number)
@@ -172,7 +173,7 @@ def _code(text: str) -> str:
 
 
 def sarif(review: Review) -> str:
-    """Write a review of a change as a SARIF log of one run."""
+    """Return a review of a change as a SARIF log of one run."""
     results = [
         *(
             _result(
@@ -234,7 +235,7 @@ def _uri(path: str) -> str:
 
 
 def junit(review: Review) -> str:
-    """Write the tests that a review selects as a JUnit report.
+    """Return the tests that a review selects as a JUnit report.
 
     The report has one suite for each test runner, and no results, because nothing was run.
     """

@@ -40,7 +40,7 @@ STYLE: Final = """
 
 
 def svg(view: Diagram, *, style: bool = True) -> str:
-    """Write a diagram as one `<svg>` element.
+    """Return a diagram as one `<svg>` element.
 
     Args:
         view: the diagram, with positions.
@@ -111,7 +111,7 @@ def colour(heat: float) -> str:
 
 
 def _short(text: str, most: int) -> str:
-    """Cut a path at its start to at most `most` characters, marked with "…".
+    """Return a path cut at its start to at most `most` characters, after "…".
 
     The end of a path is kept, because it is more specific.
     """

@@ -225,10 +225,10 @@ def _deno(project: Project, place: Place) -> Named:
 
 
 def _titles(qualname: str) -> str:
-    """Return a test's full title as its runner prints it: titles with spaces.
+    """Return a test's full title as its runner prints it, without dots.
 
-    `qualname` is the name in the graph: titles joined by dots. It has `·` in place of each dot inside a title. For example, `cart.adds
-    item` gives `cart adds item`.
+    The titles of the test and of the groups around it are joined by spaces. `qualname` is the name in the graph, in which the titles are
+    joined by dots. A dot inside a title is written as `·`. For example, `cart.adds item` gives `cart adds item`.
     """
     return " ".join(part.replace("·", ".") for part in qualname.split(".")) if qualname else ""
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 
 class LazyModule:
-    """Takes the place of a module, and imports it at the first use of a name.
+    """A replacement of a module that imports the module at its first use.
 
     Args:
         name: full name of the module.
@@ -26,9 +26,10 @@ class LazyModule:
 
 
 def computed(function: str, *arguments: Any) -> Any:
-    """Call one compute function of Arrow without importing all of them.
+    """Call one compute function of Arrow without importing the others.
 
-    `function` is its name in Arrow, such as "equal". A method of an Arrow array that computes something would import all compute functions.
+    `function` is the name of the function in Arrow, such as "equal". A method of an Arrow array that computes something would import all
+    compute functions.
     """
     from pyarrow._compute import call_function
 

@@ -38,7 +38,8 @@ MISMATCH: Final = "the bytes of the file do not match its checksum; graphmem doe
 class Proof(Enum):
     """Result of comparing a file with its checksum: sound, open or damaged.
 
-    *Open* means that the file has no checksum: a process has it open, a crash left it, or an earlier version wrote it.
+    *Open* means that the file has no checksum. Then a process has the file open, the file was left by a crash, or an earlier version of
+    graphmem wrote it.
     """
 
     SOUND = "sound"  # each byte is what was there when it was closed

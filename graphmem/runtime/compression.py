@@ -20,7 +20,7 @@ _LEVEL: Final = 1  # of 0 to 3; as small as zlib's own first level
 def deflated(prefix: str, text: str, first: int, last: int) -> bytes:
     """Compress a chunk of source: the prefix that describes it, and its text.
 
-    The line numbers are removed from the prefix, so that moved code gives the same bytes. `inflated` restores them.
+    The line numbers are removed from the prefix, so that moved code gives the same bytes. `inflated` restores the line numbers.
 
     Args:
         prefix: description; may contain the line numbers.

@@ -22,10 +22,10 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def threads_ended(wait_s: float = WAIT_S) -> Iterator[None]:
-    """Wait after a `with` block for the daemon threads started inside it.
+    """Wait, after a `with` block, for the daemon threads started inside it.
 
-    If some are still running after `wait_s` seconds, the process ends at once with exit code 0. The log names these threads, and the
-    interpreter skips its shutdown. If the block raises an error, the function does not wait. Only graphmem's threads count.
+    Only graphmem's threads count. If some are still running after `wait_s` seconds, the log names them, and the process ends at once with
+    exit code 0. The interpreter then skips its shutdown. If the block raises an error, the function does not wait.
     """
     before = frozenset(threading.enumerate())
     yield

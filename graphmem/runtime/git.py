@@ -117,7 +117,8 @@ def is_no_repository(error: GitError) -> bool:
 def reason(stderr: bytes) -> str:
     """Return the line of Git's error output that states the cause.
 
-    It is the first line with a prefix such as `fatal:`, without the prefix, or else the first line. Other lines are advice and usage.
+    The result is the first line with a prefix such as `fatal:`, without the prefix. If no line has such a prefix, the first line is
+    returned. Other lines are advice and usage.
     """
     lines = [line.strip() for line in os.fsdecode(stderr).splitlines() if line.strip()]
     for prefix in _PREFIXES:

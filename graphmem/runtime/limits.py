@@ -32,9 +32,9 @@ _MEMORY_LIMITS: Final[tuple[tuple[Limit, str, str], ...]] = (
 
 
 class _Kind(NamedTuple):
-    """Error numbers and messages of systems that lack one resource.
+    """The ways in which a system reports that one resource is used up.
 
-    A resource is, for example, memory or disk space.
+    A resource is, for example, memory or disk space. It is recognised by error numbers and by words in messages.
     """
 
     name: str
@@ -90,9 +90,7 @@ def free_address_space() -> int | None:
 def be_frugal() -> None:
     """Use fewer heaps and threads if address space is short.
 
-    Call this before libraries are loaded.
-
-    Each further heap reserves 64 MiB, each further thread 8 MiB.
+    Call this before libraries are loaded. Each additional heap reserves 64 MiB of address space, and each additional thread 8 MiB.
     """
     limit = soft_limit("AS")
     if limit is None or limit >= TIGHT_BYTES:
@@ -255,8 +253,8 @@ def kept_if_possible(what: str) -> Iterator[None]:
 def _descriptors_left() -> bool:
     """Whether this process can open as many files as SQLite needs at once.
 
-    If SQLite fails to open one file, it closes the files that it opened before. So a single free descriptor does not show that SQLite had
-    enough.
+    SQLite opens several files at once. If it fails to open one of them, it closes those that it opened before. So a free descriptor after
+    the failure does not show that SQLite had enough.
     """
     with contextlib.ExitStack() as opened:
         for _ in range(_FILES_OF_SQLITE):

@@ -1,7 +1,7 @@
 """Regular expressions that are compiled at their first use.
 
-Compiling the expressions that recognise what people and tools write takes a thirtieth of the start of a server, and most servers and
-commands never use them.
+graphmem has many expressions that recognise what people and tools write. Compiling all of them takes a thirtieth of the start of a server,
+and most servers and commands never use them.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def packed(occurrences: Iterable[Written], kinds: tuple[str, ...]) -> bytes:
     Args:
         occurrences: distinct occurrences in any order. The bytes do not depend on the order, but may differ between versions of the
             compressor.
-        kinds: the kinds of edge that can occur. The bytes refer to them by position, so add new kinds only at the end.
+        kinds: the kinds of edge that can occur. The bytes refer to kinds by their position, so add new kinds only at the end.
     """
     rows = sorted(occurrences)
     if not rows:

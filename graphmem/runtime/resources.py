@@ -33,7 +33,8 @@ def data_root() -> Traversable:
 def digest(folder: str) -> str:
     """Return a hash of the code in a folder.
 
-    Cached data is marked with the hash. If the code has changed since, its hash differs, and the cached data is not used.
+    Cached data is stored with the hash of the code that made it. If that code has changed, the hash differs, and the cached data is not
+    used.
 
     Args:
         folder: `parsing`, `grammars`, …; the hash covers its `.py`, `.scm` and `.toml` files at any depth.

@@ -1,6 +1,6 @@
 """Escape characters that control a terminal or hide text.
 
-Anyone can choose the names of files, symbols and memories, and the messages of commits. Every text that the command line, agents' tools,
+Anyone can choose the names of files, symbols and memories, and the messages of commits. So everything that the command line, agents' tools,
 logs, reports and exports print passes through one of these functions. A name stays on one line, because line ends in it are escaped. Tabs
 are kept.
 """

@@ -384,7 +384,7 @@ def alarm(cpu_s: float, wall_s: float) -> None:
 def arm() -> None:
     """Let the signals that `alarm` sends end the process, as by default.
 
-    A process inherits ignored signals from its parent. Call this function first, or the signals stay ignored.
+    A process inherits ignored signals from its parent. Call this function before `alarm`; otherwise the signals may stay ignored.
     """
     if sys.platform != "win32":
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -432,7 +432,7 @@ class Pipes:
             self._selector.register(pipe, 1, key)  # EVENT_READ
 
     def remove(self, pipe: IO[bytes]) -> None:
-        """Leave a pipe out of `ready` from now on."""
+        """Stop watching a pipe; `ready` no longer returns its key."""
         del self._keys[pipe]
         if sys.platform != "win32":
             self._selector.unregister(pipe)
@@ -440,7 +440,7 @@ class Pipes:
     def ready(self, wait_s: float) -> list[Any]:
         """Return the keys of pipes that have data or have ended.
 
-        If there are none, wait for one for up to `wait_s` seconds.
+        If no pipe has data or has ended, wait for up to `wait_s` seconds.
         """
         if sys.platform == "win32":
             until = time.monotonic() + wait_s

@@ -2,8 +2,8 @@
 
 The file `encryption.json` in the index directory shows that encryption is on, and has a hash of the key. The key is read from a file, or
 from the output of a command. Every encrypted value starts with the key's hash. So a wrong or missing key causes an error and never an empty
-result. The cipher is AES-SIV: equal texts at the same place, such as a row of a table, give equal bytes. So unchanged values are not
-written again.
+result. The cipher is AES-SIV. It encrypts equal texts at the same place, such as a row of a table, to equal bytes. So unchanged values are
+not written again.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Vault:
         self._cipher = AESSIV(HKDF(SHA512(), 64, None, _INFO).derive(key))
 
     def seal(self, data: bytes, place: str = "") -> bytes:
-        """Encrypt bytes; `opened` decrypts them.
+        """Return bytes in encrypted form; the function `opened` decrypts them.
 
         `place` identifies where the bytes are stored, such as a row of a table. Decryption needs the same `place`, so bytes that somebody
         moved elsewhere are rejected.
@@ -101,7 +101,7 @@ def is_sealed(data: bytes) -> bool:
 def opened(data: bytes, place: str = "") -> bytes:
     """Decrypt the output of `Vault.seal`; return other bytes unchanged.
 
-    `place` must be the value that was given to `Vault.seal`: it names where the bytes are stored.
+    `place` names where the bytes are stored, and must be the value that was given to `Vault.seal`.
 
     Raises:
         EncryptionError: the key is not loaded.
@@ -223,7 +223,7 @@ def unlock(data_dir: Path, settings: Settings, *, is_new: bool = False) -> Vault
 
 
 def _key_of_journal(data_dir: Path) -> str:
-    """Return the hash of the key that encrypts the journal of memories.
+    """Return the hash of the key that encrypted the journal of memories.
 
     The hash is read from the newest file of the journal. The result is "" if the journal is missing or not encrypted.
     """

@@ -1,4 +1,7 @@
-"""Worktrees (checkouts) of one Git repository share a journal of memories."""
+"""Find the directories that several worktrees of a Git repository share.
+
+Worktrees are checkouts of one repository. They share one journal of memories.
+"""
 
 from __future__ import annotations
 
@@ -61,8 +64,8 @@ def first_index(data_dir: Path) -> Path | None:
 def journal_folder(data_dir: Path) -> Path:
     """Return the directory of the journal of memories that an index uses.
 
-    A linked Git worktree uses the journal of the main worktree, if the main worktree has an index. One exception: a linked worktree that
-    already has a journal keeps it.
+    A linked Git worktree uses the journal of the main worktree, if the main worktree has an index. But a linked worktree that already has a
+    journal keeps its own.
     """
     own = data_dir / JOURNAL
     index = None if any(own.glob("journal-*")) else first_index(data_dir)
@@ -79,10 +82,10 @@ def is_shared(data_dir: Path, journal: Path) -> bool:
 
 @contextlib.contextmanager
 def journal_lock(journal: Path) -> Iterator[None]:
-    """Lock the journal of memories against writers of other Git worktrees.
+    """Lock the journal of memories for a `with` block.
 
     Raises:
-        StoreBusyError: another worktree held the lock for 30 s.
+        StoreBusyError: another Git worktree held the lock for 30 s.
     """
     try:
         descriptor = os.open(journal.with_name(LOCK), os.O_RDWR | os.O_CREAT | system.OPEN, 0o600)

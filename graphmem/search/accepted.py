@@ -31,7 +31,7 @@ class Accepted:
 class WeightBook:
     """Factors by which one project changes the built-in search weights.
 
-    There are none until a person accepts some. Accepted factors are kept in a file. Thread-safe.
+    Until a person accepts factors, there are none, and the built-in weights are used. Accepted factors are kept in a file. Thread-safe.
 
     Args:
         folder: the index directory.

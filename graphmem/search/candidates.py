@@ -1,7 +1,7 @@
 """Find candidates by words, vectors, names in the query, and the graph.
 
 There are four ways to find candidates: words, vectors, names in the query, and edges of the graph from the named symbols. `pipeline` runs
-words and vectors in threads and finds names and their neighbours meanwhile. Then it fuses the four lists.
+words and vectors in threads and finds names and their neighbours meanwhile. Then `pipeline` fuses the four lists.
 """
 
 from __future__ import annotations
@@ -138,14 +138,14 @@ def _named(view: GraphView, name: str) -> list[int]:
 
 
 def by_graph(view: GraphView, seeds: dict[int, float], depth: int, filters: Filters) -> dict[int, tuple[float, int]]:
-    """Find the nodes that an edge joins to a symbol named in the query.
+    """Find the symbols that an edge joins to a symbol named in the query.
 
-    Edges of both directions count. The score of an edge is its confidence, divided by the logarithm of the number of edges at both ends. So
-    nodes with many edges contribute little. A node's score is the sum over its edges to named symbols, each weighted by the symbol's
-    confidence.
+    Edges of both directions count. The score of an edge is its confidence, divided by the logarithms of the numbers of edges at its two
+    ends. So symbols with many edges contribute little. The score of a found symbol is the sum over its edges to named symbols. Each edge is
+    weighted by the confidence of the named symbol.
 
     Returns:
-        Map from a node to (score, the named symbol that contributes most). It has the best `depth` nodes, without the named symbols.
+        Map from a node to (score, the named symbol that contributes most). The map has the best `depth` nodes, without the named symbols.
 
     Args:
         view: the graph.

@@ -38,9 +38,9 @@ _OF_DOCUMENTS: Final = re.compile(
 
 
 class Signs(NamedTuple):
-    """Facts about symbols and files that are known before a search.
+    """Facts about symbols and files that raise the scores of some candidates.
 
-    Examples are the symbols that the query names, and files that change often.
+    Examples are the symbols that the query names, and files that change often. The facts are known before the candidates are found.
     """
 
     named: Mapping[int, float]  # symbols that the query names -> confidence
@@ -158,10 +158,11 @@ def is_heard(found: CodeLists, faint: float) -> bool:
 
 
 def _messages(view: GraphView, query: str, units: Units, scores: Mapping[str, float]) -> dict[str, float]:
-    """Return the share of the query's message that each of the best units has.
+    """Return how much of the query, a program's message, each unit contains.
 
-    A query may be a message of a program. Otherwise the result is empty. `scores` has the units' scores for words; a unit is a symbol, or a
-    chunk without a symbol. Tests repeat the messages of the code, so they count only if the query mentions tests.
+    A unit is a symbol, or a chunk without a symbol. The result maps a unit to a share of the message, 0 to 1. Only the units with the best
+    `scores` for words are examined. If the query cannot be a message of a program, the result is empty. Tests repeat the messages of the
+    code, so tests count only if the query mentions tests.
     """
     if not is_message(query):
         return {}
@@ -172,9 +173,9 @@ def _messages(view: GraphView, query: str, units: Units, scores: Mapping[str, fl
 
 
 def _in_files(units: Units, files: Mapping[str, float]) -> dict[str, float]:
-    """Map each candidate to the score that `files` has for its path.
+    """Map each candidate to the score that `files` has for its file's path.
 
-    Candidates in other files are left out.
+    Candidates in files without a score are left out.
     """
     return {unit: value for unit in units.best if (value := files.get(units.path(unit), 0.0))} if files else {}
 
@@ -195,9 +196,9 @@ def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
 def _receivers(units: Units) -> dict[str, list[str]]:
     """Map each chunk to the units that get a score from the chunk's vector.
 
-    A unit is a symbol, or the lines of a chunk outside every symbol. A vector describes a whole chunk. The vector's score goes to the units
-    in the chunk, and to candidates that enclose them, such as their class. The lines outside every symbol get no score if the chunk was cut
-    from a definition and has other units.
+    A unit is a symbol, or the lines of a chunk outside every symbol. A vector describes a whole chunk. The units in the chunk get the
+    vector's score. Candidates that enclose these units, such as their class, get it, too. The lines outside every symbol get no score if
+    the chunk was cut from a definition and has other units.
     """
     there = set(units.stems.units)
     facts = units.facts(there)
@@ -276,7 +277,7 @@ def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weigh
 
 
 def _lowered(view: GraphView, voted: Sequence[Voted], found: CodeLists, named: Mapping[str, float], tuning: Tuning) -> list[Voted]:
-    """Lower the scores of code that a query rarely means.
+    """Return candidates, with lower scores for code that a query rarely means.
 
     Such code is:
 
@@ -319,11 +320,11 @@ def _lowered(view: GraphView, voted: Sequence[Voted], found: CodeLists, named: M
 
 
 def _without_copies(voted: list[Voted], units: Units) -> list[Voted]:
-    """Lower the rank of document sections that repeat another page.
+    """Return candidates, with lower scores for sections that repeat a page.
 
-    Documentation often has one copy of a page for each version. A section repeats another if both have the same heading, in files of the
-    same name. Of all sections that repeat each other, the one in the outermost folder gets the best of their scores. The scores of the
-    others are lowered.
+    Documentation often has one copy of a page for each version. A section of a document repeats another if both have the same heading, in
+    files of the same name. Of all sections that repeat each other, the one in the outermost folder gets the best of their scores. The
+    scores of the others are lowered.
 
     Args:
         voted: candidates, best first.
@@ -349,7 +350,7 @@ def _without_copies(voted: list[Voted], units: Units) -> list[Voted]:
 
 
 def _with_votes(fused: Sequence[Fused], units: Units, weight: float, voters: int) -> list[Voted]:
-    """Raise the scores of candidates whose file has other good hits.
+    """Return candidates, with higher scores if their file has other good hits.
 
     Such hits vote for their file. The votes of a file are the sum of the scores of its best `voters` hits. Each candidate gains `weight` ×
     (votes of its file / most votes of any file). The result keeps the order of `fused`, although scores change.

@@ -1,4 +1,4 @@
-"""Give the score of a comment to the definition right below it.
+"""Give the score of a comment to the definition right below the comment.
 
 In most languages, the comment that documents a definition is above it, outside its lines. A chunk's lines outside definitions form a
 separate candidate. Without this module, an answer could have both the comment and its definition, with the same title.

@@ -117,7 +117,7 @@ def scaled(weights: Weights, factors: Mapping[str, float]) -> Weights:
 def with_factors(tuning: Tuning, factors: Mapping[str, float]) -> Tuning:
     """Return the settings of search with weights multiplied by factors.
 
-    `factors` maps a group of weights to its factor.
+    `factors` maps a group of weights, which are changed together, to its factor.
     """
     if not factors:
         return tuning
@@ -162,8 +162,8 @@ def halves(ready: Sequence[Ready]) -> tuple[Sequence[Ready], Sequence[Ready]]:
 def proposed(shot: Snapshot, ready: Sequence[Ready], until: float) -> dict[str, float]:
     """Propose factors for groups of weights; empty without an improvement.
 
-    In each step, one group gets a factor. The group and factor are chosen that improve the results for the older half of the cases most.
-    The proposal has as many of these steps as possible, under one condition: they also improve the newer half.
+    In each step, one group gets a factor. The step is chosen that improves the results for the older half of the cases most. The proposal
+    ends with the last step after which the results for the newer half are better, too.
 
     Args:
         shot: the searched snapshot.

@@ -92,8 +92,8 @@ def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Req
 def _numbered(units: Units, shown: Collection[str]) -> dict[str, dict[int, str]]:
     """Return the text of each line of given units, by line number in the file.
 
-    The result maps each unit in `shown` to its lines. A unit is a symbol, or a chunk without a symbol. The lines of a unit come from all
-    found chunks that contain a part of the unit.
+    The result maps each unit in `shown` to a dict from line numbers to texts. A unit is a symbol, or a chunk without a symbol. The lines of
+    a unit come from all found chunks that contain a part of the unit.
     """
     lines: dict[str, dict[int, str]] = {}
     for segments in units.segments.values():
@@ -106,7 +106,7 @@ def _numbered(units: Units, shown: Collection[str]) -> dict[str, dict[int, str]]
 def _stems_by_line(units: Units, shown: Collection[str], index: WordIndex, wanted: Wanted) -> dict[str, dict[int, frozenset[str]]]:
     """Return which stems of the query each line of the given units contains.
 
-    The result maps each unit in `shown` to line numbers in the file, and each line number to stems. A unit is a symbol, or a chunk without
+    The result maps each unit in `shown` to a dict. The dict maps line numbers in the file to stems. A unit is a symbol, or a chunk without
     a symbol. Lines without a stem of the query are left out.
     """
     stem_of = {number: stem for stem, number in index.numbers_of(wanted.stems).items()}

@@ -18,17 +18,17 @@ _DEGRADED_DEPTH: Final = 20
 class Level(NamedTuple):
     """Whether recent searches were fast ("healthy") or slow ("degraded").
 
-    If they were slow, a search considers fewer candidates.
+    While searches are slow, each search considers fewer candidates.
     """
 
     name: str  # healthy | degraded
     p95_ms: float
 
     def tuned(self, tuning: Tuning) -> Tuning:
-        """Return the settings of search, with fewer candidates while it is slow.
+        """Return the settings of search; a slow search gets fewer candidates.
 
-        A slow (degraded) search considers only a fifth of the memories and a third of the neighbours in the graph. Otherwise `tuning` is
-        unchanged.
+        If the level is "degraded", only a fifth of the memories and a third of the neighbours in the graph are considered. Otherwise
+        `tuning` is returned unchanged.
         """
         return tuning if self.name == "healthy" else tuning._replace(depth=_DEGRADED_DEPTH, graph_depth=5)
 

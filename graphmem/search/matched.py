@@ -88,9 +88,9 @@ def _has_name(text: str, name: str) -> bool:
 
 
 def _is_within(text: str, shown: str) -> bool:
-    """Whether the words of a line are a part of `shown`, normalised words.
+    """Whether the words of a line occur, one after the other, in `shown`.
 
-    Lines of fewer than three words may be code.
+    `shown` has normalised words. Lines of fewer than three words give False, because they may be code.
     """
     words = normalise(text)
     return words.count(" ") >= _LEAST_REPEATED - 1 and f" {words} " in shown

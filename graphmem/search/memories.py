@@ -186,8 +186,8 @@ def beside_code(lists: MemoryLists, index: MemoryIndex, words: Sequence[str], co
 def text_lists(words: Mapping[str, float], dense: Mapping[str, float], scale: Scale, weights: MemoryWeights) -> list[Ranked]:
     """Return two ranked lists of memories: by words and by vectors.
 
-    `words` has BM25 scores, `dense` has cosines, and `scale` their bounds. If one of the lists is empty, the other takes its weight, so
-    that relevance means the same with and without a model.
+    `words` has BM25 scores, `dense` has cosines, and `scale` their bounds. If one of the lists is empty, the weight of the empty list is
+    added to the other. So the scores have the same range with and without a model.
     """
     present = (weights.words if words else 0.0) + (weights.dense if dense else 0.0)
     share = (weights.words + weights.dense) / present if present else 1.0
@@ -286,7 +286,7 @@ def _diverse(index: MemoryIndex, scored: list[ScoredMemory], k: int, weights: Me
 
 
 def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> dict[str, Near]:
-    """Score memories that were learnt just before or after the best hits.
+    """Return a score for memories that were learnt just before or after a hit.
 
     `seeds` maps the best hits to their scores. The memory right after a question counts `answer` times as much, because it may be the
     answer. If a hit and its neighbour in time are both about code, the neighbour gets no score. The code shows better whether they belong
@@ -312,7 +312,7 @@ def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> d
 
 
 def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]:
-    """Score memories that are related to the best hits.
+    """Return a score for each memory that is related to one of the best hits.
 
     `seeds` maps the best hits to their scores. A memory is scored if it is about the same code as a best hit, or if a link joins the two.
     """
@@ -341,7 +341,7 @@ def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]
 
 
 def _near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, float]:
-    """Score memories by how near their code is to the files that are open.
+    """Return a score for each memory whose code is near the open files.
 
     `active` maps nodes to their nearness. A memory about such a node gets a score. All memories about the same code as this memory get a
     score, too.

@@ -84,7 +84,7 @@ _DESCRIBED: Final = Weights(
 class Fields(NamedTuple):
     """Parameters of the word score (BM25F): weights of name, path and text.
 
-    A word in the symbol's text has weight 1. Its name and its path, for example, are other fields.
+    A word in the text of a symbol has the weight 1. The other fields are, for example, the name of the symbol and the path of the file.
     """
 
     name: float = 3.0  # a word in the unit's name

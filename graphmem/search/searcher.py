@@ -181,9 +181,9 @@ class Searcher:
         return Aids(self._project, judge, self._aliases[1], hypothesis=self._hypothesis if asks else None)
 
     def _hypothesis(self, query: str) -> str:
-        """Let the language model write a memory that would answer the query.
+        """Return a memory that would answer the query, made up by a model.
 
-        The text is used for the search only and never stored.
+        The language model writes the text. The text is used for the search only, and never stored.
         """
         assert self._language_model is not None  # noqa: S101 - called only if there is one
         said = self._language_model.text(_IMAGINE, redact(query[:_ASKED])[0], max_tokens=120, timeout_s=_IMAGINE_S)

@@ -12,9 +12,10 @@ _MAX_SCANNED: Final = 400  # lines
 
 
 def snippet(text: str, query: str) -> str:
-    """Return at most LINES lines of a hit with most of the query's words.
+    """Return the LINES consecutive lines of a hit that best match the query.
 
-    If no line has a word of the query, the first lines are returned. Truncated lines end in "…". Common indentation is removed.
+    A line matches by the words of the query that it contains. If no line has such a word, the first lines are returned. Truncated lines end
+    in "…". Common indentation is removed.
     """
     lines = text.split("\n")
     start = _best_window(lines[:_MAX_SCANNED], query) if len(lines) > LINES else 0

@@ -55,7 +55,7 @@ def like_the_best(fused: Sequence[Fused], units: Units, vectors: VectorIndex, co
 
 
 def echoes(fused: Sequence[Fused], stems: StemsOfUnits, count: int) -> dict[str, float]:
-    """Score candidates by the rare words that they share with the best hits.
+    """Return a score for candidates that share rare words with the best hits.
 
     Source: Abdul-Jaleel et al. 2004 (RM3), here applied only to the candidates.
 
@@ -89,10 +89,10 @@ def echoes(fused: Sequence[Fused], stems: StemsOfUnits, count: int) -> dict[str,
 
 
 def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float) -> dict[str, float]:
-    """Score candidates that an edge joins to candidates with high scores.
+    """Return a score for candidates that an edge joins to good candidates.
 
-    A candidate receives the scores of at most four other candidates. These four are its best caller, its best callee, its best partner in a
-    reference, and its best base or subclass.
+    A good candidate has a high score. Each candidate receives the scores of at most four others to which an edge joins it. These are its
+    best caller, its best callee, its best partner in a reference, and its best base or subclass.
 
     Args:
         view: the graph.
@@ -127,7 +127,7 @@ def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float)
 
 
 def _best(size: int, given: Sequence[tuple[npt.NDArray[np.int64], F64]]) -> F64:
-    """Return the highest of the values that each candidate is given.
+    """Return for each candidate the highest of its values in `given`.
 
     A candidate without a value gets 0. `size` is the number of candidates. Each item of `given` is (positions of candidates, their values).
     """

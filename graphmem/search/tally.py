@@ -1,6 +1,6 @@
 """Count searches since the index was opened, with their durations.
 
-The module also counts the searches in which the graph raised the score of a hit.
+The module also counts searches in which related hits, such as others in the same file, raised the score of a hit.
 """
 
 from __future__ import annotations

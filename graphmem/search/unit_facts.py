@@ -1,7 +1,7 @@
 """Facts about symbols that a search ranks, cached between searches.
 
-The ranked items are units: a symbol, or a chunk without a symbol. The facts are its file, the words of its names, and the definitions
-around it. Searches meet the same units again.
+The ranked items are units: a symbol, or a chunk without a symbol. The facts about a unit are its file, the words of its names, and the
+definitions around it. They are cached, because many searches find the same units.
 """
 
 from __future__ import annotations
@@ -132,8 +132,8 @@ def _facts(view: GraphView, node: int | None, texts: tuple[str, str, str, str], 
 def _texts(view: GraphView, node: int | None, entry: Entry | None) -> tuple[str, str, str, str]:
     """Return a unit's name, enclosing names, path, and file name.
 
-    A unit is a symbol, or a chunk without a symbol. The file name has no extension. For the main file of a package, it is the name of the
-    directory.
+    A unit is a symbol, or a chunk without a symbol. The file name has no extension. For the main file of a package, the name of the
+    directory takes the place of the file name.
     """
     if node is not None:
         outer, _, name = view.qualname(node).rpartition(".")

@@ -43,7 +43,8 @@ class UnitWords(NamedTuple):
 class _Terms(NamedTuple):
     """The words of the query that occur in one field of a candidate.
 
-    A field is, for example, its name. The words are stems, in the order of the text. The length is the number of all words in the field.
+    A field is, for example, the candidate's name. The words are stems, in the order of the text. The length is the number of all words in
+    the field.
     """
 
     terms: list[str]
@@ -97,12 +98,12 @@ def unit_words(units: Units, words: WordAnswer, index: WordIndex, query: str, fi
 
 
 def _named(fields: Sequence[list[str]], term_of: Mapping[str, str], met: dict[int, _Terms]) -> list[_Terms]:
-    """Find the words of the query in a candidate's names.
+    """Return the words of the query that each name of a candidate contains.
 
     The result has one item for each of `fields`.
 
     Args:
-        fields: stems of each name of the candidate, such as its own name and its path.
+        fields: for each name, such as the candidate's own name or path, the stems of the words in it.
         term_of: maps a stem to the word of the query that it stands for.
         met: cache of results by the `id` of a list of stems, because many candidates share a path; receives new results.
     """

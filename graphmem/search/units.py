@@ -1,6 +1,6 @@
 """Divide the lines of chunks among symbols, so that symbols are ranked.
 
-The ranked items are units: a symbol with its own lines, or the rest of a chunk outside every symbol. A chunk has the size that an embedding
+The ranked items are units: a symbol with its own lines, or the part of a chunk outside every symbol. A chunk has the size that an embedding
 model reads. A chunk may hold several small functions or a part of a large one. Search first finds chunks. This module divides the lines of
 each chunk among its symbols. Each symbol is then ranked by its own words, so that a function does not match by the words of its neighbour.
 Lines of a function inside another function of the same chunk belong to the outer function, because no other code can call the inner one.
@@ -105,8 +105,8 @@ class Units:
     def rows_with(self, shown: Collection[str], numbers: Collection[int]) -> dict[str, dict[int, set[int]]]:
         """Return the lines of given units that have some of the given stems.
 
-        A unit is a symbol, or a chunk without a symbol. The result maps each unit in `shown` to line numbers in the file, and each line
-        number to stem numbers. Only the stems in `numbers` are included.
+        A unit is a symbol, or a chunk without a symbol. The result maps each unit in `shown` to a dict. The dict maps line numbers in the
+        file to stem numbers. Only the stems in `numbers` are included.
         """
         unit_of: list[str] = []  # for each line
         line_of: list[int] = []  # for each line, its number in the file; 0 for a repetition of the signature
@@ -151,7 +151,7 @@ class Units:
 
 
 class Voted(NamedTuple):
-    """A candidate with its score, which other good hits in its file raise."""
+    """A candidate with its score, which other good hits in its file raised."""
 
     hit: Fused
     score: float

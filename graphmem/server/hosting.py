@@ -303,7 +303,7 @@ class Hosting:
 
 
 def _full(name: str, branch: BranchId | None) -> str:
-    """Return the key of a project, or of a branch, in the table of open ones."""
+    """Return the key under which an open project or branch is registered."""
     return name if branch is None else BETWEEN.join((name, *branch))
 
 

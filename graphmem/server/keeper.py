@@ -1,7 +1,7 @@
 """Background maintenance of an idle server.
 
-Examples of tasks: checkpoint, compact and back up the database; unload the embedding model. One thread runs one task at a time. Each task
-starts only when the server has been idle for the task's own minimum time. A failed task is logged and retried later, and the server
+Examples of tasks are a checkpoint or backup of the database, and unloading the embedding model. One thread runs one task at a time. Each
+task starts only when the server has been idle for the task's own minimum time. A failed task is logged and retried later, and the server
 continues.
 """
 

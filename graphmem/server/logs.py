@@ -18,11 +18,11 @@ class LineFormatter(logging.Formatter):
     """Formats a log record as one line, followed by its traceback if any."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - its name in the library
-        """Format a log record as one line, without its traceback."""
+        """Return a log record as one line, without its traceback."""
         return inert(super().formatMessage(record))
 
     def formatException(self, ei: Any) -> str:  # noqa: N802 - its name in the library
-        """Format the traceback of a log record."""
+        """Return the traceback of a log record, formatted."""
         return inert_lines(super().formatException(ei))
 
 
@@ -33,7 +33,7 @@ class JsonFormatter(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Format a log record as one JSON line."""
+        """Return a log record as one JSON line."""
         line: dict[str, object] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),

@@ -46,9 +46,10 @@ class Owner(NamedTuple):
 
 
 def publish(path: Path, address: str, token: str, version: str) -> Owner:
-    """Write this process as the server of an index into `owner.json`.
+    """Register this process as the server of an index, in `owner.json`.
 
-    The file is replaced atomically. Only the account of this process may read it, because it has the token.
+    The file is replaced atomically. Only the account of this process may read the file, because it has the token. Returns the content of
+    the file.
     """
     owner = Owner(address, os.getpid(), process_start(os.getpid()), token, version, index_id(path.parent))
     try:
@@ -66,8 +67,8 @@ def publish(path: Path, address: str, token: str, version: str) -> Owner:
 def still_busy(busy: StoreBusyError) -> bool:
     """Return whether the process named in `busy` still keeps the index open.
 
-    The result is False if the process is unknown or has closed the index. It is also False if the process has become the index's server: a
-    client can then connect. Only two small files are read, which is cheaper than an attempt to open the index.
+    The result is False if the process is unknown or has closed the index. The result is also False if the process has become the index's
+    server, because a client can then connect. Only two small files are read, which is cheaper than an attempt to open the index.
     """
     path, holder = busy.facts.get("path"), busy.facts.get("owner")
     if path is None or holder is None or open_in(database := Path(path)) != holder:

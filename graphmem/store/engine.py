@@ -185,7 +185,7 @@ class Engine:
         return self._module.Connection(raw)
 
     def prepare(self, connection: Any, text: str) -> Any:
-        """Plan a statement once, to run it later with different parameters."""
+        """Return a planned statement, to run later with different parameters."""
         # Connection.prepare() of kuzu warns that it is deprecated; the object it returns does not.
         return self._module.PreparedStatement(connection, text, {})
 
@@ -219,7 +219,7 @@ class RawDatabase:
         return connection
 
     def renew(self, connection: Connection) -> Connection:
-        """Replace a connection that holds much memory by a new connection."""
+        """Close a connection that holds much memory; return a new one instead."""
         self._connections.remove(connection)
         connection.close()
         return self.connect()

@@ -11,10 +11,10 @@ NAME: Final = "AsyncConnection"
 
 
 def import_engine(package: str) -> ModuleType:
-    """Import a database engine, without its module for asynchronous use.
+    """Import and return a database engine, without its asynchronous module.
 
-    graphmem does not use that module. The module imports asyncio, which takes a twelfth of the processor time of a short command. If other
-    code uses the module, it is imported then.
+    graphmem does not use the asynchronous module, which imports asyncio. That takes a twelfth of the processor time of a short command. If
+    other code uses the asynchronous module, it is imported then.
 
     Raises:
         ImportError: the package is not installed.

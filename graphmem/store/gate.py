@@ -24,7 +24,7 @@ class Gate:
 
     @contextlib.contextmanager
     def shared(self, timeout_s: float) -> Iterator[None]:
-        """Lock the database file for reading, together with other readers.
+        """Lock the file for a `with` block that reads; other readers may, too.
 
         Raises:
             StoreBusyError: the exclusive holder took longer than `timeout_s`.
@@ -42,9 +42,9 @@ class Gate:
 
     @contextlib.contextmanager
     def exclusive(self, timeout_s: float) -> Iterator[None]:
-        """Lock the database file for one caller alone.
+        """Lock the file for a `with` block, alone, until its end.
 
-        Only the writer's thread calls this. It must not already hold the lock.
+        Only the writer's thread calls this, and only while it does not hold the lock.
 
         Raises:
             StoreBusyError: readers held the lock longer than `timeout_s`.

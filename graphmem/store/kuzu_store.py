@@ -179,7 +179,10 @@ class KuzuStore(StoreReads, StoreChanges):
         return self._write(lambda: self._apply_knowledge(delta, checked_vectors, checked))
 
     def compact(self) -> int:
-        """Rewrite the database file to free the space of deleted rows."""
+        """Rewrite the database file to free the space of deleted rows.
+
+        Returns the new counter of code changes.
+        """
         return self._write(lambda: self._rebuild(GraphDelta.empty(), {}, keep_code=True))
 
     def copy_to(self, target: Path) -> None:

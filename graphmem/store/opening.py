@@ -181,10 +181,10 @@ def open_current(path: Path, options: OpenOptions, catalog: Catalog) -> RawDatab
 
 
 def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, catalog: Catalog, version: str) -> RawDatabase:
-    """Save the database before a schema change, and open it again.
+    """Save a copy of the database before a schema change; reopen the database.
 
-    A copy of the database file stays next to the file, for the older version of graphmem. If the function `options.keep` is set, it is
-    called and can also write a dump, which every engine can load. `version` is the first missing schema version.
+    The copy stays next to the database file, for the older version of graphmem. If the function `options.keep` is set, it is called and can
+    also write a dump, which every engine can load. `version` is the first missing schema version. Returns the reopened database.
     """
     kept = beside(path, f".before-{version}")
     files.check_room(path, path.stat().st_size)

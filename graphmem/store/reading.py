@@ -251,7 +251,7 @@ class StoreReads(LiveFile):
 
 
 def checked_meta(values: Mapping[str, str] | None) -> dict[str, str]:
-    """Validate the named values that a caller wants to store.
+    """Return the named values that a caller wants to store, if all are valid.
 
     Raises:
         BadInputError: a name or a value is not a string, or the name is reserved for the store.

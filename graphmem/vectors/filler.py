@@ -1,8 +1,8 @@
 """Compute missing vectors in a background thread.
 
-The embedding model is chosen at once. It is loaded when it is first needed, for a fill or for a query. After a change of the model,
-searches use the vectors of the former model until all new vectors exist (`model_switch`). Then the former model's vectors are deleted. The
-computation pauses during an index run, because both need the processor.
+The embedding model is chosen when the object is created. The model is loaded when it is first needed, to compute missing vectors or for a
+query. After a change of the model, searches use the vectors of the former model until all new vectors exist (`model_switch`). Then the
+former model's vectors are deleted. The computation pauses during an index run, because both need the processor.
 """
 
 from __future__ import annotations
@@ -110,10 +110,10 @@ class VectorFiller:
         self._unused: list[str] = []  # models whose vectors go when those of the wanted one are complete
 
     def follow(self, book: MemoryRepository) -> None:
-        """Include memories when the project switches to another embedding model.
+        """Set the memories whose vectors are computed when the model changes.
 
         Args:
-            book: the repository of the memories, which then get new vectors, too.
+            book: the repository of the memories.
         """
         self._book = book
 
@@ -207,13 +207,16 @@ class VectorFiller:
 
     @property
     def is_started(self) -> bool:
-        """Whether `start` was called: each index run is followed by a computation."""
+        """Whether `start` was called, so that a fill follows each index run.
+
+        A fill is a run that computes all missing vectors.
+        """
         return self._wanted
 
     def resume(self) -> None:
         """Start the background computation again if it was paused or failed.
 
-        Nothing happens if it runs, if `start` was never called, or after `close`.
+        Nothing happens if the computation runs, if `start` was never called, or after `close`.
         """
         with self._lock:
             if self._closed or not self._wanted or self._embedder is None or (self._thread is not None and self._thread.is_alive()):
@@ -349,7 +352,7 @@ class VectorFiller:
         self._forget_unused()
 
     def _forget_unused(self) -> None:
-        """Delete vectors of former models if the current model has all of its own."""
+        """Delete vectors of former models if the current model has all vectors."""
         covered, chunks = self._projections.covered()
         embedded, memories = self._book.index().covered() if self._book is not None else (0, 0)
         if not self._unused or (covered, embedded) != (chunks, memories) or self._projections.snapshot().words is None:

@@ -26,8 +26,8 @@ _OURS: Final = re.compile(r"hashed-words-\d+|.+@\d+")
 def former_models(stored: Mapping[str, int], wanted: str) -> dict[str, int]:
     """Map each former model to the number of its stored vectors.
 
-    `stored` maps the id of every model to its number of vectors. `wanted`, the id of the current model, is left out. Ids that do not have
-    graphmem's own form are left out, too: a caller supplied these vectors.
+    `stored` maps the id of every model to its number of vectors. `wanted`, the id of the current model, is left out. Vectors that a caller
+    supplied have ids of another form than graphmem's own ids, and are left out, too.
     """
     return {model: count for model, count in stored.items() if model != wanted and _OURS.fullmatch(model)}
 
@@ -54,7 +54,7 @@ class ModelSwitch:
         self._have: set[str] = set(store.vectors(new.model_id)["text_hash"].to_pylist())
 
     def progress(self) -> tuple[int, int]:
-        """Return how many chunks and memories have a new vector, and their number."""
+        """Return (chunks and memories that have a new vector, all of them)."""
         chunks, all_chunks = self._projections.covered_by(self._have)
         memories, all_memories = self.book.index().covered_by(self._have)
         return chunks + memories, all_chunks + all_memories
