@@ -1,10 +1,10 @@
-"""Walk along edges of the graph that finds the most confident paths.
+"""Find the most confident paths in the graph by a walk along its edges.
 
-Impact analysis and the search for paths use it. The walk goes level by level from the start nodes ("seeds"). Each level continues only from
-nodes for which it found a better path. After level d, the value of a node is the greatest product of step values over all paths of at most
-d edges. The result is exact for paths of at most `max_depth` edges. The depth of a node is the first level that reaches it. Values never
-increase along a path, so nodes with a value below the minimum (`floor`) are dropped at once. (Bellman-Ford over the (max, x) semiring, cut
-at `max_depth`.)
+Impact analysis and the search for paths use this walk. The walk goes level by level from the start nodes ("seeds"). Each level continues
+only from nodes for which it found a better path. After level d, the value of a node is the greatest product of step values over all paths
+of at most d edges. The result is exact for paths of at most `max_depth` edges. The depth of a node is the first level that reaches it.
+Values never increase along a path, so nodes with a value below the minimum (`floor`) are dropped at once. (Bellman-Ford over the (max, x)
+semiring, cut at `max_depth`.)
 
 Edges found by a rule of `weights.STAND_INS` are an exception: such an edge may only be the first edge of a chain of dependencies. In a walk
 towards dependencies, such edges are followed only in the first level. In a walk towards dependents, such an edge is the last step of a path

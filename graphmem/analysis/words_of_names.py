@@ -1,6 +1,7 @@
-"""Compare the names of tests with the names of the code that they may run.
+"""Compare names of tests with names of the code that the tests may run.
 
-The comparison sorts the tests of an impact answer: among tests to which a path leads, those named after the target run it more often.
+The comparison sorts the tests of an impact answer: among tests to which a path leads, those named after the target run the target more
+often.
 """
 
 from __future__ import annotations

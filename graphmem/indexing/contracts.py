@@ -171,7 +171,7 @@ def calls_in(edges: Iterable[EdgeRow]) -> set[tuple[str, str]]:
 
 
 def _placed(row: ContractRow, resolver: Resolver) -> ContractRow:
-    """Return the row of a contract end with the symbol to which it belongs.
+    """Return the row of a contract end, with the symbol of the end.
 
     If the end names a handler, as a route does, the symbol is the function with that name. The function may be in another file. Otherwise
     the symbol is the definition that contains the end.

@@ -224,9 +224,9 @@ class KeptResolver:
         return self._resolver is not None
 
     def core_files(self) -> list[str]:
-        """Return the paths of the files that are imported most, most first.
+        """Return the paths of the most imported files.
 
-        Tests are left out. There are at most `CORE_FILES` paths.
+        The file with the most importers comes first. Tests are left out. There are at most `CORE_FILES` paths.
         """
         view = self._projections.graph()
         imported = Counter(map(view.path, view.dst[kind_mask(("IMPORTS",))[view.edge_kind]].tolist()))

@@ -251,10 +251,7 @@ class Indexer:
         return self._done(mode, meter, look, notes, on_progress)
 
     def _keep_past(self, undo: Undo | None, meta: Mapping[str, str], notes: PackedRows[Diagnostic]) -> None:
-        """Store the state of the graph that this run replaces, as a past state.
-
-        Past states can be read later.
-        """
+        """Store the state of the graph that this run replaces, to be read later."""
         before = self._store.meta()
         try:
             if undo is None:
@@ -278,7 +275,7 @@ class Indexer:
         return self._kept.warm(known, cancelled)
 
     def core_files(self) -> list[str]:
-        """Return the paths of the files that are imported most, most first."""
+        """Return the paths of the most imported files, the most imported first."""
         return self._kept.core_files()
 
     def answer_ahead(self, path: str) -> None:

@@ -100,7 +100,7 @@ class EntryPointRule:
     modifier: str = ""
 
     def matches(self, *, decorators: Sequence[Written], name: str, path: str, modifiers: tuple[str, ...], within: str = "") -> bool:
-        """Whether a definition with these properties is an entry point.
+        """Whether a definition with the given properties is an entry point.
 
         `decorators` and `modifiers` are those of the definition. `within` is the name of the class that contains it, or "".
         """

@@ -146,7 +146,7 @@ class TermBuilder:
             self._quiet -= 1
 
     def declaration(self, node: Node | None) -> OptionalTerm:
-        """Convert a type annotation like `annotation`, and record the names in it.
+        """Convert a type annotation as `annotation` does, and record its names.
 
         The names and their positions are appended to the list `self.declared`.
         """

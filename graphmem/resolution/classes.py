@@ -268,7 +268,7 @@ class Classes:
         return found
 
     def _varies(self, entry: FileEntry, owner: Symbol, name: str) -> bool:
-        """Whether an attribute of a subclass may have another type.
+        """Whether an attribute may have another type in a subclass.
 
         True for a class attribute, and for a property without a declared type.
         """

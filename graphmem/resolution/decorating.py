@@ -31,7 +31,7 @@ def called_name(entry: FileEntry, symbol: Symbol) -> tuple[str, Symbol | None]:
 
 
 def factory_keys(entry: FileEntry, symbol: Symbol, owner: Symbol | None) -> Sequence[str]:
-    """Return the keys that find decorators `@name(…)` that may run a function.
+    """Return the index keys of decorators `@name(…)` that may run a function.
 
     A key, such as `@name`, finds the uses of a decorator in the index of calls. `symbol` is the function. It must be nested in a function
     `name`, or be a constructor or `__call__` of a class `name`. For any other function, the result is empty. `owner` is the class if
@@ -43,13 +43,13 @@ def factory_keys(entry: FileEntry, symbol: Symbol, owner: Symbol | None) -> Sequ
 
 
 def called_at(inference: Inference, entry: FileEntry, site: CallSite) -> Type:
-    """Return the type of the called value of a call or of a decorator."""
+    """Return the type of the value that a call or a decorator calls."""
     term = site.term if site.decorated >= 0 else call_at(entry.terms, site.term)[1]
     return inference.expanded(inference.term(entry, site.scope, term, site.line))
 
 
 def receivers(inference: Inference, symbol: Symbol, owner: Symbol | None, called: Type, *, is_decorator: bool) -> Iterator[Atom | None]:
-    """Yield the receivers of the calls in which a value runs a function.
+    """Yield the receivers on which a called value runs a function.
 
     `symbol` is the function, and `called` is the type of the called value. A receiver is the object or the class on which the function is
     called. It is None for a function without a receiver. `owner` is the class if `symbol` is a constructor. If `is_decorator` is True, the

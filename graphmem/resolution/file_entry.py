@@ -374,7 +374,7 @@ class FileEntry:
         """Whether a class itself defines an attribute, or its methods assign it.
 
         `position` is that of the class among the file's definitions. If the definition at `position` is not a class, the result is True.
-        Parser's results that were released from memory are not read again.
+        This look-up needs no results of the parser, so it does not read released ones again.
         """
         names = self.attribute_names.get(position)
         return names is None or name in names
@@ -500,10 +500,11 @@ class Place(NamedTuple):
 
 
 def part_names(definitions: Sequence[Definition], *, apart: bool) -> list[str]:
-    """Return, for each definition of a file, its outermost definition's name.
+    """Return, for each definition, the name of the outermost one around it.
 
-    For a method, this is the name of its class. Other files record on which outermost definitions they depend. If `apart` is True, the name
-    for a method is its own qualified name.
+    The result has one name for each definition, in the order of the file. A top-level definition has its own name. For a method, the name
+    is that of its class. Other files record on which outermost definitions they depend. If `apart` is True, the name for a method is the
+    method's own qualified name.
     """
     found: list[str | None] = [None] * len(definitions)
     for position in range(len(definitions)):

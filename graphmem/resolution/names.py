@@ -137,7 +137,7 @@ class Names:
         return meaning
 
     def _whole(self, entry: FileEntry, scope: int, name: str, slots: Sequence[Slot]) -> Meaning:
-        """Return the bindings of a name that code in inner scopes sees.
+        """Return those bindings of a name that code in inner scopes sees.
 
         `slots` are all bindings of the name in the outer scope. They are empty if the file does not bind the name.
         """
@@ -410,7 +410,7 @@ def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int],
 
 
 def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
-    """Return the bindings of a name that can give its value at a line.
+    """Return those bindings of a name that may set its value at a line.
 
     `slots` are the bindings in the order of their lines. The first rule that finds bindings decides:
 
@@ -438,7 +438,7 @@ FALLBACKS: Final = OTHER_BUILDS | {"fallback"}
 
 
 def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:
-    """Return the bindings of a name that other scopes can see.
+    """Return those bindings of a name that other scopes can see.
 
     Overload signatures and definitions for Windows are left out. In Python, so are definitions after `except ImportError`, if the import is
     from the standard library. If nothing remains, all bindings are returned.

@@ -146,7 +146,7 @@ class PackageRules(Rules):
         return None
 
     def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
-        """Return the files of a package that bind a name, without test files.
+        """Return the files of a package that bind a name; tests are left out.
 
         For the name "" or "*", all files of the package outside tests are returned.
         """
@@ -183,14 +183,14 @@ class PackageRules(Rules):
         return [place for package in packages for place in self.package_places(inference, package, f"{owner.name}.{name}", entry)]
 
     def owner_apart(self, inference: Inference, entry: FileEntry, position: int) -> Type:
-        """Return the class of a method that is written outside it, as in Go."""
+        """Return the class of a method written outside the class, as in Go."""
         scope, name = self.definition_slot(entry, position)
         owner = name.rpartition(".")[0]
         places = inference.lookup(entry, scope, owner, 1 << 30) if owner else None
         return inference.expanded(join_all(inference.slot(place) for place in places or ()))
 
     def implied_class(self, inference: Inference, entry: FileEntry, scope: int) -> Symbol | None:
-        """Return the class whose members code in a scope sees without a prefix.
+        """Return the class whose members are visible in a scope without a prefix.
 
         The result is the enclosing class. For a method written outside its class, it is the method's class.
         """
@@ -371,7 +371,7 @@ class PackageRules(Rules):
         return required <= positional + len(keywords) and (has_rest or positional + len(keywords) <= len(parameters))
 
     def sees_globals(self, entry: FileEntry) -> bool:
-        """Return False: a name is defined in the file or package, or is imported."""
+        """Return False, because every name is defined in the package or imported."""
         return False
 
     def is_common_name(self, name: str) -> bool:

@@ -251,7 +251,10 @@ class Project:
         return self.solver.look_up(self.shared, ("sites", name, near), self._call_sites, name, near)
 
     def decorations(self, key: str) -> Iterator[CallSite]:
-        """Yield all uses of a decorator, by its name or "@name", in path order."""
+        """Yield all uses of a decorator, in the order of their files' paths.
+
+        `key` is the name of the decorator. `@` before the name selects decorators that are calls, as `@name(…)`.
+        """
         self.touch("calls", key)
         for path in sorted(self._called.get(key, ())):
             yield from (site for site in self.files[path].call_sites(key) if site.decorated >= 0)

@@ -329,10 +329,10 @@ class Resolver:
         return Dependencies(self._project.keys(first_key), self._project.solver.groups.members(first_group), inputs)
 
     def take_inputs(self, paths: Iterable[str]) -> Iterable[tuple[str, frozenset[int]]]:
-        """Yield (path, numbers of the facts that its edges depend on) of files.
+        """Yield (path, numbers of the facts that the edges depend on) for files.
 
-        The numbers stand for inputs, which are facts of files, and for groups, which are sets of inputs. The resolver forgets the numbers
-        of each file that it yields.
+        The edges are those of the file at `path`. The numbers stand for inputs, which are facts of files, and for groups, which are sets of
+        inputs. The resolver forgets the numbers of each file that it yields.
         """
         for path in paths:
             yield path, self._inputs.pop(path)

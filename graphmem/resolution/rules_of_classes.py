@@ -136,7 +136,7 @@ class ClassRules:
         return ()
 
     def bases_elsewhere(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
-        """Return the base classes that other declarations of a class name.
+        """Return the base classes named in other declarations of a class.
 
         A class is declared several times in Ruby or by `partial class` in C#.
         """
@@ -166,7 +166,7 @@ class ClassRules:
     """Whether a member that a mixin lacks is looked up in the classes that inherit the mixin, for accesses on `self` only."""
 
     def is_one_class(self, symbol: Symbol) -> bool:
-        """Whether all declarations with a class's qualified name are one class.
+        """Whether all declarations with one qualified name form a single class.
 
         In Ruby they are, because each file may add members to the class.
         """
@@ -196,7 +196,10 @@ class ClassRules:
         return one((EXT, base[1], f"{base[2]}.{name}" if base[2] else name, None))
 
     def is_structural(self, entry: FileEntry, position: int) -> bool:
-        """Return whether a class is satisfied by every class that has its members."""
+        """Return whether other classes satisfy a class by their members alone.
+
+        Such a class is an interface. A class with all of its members satisfies it, without naming it as a base.
+        """
         return self.interfaces_are_structural and entry.definitions[position].kind == "interface"
 
     def satisfied(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:

@@ -198,7 +198,7 @@ class NameRules:
         return self.class_scope_is_visible or entry.definitions[scope].kind not in ("class", "interface", "enum")
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
-        """Return the members of a class that are defined outside it, in any file."""
+        """Return those members of a class that a file defines outside the class."""
         return ()
 
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
@@ -231,7 +231,7 @@ class NameRules:
         return ()
 
     def implied_class(self, inference: Inference, entry: FileEntry, scope: int) -> Symbol | None:
-        """Return the class whose members code in a scope sees without a prefix.
+        """Return the class whose members are visible in a scope without a prefix.
 
         The scope is the class itself, or a method defined outside the class.
         """

@@ -41,7 +41,7 @@ def _requested(source: Source, site: Site, row: Row, text: str) -> Iterator[End]
 
 
 def topic(source: Source, site: Site, row: Row) -> Iterator[End]:
-    """Yield an `End` for each topic that a call of a message broker names.
+    """Yield an `End` for each topic that a call to a message broker names.
 
     For `producer.send("orders", message)`, the topic is `orders`.
     """

@@ -50,7 +50,7 @@ def joined(*parts: str) -> str:
 
 
 def address(pattern: str, *, relative: bool) -> Address | None:
-    """Split an address into host and path; None if its path is unknown.
+    """Split an address into host and path; None if the path is unknown.
 
     Args:
         pattern: the address, with `{}` for each part that is known only at run time.

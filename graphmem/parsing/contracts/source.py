@@ -1,4 +1,4 @@
-"""Find calls in a source file, and the values of the names that they use.
+"""Find calls in a source file, and the values of the names in the calls.
 
 The calls are those whose names are in the table `grammars/contracts.toml`. Values are found in the text, because the facts of a file do not
 contain values.
@@ -37,7 +37,7 @@ class Site(NamedTuple):
 
 
 class Source:
-    """One source file with its facts, and the values that it assigns to names.
+    """One source file: its facts, its text, and the values of its names.
 
     Args:
         facts: the result of parsing the file.
@@ -87,7 +87,7 @@ class Source:
         return Site(reference, name, receiver, tuple(chain), given, start, end)
 
     def line_before(self, site: Site) -> str:
-        """Return the text between the start of a call's line and its name."""
+        """Return the part of a line of code that is before the name of a call."""
         return self.text[self.text.rfind("\n", 0, site.start) + 1 : site.start]
 
     def text_of(self, site: Site, which: Sequence[int | str]) -> str:

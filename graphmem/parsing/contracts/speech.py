@@ -15,7 +15,7 @@ _CAPITAL: Final = re.compile(r"\b(?:new\s+)?(?:\w+(?:\.|::))*[A-Z]\w*(?:(?:\.|::
 
 
 def speech(source: Source) -> Iterator[End]:
-    """Yield the definitions and calls in a file that may be part of gRPC.
+    """Yield the definitions and calls in a file that may belong to gRPC.
 
     Each result is an `End`: a place in code that offers or uses a contract. The first `End` has the role "speaks" and describes the whole
     file: its field `said` lists the capitalised names in the file, because each of them may be the name of a service.

@@ -136,9 +136,10 @@ class Helper:
         return annotation
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
-        """Return byte ranges; a definition that begins in one gets a modifier.
+        """Return ranges of bytes; the definitions in a range get a modifier.
 
-        Each range is (start, end, modifier). For example, definitions below `private:` get the modifier `private`.
+        Each range is (start, end, modifier). A definition belongs to the range in which it begins. For example, definitions below
+        `private:` get the modifier `private`.
         """
         return ()
 

@@ -198,7 +198,7 @@ def _holds(test: Node, first: int, last: int) -> Narrowing:
 
 
 def _tests(node: Node, *, is_true: bool) -> Iterator[Node]:
-    """Yield the tests in a condition from which the class of a value follows.
+    """Yield those tests in a condition that imply the class of a value.
 
     If the condition is true (`is_true`), these are tests `x is C`, joined by `&&`. If it is false, they are tests `x !is C`, joined by
     `||`.

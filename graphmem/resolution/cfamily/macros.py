@@ -278,9 +278,9 @@ def _macro(entry: FileEntry, term: int) -> Macro | None:
 
 
 def _closing(tokens: Sequence[Piece], opening: int) -> int:
-    """Return the position of the bracket that closes the one at `opening`.
+    """Return the position of the bracket that closes an opening bracket.
 
-    The result is the number of tokens if no bracket closes it.
+    `opening` is the position of a bracket. The result is the number of tokens if the bracket is not closed.
     """
     depth = 0
     for position in range(opening, len(tokens)):

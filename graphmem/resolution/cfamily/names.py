@@ -145,7 +145,7 @@ class CFamilyNames(ScopedRules):
         return scope, ".".join(slot.split(".")[-2:])
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
-        """Return the methods of a class that are defined outside it, in any file."""
+        """Return those methods of a class that a file defines outside the class."""
         entry = inference.project.entry(owner)
         slot = f"{owner.name}.{name}"
         places = self.package_places(inference, self._group, slot, entry)
@@ -185,7 +185,7 @@ class CFamilyNames(ScopedRules):
         return not before or not any(symbol.kind in CLASS_KINDS for symbol in inference.project.named(before[-1]))
 
     def owner_apart(self, inference: Inference, entry: FileEntry, position: int) -> Type:
-        """Return the class of a method that is written outside it: `A::f() {…}`.
+        """Return the class of a method written outside the class: `A::f() {…}`.
 
         `position` is the method's position in the file `entry`.
         """

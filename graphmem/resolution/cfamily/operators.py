@@ -163,10 +163,10 @@ class CFamilyOperators(CFamilyNames):
         return inference.expanded(join_all(inference.returned(function) for function in self.operators(inference, receiver[1], name)))
 
     def subscripted(self, inference: Inference, receiver: Instance, site: Call) -> Type:
-        """Return the type of `object[i]`, for an object of a project class.
+        """Return the type of `object[i]` or `*object`, for a project class.
 
-        `receiver` is the object. The type is the result of its `operator[]`. If the object is a pointer or has no such operator, the type
-        is that of the object itself.
+        `receiver` is the object. The type is the result of the method `operator[]` or `operator*` of the object's class. If the object is a
+        pointer, or if the class lacks this method, the type is that of the object itself.
         """
         name = "operator*" if site.args and site.entry.terms[site.args[0]] == (LITERAL, POINTED) else "operator[]"
         owner = inference.owner(receiver[1], name)

@@ -164,7 +164,7 @@ class EcmascriptTypes(EcmascriptNames):
         return self.as_types(inference, [*(types or ()), *(values or ())])
 
     def _unknown(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the type of a name in an annotation that its file does not bind.
+        """Return the type of a name that an annotation uses and no scope binds.
 
         The name is a type parameter of a surrounding declaration, or a type that is visible in every file.
         """
@@ -260,7 +260,7 @@ class EcmascriptTypes(EcmascriptNames):
         return None
 
     def _outside_generic(self, inference: Inference, entry: FileEntry, scope: int, atom: Ext, arguments: Sequence[int]) -> Type:
-        """Return the type of a generic of the language or of a library.
+        """Return the type of a generic that the language or a library defines.
 
         `atom` is the generic, and `arguments` are the expressions in its brackets: `Array` and `A` for `Array<A>`.
         """

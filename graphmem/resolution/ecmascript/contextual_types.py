@@ -124,7 +124,7 @@ def handler(inference: Inference, call: Call) -> Type:
 
 
 def returned(inference: Inference, call: Call) -> Type:
-    """Return the type of a parameter of a function that a function returns.
+    """Return the type of a parameter of a function returned by a function.
 
     In `function f(): Handler { return (event) => … }`, such a parameter is `event`. The parser writes the type of `event` as an artificial
     expression `<returned>(type, parameter)`, and the argument `call` is that expression. `type` is the declared result of `f`, here

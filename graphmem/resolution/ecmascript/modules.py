@@ -212,7 +212,7 @@ def _generated(folder: str, extended: str) -> _Config:
 
 
 def _named_files(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield ("command" or "export", path) of the files in a package.json."""
+    """Yield ("command" or "export", path) of files that a package.json names."""
     commands = document.get("bin")
     for target in commands.values() if isinstance(commands, dict) else (commands,):
         if isinstance(target, str):

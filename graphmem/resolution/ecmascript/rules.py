@@ -226,10 +226,10 @@ class EcmascriptRules(EcmascriptTypes):
         return value if position is None else join(value, one((INST, entry.symbols[position], False)))
 
     def _extended(self, entry: FileEntry) -> dict[tuple[int, str], int]:
-        """Map (scope, name) of each variable that gets methods to its definition.
+        """Return the variables to which code adds methods later.
 
-        For example, `app.use = function …` adds a method to `app`. A definition is given by its position in the file. The result is cached
-        in `entry`.
+        For example, `app.use = function …` adds a method to `app`. The result maps (scope, name) of each variable to the variable's
+        definition, which is a position in the file. The result is cached in `entry`.
         """
         kept: dict[tuple[int, str], int] | None = entry.kept.get("extended")
         if kept is None:

@@ -217,7 +217,7 @@ class Overloads:
         return not named and len(self.project.definition(symbol).parameters) > len(arguments)
 
     def _is_value(self, entry: FileEntry, symbol: Symbol, annotation: int) -> bool:
-        """Whether the type of a parameter does not accept null, as `int` in Java.
+        """Whether the type of a parameter excludes null, as `int` does in Java.
 
         `annotation` is the declared type of a parameter of `symbol`.
         """

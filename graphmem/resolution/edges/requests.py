@@ -231,10 +231,11 @@ def handed(inference: Inference, value: Type, row: HandsOver) -> Iterator[Symbol
 
 
 def given(row: HandsOver, receiver: Sequence[int], positional: Sequence[int], named: Sequence[tuple[str, int]]) -> Iterator[int]:
-    """Yield the arguments of a registering call that the framework will call.
+    """Yield those arguments of a call that a framework will call later.
 
-    For `path("x/", view)`, the argument is `view`. `row` is the row of `frameworks.toml` that says which arguments these are. `receiver`
-    has the object before the dot, `positional` the positional arguments, and `named` the (name, value) pairs of the keyword arguments.
+    The call registers functions with the framework. For `path("x/", view)`, the argument is `view`. `row` is the row of `frameworks.toml`
+    that says which arguments these are. `receiver` has the object before the dot, `positional` the positional arguments, and `named` the
+    (name, value) pairs of the keyword arguments.
     """
     for which in row.functions:
         if isinstance(which, int):

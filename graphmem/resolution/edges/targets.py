@@ -135,7 +135,7 @@ class Targets:
         return rule in ("self", "receiver_type") and function.kind == "function" and rules_of(self.entry).values_are_checked
 
     def _constructors_below(self, symbol: Symbol, caller: Symbol) -> Iterator[Target]:
-        """Yield the constructors of subclasses that `cls()` may run.
+        """Yield the constructors of subclasses, any of which `cls()` may run.
 
         `symbol` is the class of `cls`. If the subclasses have more than `hierarchy.MAX_OVERRIDES` constructors, none is yielded.
         """
@@ -333,7 +333,7 @@ class Targets:
     def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
         """Whether no object of a class or of its subclasses runs a method.
 
-        `symbol` is the class. `owner` is the class that defines the method `name`. A subclass runs the method if it inherits it. The result
+        `symbol` is the class. `owner` is the class that defines the method `name`. A subclass that inherits the method runs it. The result
         is always False for a method that is neither overridden nor declared by a protocol.
         """
         may_be = is_overridden and self.hierarchy.is_made(symbol)
@@ -480,7 +480,7 @@ class Targets:
         return [Target(symbol, None, "ambiguous_name", confidence) for symbol in found]
 
     def _fitting(self, name: str, bound: bool, positional: int, keywords: Sequence[str], keeps_all: bool) -> Sequence[Symbol]:
-        """Return the definitions of a name that accept the arguments of a call.
+        """Return those definitions of a name that accept a call's arguments.
 
         Definitions in test files and scripts are left out, because other files cannot call them by name alone. Unless `keeps_all` is true,
         the list ends when it is too long to be used.

@@ -63,9 +63,10 @@ def add_subjects(entry: FileEntry, project: Project, called: list[Called], evide
 
 
 def _test_around(entry: FileEntry, scope: int) -> int:
-    """Return the definition itself if it is a test, or the test around it.
+    """Return the test that contains a definition, or -1 if no test does.
 
-    `scope` and the result are positions of definitions in the file. The result is -1 outside of tests.
+    `scope` is the definition. If the definition itself is a test, the result is `scope`. Definitions are given by their positions in the
+    file.
     """
     while scope > 0 and not is_test_case(entry, entry.definitions[scope]):
         scope = entry.definitions[scope].parent

@@ -175,7 +175,7 @@ class VariableSites(CallSites):
 
 
 def _is_only_assigned(entry: FileEntry, scope: int, name: str) -> bool:
-    """Whether no binding of a name in a scope declares the name.
+    """Whether all bindings of a name in a scope are plain assignments.
 
     A plain assignment does not declare the name, because the name may belong to an outer scope. For a name without bindings, the result is
     True.

@@ -1,4 +1,4 @@
-"""Result types of Python functions that can return values they receive.
+"""Result types of Python library functions that return an argument.
 
 A table lists library functions that return an argument or a part of one. Examples are an element of a list, a wrapped function, a partial
 application, and the argument of a cast.

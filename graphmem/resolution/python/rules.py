@@ -165,10 +165,10 @@ class PythonRules(PythonTypes):
         return one((EXT, BUILTINS, "object.__new__", None)) if name == "__new__" and receiver[0] == CLASS else EMPTY
 
     def made_by_hook(self, inference: Inference, symbol: Symbol, call: Call) -> Type:
-        """Return the result of `__new__`, if it may not be an object of the class.
+        """Return the result of calling a class whose `__new__` decides the result.
 
         `symbol` is the called class. The `__new__` of a decorator class may return a function or a `partial`. The `__new__` of a factory
-        may return an object of a subclass. If `__new__` returns only objects of the class, the result is empty.
+        may return an object of a subclass. If `__new__` returns only objects of the class or of its bases, the result is empty.
         """
         owner = inference.owner(symbol, "__new__")
         if not isinstance(owner, Symbol):
@@ -487,8 +487,9 @@ class PythonRules(PythonTypes):
 
         The result is False for a class with an abstract method. For other classes it is True in these cases:
 
-        - A file calls the class or uses it as a value. - The class is in a test file, or derives from a library's class, so code outside
-        the project may create instances.
+        - A file calls the class or uses it as a value.
+        - The class is in a test file.
+        - The class derives from a library's class, so code outside the project may create instances.
         """
         if self.is_abstract(inference, symbol):
             return False

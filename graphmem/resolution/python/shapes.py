@@ -1,4 +1,4 @@
-"""Infer classes of values from the attributes that code reads from them."""
+"""Infer the classes of values from the attributes that code reads."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def _points(inference: Inference, method: Symbol, given: Sequence[frozenset[obje
 
 
 def _kinds(value: Type) -> frozenset[object]:
-    """Return a key for each alternative of a type, to compare it with others.
+    """Return a key for each alternative of a type, to compare two types.
 
     The result is empty if one alternative is a trait.
     """

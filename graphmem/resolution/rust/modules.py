@@ -351,7 +351,7 @@ def _named(crate: str, below: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 def _roots_in(folder: str) -> str:
     """Return the name under which all crate roots in a folder are found.
 
-    A crate root is the first file of a crate, such as `main.rs`. The name is a module name for the index of the project.
+    A crate root is the first file of a crate, such as `main.rs`. The index of the project stores it like the name of a module.
     """
     return f"{folder}/roots::*"
 

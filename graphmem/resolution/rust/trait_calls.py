@@ -45,7 +45,7 @@ class _Site:
         return self.inference.expanded(self.inference.term(self.entry, self.reference.scope, term, self.reference.line))
 
     def groups(self, term: Term) -> Iterator[list[Symbol]]:
-        """Yield groups of trait methods of which an expression runs one each.
+        """Yield groups of trait methods; an expression runs one of each group.
 
         There is one group for each type that the receiver may have.
         """
@@ -207,7 +207,7 @@ def _errors(value: Type) -> Type:
 
 
 def _kinds(value: Type) -> frozenset[object]:
-    """Return keys of a value's types, to compare them with another value's.
+    """Return keys for the types of a value, to compare two values by type.
 
     For an object of the class `A`, the key is `A`. For numbers of any type, the key is "number". Two values may have the same type only if
     they share a key. The result is empty if one of the types is unknown or has no key.

@@ -65,9 +65,10 @@ class ScopedClasses(ScopedNames):
         return scope, f"{owner}.{CONSTRUCTOR}" if "." in slot else CONSTRUCTOR
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
-        """Return the members of a class that are defined outside its first body.
+        """Return those members of a class that are defined outside its body.
 
-        They are methods written outside the class, and members in further declarations of a split class. A `partial class` in C# is split.
+        They are methods written outside the class, and members in other declarations of the same class. In C#, for example, a `partial
+        class` has several declarations.
         """
         if not self._reopened:
             return super().members_elsewhere(inference, owner, name)
@@ -77,7 +78,7 @@ class ScopedClasses(ScopedNames):
         return self._elsewhere(inference, owner, name)
 
     def _names_elsewhere(self, inference: Inference, owner: Symbol) -> frozenset[str]:
-        """Return the names of all members of a class that are outside its body.
+        """Return the names of those members of a class that are outside its body.
 
         `owner` is the class. With these names, a look-up of a name that the class does not have ends quickly.
         """
@@ -91,9 +92,10 @@ class ScopedClasses(ScopedNames):
         return frozenset(found)
 
     def _package_of(self, entry: FileEntry) -> str:
-        """Return the name that is common to the files which share their names.
+        """Return the name of the group of files to which a file belongs.
 
-        Depending on the language, these are the files of a package, of a folder or of the project.
+        The files of a group see each other's names without imports. Depending on the language, they are the files of a package, of a folder
+        or of the project.
         """
         package: str | None = entry.kept.get("package")
         if package is None:
@@ -209,7 +211,7 @@ class ScopedClasses(ScopedNames):
         return sorted((atom[1] for atom in found if atom[0] == CLASS), key=lambda symbol: symbol.place)[:1]
 
     def bases_elsewhere(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
-        """Return the base classes that other declarations of a class name.
+        """Return the base classes named in other declarations of a class.
 
         A class is declared several times in Ruby or by `partial class` in C#.
         """
@@ -240,7 +242,7 @@ class ScopedClasses(ScopedNames):
         return found if len(found) <= MAX_SIBLINGS else ()
 
     def is_one_class(self, symbol: Symbol) -> bool:
-        """Whether all declarations with a class's qualified name are one class."""
+        """Whether all declarations with one qualified name form a single class."""
         return self._reopened is True
 
     def next_owners(self, inference: Inference, after: Symbol, name: str) -> Sequence[Symbol]:

@@ -256,9 +256,10 @@ class ScopedNames(ScopedTable):
         return near if len({place.entry.path for place in near}) == 1 else None
 
     def _few_pieces(self, found: list[Place]) -> list[Place]:
-        """Return the bindings of a name, with one for all declarations of a class.
+        """Return the bindings of a name, or one of them for a class in many files.
 
-        In Ruby, each file of a library may declare its module. All these declarations have the same members.
+        In Ruby, each file of a library may declare the library's module. All these declarations have the same members. So if there are more
+        than `MANY_PIECES`, one is enough. A declaration outside tests is preferred.
         """
         if self._reopened is not True or len(found) <= MANY_PIECES or not all(is_class(place) for place in found):
             return found

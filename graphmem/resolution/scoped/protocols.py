@@ -45,7 +45,7 @@ class ScopedProtocols(ScopedClasses):
     """
 
     def function_attribute(self, inference: Inference, function: Func, name: str) -> Type:
-        """Return the types that a block gets, as its arguments or as `self`.
+        """Return the types of the values that a block gets: arguments or `self`.
 
         The attribute `name` is `PASSED` for the arguments and `RECEIVER` for `self`. The parser writes these attributes; see
         `graphmem.parsing.languages.ruby_blocks`.
@@ -168,7 +168,7 @@ class ScopedProtocols(ScopedClasses):
     def of_reopened(self, inference: Inference, classes: Sequence[str], name: str) -> Sequence[Symbol]:
         """Return methods of a given name that the project adds to builtin classes.
 
-        `classes` are the names of the classes. Those of the first one that has the method are returned.
+        `classes` are the names of the classes. The methods of the first class with such a method are returned.
         """
         for own in classes:
             for symbol in self.classes_named(inference, own) if own else ():
@@ -232,7 +232,7 @@ class ScopedProtocols(ScopedClasses):
     ) -> Iterator[tuple[Symbol, int]]:
         """Yield the first listed method that each class of a value has.
 
-        `names` are the methods, and `operand` is the value. Classes that have a member `unless` themselves are left out. If `is_element` is
+        `names` are the methods, and `operand` is the value. A class with the member that `unless` names is left out. If `is_element` is
         True, the classes of the value's elements are used instead.
         """
         known = [name for name in names if inference.project.knows_name(name)]

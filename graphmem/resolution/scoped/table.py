@@ -1,4 +1,4 @@
-"""Settings that resolve a language's names, and rules that use them.
+"""Settings for resolving the names of a language, and rules that use them.
 
 The settings are in `[resolution]` of `language.toml`.
 """
@@ -71,7 +71,7 @@ MAX_PACKAGES: Final = 3
 
 
 class ScopedTable(PackageRules):
-    """Settings that resolve a language's names, from its `language.toml`.
+    """Settings for resolving the names of a language, from `language.toml`.
 
     Args:
         layout: contents of the project's configuration files.
