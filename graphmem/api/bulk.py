@@ -15,7 +15,8 @@ from graphmem.answers import to_json
 from graphmem.api.context import ServerState
 from graphmem.api.security import refusal
 from graphmem.errors import BadInputError, GraphMemError
-from graphmem.security.access import ACCESS, guarded
+from graphmem.security.access import ACCESS
+from graphmem.security.guarded import guarded
 
 IMPORT_PATH: Final = "/import"
 IMPORT_BYTES: Final = 256 << 20  # 100,000 memories of the maximum length with their links; import more in parts

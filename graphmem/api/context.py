@@ -19,7 +19,8 @@ from graphmem.api.runner import OperationRunner
 from graphmem.errors import GenerationChangedError, UnauthenticatedError
 from graphmem.operations.registry import Operations as Service
 from graphmem.runtime.pushes import no_branches
-from graphmem.security.access import Access, guarded
+from graphmem.security.access import Access
+from graphmem.security.guarded import guarded
 
 P = ParamSpec("P")
 T = TypeVar("T")

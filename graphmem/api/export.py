@@ -15,7 +15,8 @@ from graphmem.api.context import ServerState
 from graphmem.api.security import refusal
 from graphmem.errors import GraphMemError, LimitError
 from graphmem.reports.exporting import jsonl
-from graphmem.security.access import ACCESS, guarded
+from graphmem.security.access import ACCESS
+from graphmem.security.guarded import guarded
 
 T = TypeVar("T")
 

@@ -18,7 +18,8 @@ from graphmem.api import metrics
 from graphmem.api.context import ServerState
 from graphmem.api.security import refusal
 from graphmem.errors import GraphMemError
-from graphmem.security.access import ACCESS, guarded
+from graphmem.security.access import ACCESS
+from graphmem.security.guarded import guarded
 
 HEALTH_PATH: Final = "/health"
 READY_PATH: Final = "/ready"

@@ -23,7 +23,8 @@ from graphmem.project.progress import Hub
 from graphmem.project.served import Askable, expect_known, impact_across, search_each
 from graphmem.runtime.identity import index_id
 from graphmem.runtime.pushes import BRANCH_MARK, address_of, project_and_branch
-from graphmem.security.access import Access, caller, guarded
+from graphmem.security.access import Access, caller
+from graphmem.security.guarded import guarded
 from graphmem.security.person_keys import PersonKeys
 
 if TYPE_CHECKING:

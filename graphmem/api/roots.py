@@ -25,7 +25,8 @@ from graphmem.api.describe import declared
 from graphmem.api.ids import as_ref
 from graphmem.api.limits import ServerLimits, at_most, no_more_than, page
 from graphmem.errors import BadInputError
-from graphmem.operations.declare import FileName, Filled, Local, Operation, Parameter, Ref, Within, split
+from graphmem.operations.declare import Operation, Parameter, split
+from graphmem.operations.marks import FileName, Filled, Local, Ref, Within
 from graphmem.operations.registry import registry
 
 ACTOR: Final = "graphql"

@@ -22,8 +22,9 @@ from graphmem.cli.failures import REFUSED
 from graphmem.cli.options import Was
 from graphmem.cli.positions import with_plain_paths
 from graphmem.cli.rendering import rendering_of, show
-from graphmem.operations.declare import Argument, Bounds, Filled, Local, Operation, Parameter, Place, Ref, Spelled, Words, split
+from graphmem.operations.declare import Operation, Parameter, split
 from graphmem.operations.finding import find
+from graphmem.operations.marks import Argument, Bounds, Filled, Local, Place, Ref, Spelled, Words
 
 ACTOR: Final = "cli"
 SPELLINGS: Final[Mapping[str, tuple[str, str]]] = {

@@ -21,7 +21,8 @@ from graphmem.cli.command import COMMON
 from graphmem.cli.main import PANELS, app
 from graphmem.cli.options import accepted
 from graphmem.mcp_server.tools import INSTRUCTIONS, TOOLS
-from graphmem.operations.declare import Bounds, Filled, Operation, Parameter, camel, split
+from graphmem.operations.declare import Operation, Parameter, camel, split
+from graphmem.operations.marks import Bounds, Filled
 from graphmem.operations.registry import DECLARED, registry
 from graphmem.settings import known_settings
 
@@ -89,7 +90,6 @@ PAGES: Final[dict[str, tuple[str, Callable[[], Iterator[str]]]]] = {
     "tools.md": ("Tools of agents", tools),
     "settings.md": ("Settings", settings),
 }
-
 
 MANUAL: Final = "graphmem.1"
 

@@ -24,8 +24,9 @@ from graphmem.client.decode import decoder, variable
 from graphmem.client.wire import Wire
 from graphmem.errors import BadInputError, GraphMemError, IndexCancelledError
 from graphmem.model import IndexProgress
-from graphmem.operations.declare import Filled, Local, Operation, accepting, by_new_names, camel, pascal
+from graphmem.operations.declare import Operation, accepting, by_new_names, camel, pascal
 from graphmem.operations.finding import find
+from graphmem.operations.marks import Filled, Local
 from graphmem.runtime.faults import unraised
 from graphmem.runtime.limits import disk_refusal
 

@@ -11,17 +11,14 @@ import difflib
 import hashlib
 import json
 import os
-import re
 import stat
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from graphmem.errors import BadInputError
-from graphmem.hooks.jsontext import JsonText
-from graphmem.hooks.targets import SERVER, Target, is_our_element, is_our_server
-from graphmem.runtime import own_block
+from graphmem.hooks.entries import is_bare, with_entries, without_entries
+from graphmem.hooks.targets import Target
 from graphmem.runtime.replacing import replace_file
 from graphmem.runtime.safe_text import inert
 
@@ -30,11 +27,6 @@ PRIVATE: Final = 0o600  # of copies: settings of agents may hold keys
 OWN_FOLDERS: Final = frozenset(
     {".claude", ".cursor", ".codex", ".gemini", ".opencode", "plugins", "commands", "command", "prompts", "agents"}
 )  # removed when they are empty
-BEGIN: Final = "# >>> graphmem: written by `graphmem install`, taken out by `graphmem uninstall` >>>"
-END: Final = "# <<< graphmem <<<"
-_TEXT_BLOCK: Final = re.compile(rf"(?:\r?\n)?{re.escape(own_block.BEGIN)}\r?\n.*?{re.escape(own_block.END)}\r?\n?", re.DOTALL)
-_WRITTEN: Final = b"ritten by `graphmem install"  # in each file that only graphmem writes
-_BLOCK: Final = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END)}\r?\n?", re.DOTALL)
 
 
 class Change(NamedTuple):
@@ -134,8 +126,8 @@ def plan_install(targets: Sequence[Target], vault: Vault) -> list[Change]:
     for target in targets:
         now = _read(target.path)
         untouched, before = vault.before(_real(target.path), now)
-        base = before if untouched else _without(target, now)[0]
-        after, notes = _with(target, base)
+        base = before if untouched else without_entries(target, now)[0]
+        after, notes = with_entries(target, base)
         changes.append(Change(target.agent, target.path, now, after, base, tuple(notes)))
     return changes
 
@@ -166,8 +158,8 @@ def plan_uninstall(targets: Sequence[Target], vault: Vault, others: Sequence[Tar
         if untouched:
             changes.append(Change(target.agent, target.path, now, before))
             continue
-        after, ours = _without(target, now)
-        if ours and vault.made(path) and after is not None and _is_bare(target, after):
+        after, ours = without_entries(target, now)
+        if ours and vault.made(path) and after is not None and is_bare(target, after):
             after = None
         changes.append(Change(target.agent, target.path, now, after))
     return changes
@@ -216,164 +208,9 @@ def _users_of_blocks(targets: Sequence[Target]) -> dict[Path, str]:
 def _is_installed(target: Target) -> bool:
     """Whether an agent's settings file has entries of graphmem."""
     try:
-        return _without(target, _read(target.path))[1]
+        return without_entries(target, _read(target.path))[1]
     except BadInputError:  # of an agent that is not uninstalled: its block stays
         return True
-
-
-def _with(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
-    if target.kind == "file":
-        if base is not None and base.decode("utf-8", "replace") != target.content:
-            if target.optional:
-                return base, [f"{target.path} already exists; it stays unchanged"]
-            raise BadInputError(
-                f"{target.path} already exists and was not written by graphmem; move it and try again",
-                argument="path",
-                path=str(target.path),
-            )
-        return target.content.encode(), []
-    text = _text(target, base)
-    if target.kind == "toml":
-        return _with_block(target, text)
-    if target.kind == "markdown":
-        return _fenced(text, own_block.BEGIN, target.block, own_block.END).encode("utf-8"), []
-    document = _document(target, text)
-    notes: list[str] = []
-    for entry in target.defaults:
-        if document.get((*entry.path, entry.key)) is None and (base is None or not text.strip("\ufeff \t\r\n") or entry.key == "version"):
-            document.add_member(entry.path, entry.key, entry.value)
-    try:
-        for entry in target.entries:
-            there = document.get((*entry.path, entry.key))
-            if there is None:
-                document.add_member(entry.path, entry.key, entry.value)
-            elif there != entry.value:
-                notes.append(f"{target.path} has a server named {entry.key} already, which stays unchanged")
-        for element in target.elements:
-            document.add_element(element.path, element.value)
-    except BadInputError as error:
-        raise _refused(target, error) from error
-    return document.text.encode("utf-8"), notes
-
-
-def _without(target: Target, now: bytes | None) -> tuple[bytes | None, bool]:
-    """Return (content, had_entries) of a settings file without graphmem.
-
-    `content` is the file without graphmem's entries; None if the file is missing or graphmem's own. `had_entries` is whether the file had
-    such entries. `now` is the current content; None if the file does not exist.
-    """
-    if now is None:
-        return None, False
-    if target.kind == "file":
-        return (None, True) if _WRITTEN in now else (now, False)
-    text = _text(target, now)
-    if target.kind in ("toml", "markdown"):
-        rest, count = (_BLOCK if target.kind == "toml" else _TEXT_BLOCK).subn("", text)
-        return rest.encode("utf-8"), bool(count)
-    document = _document(target, text)
-    ours = False
-    for path in dict.fromkeys(element.path for element in target.elements):
-        ours |= _drop_elements(document, path)
-    for entry in target.entries:
-        if is_our_server(document.get((*entry.path, entry.key))):
-            document.remove_member(entry.path, entry.key)
-            _drop_empty(document, entry.path)
-            ours = True
-    return (document.text.encode("utf-8") if ours else now), ours
-
-
-def _drop_elements(document: JsonText, path: tuple[str, ...]) -> bool:
-    """Remove graphmem's elements from the array at `path` in a settings file.
-
-    Arrays and objects that become empty are removed, too. Returns whether there were such elements.
-    """
-    found = document.get(path)
-    places = [index for index, one in enumerate(found) if is_our_element(one)] if isinstance(found, list) else []
-    for index in reversed(places):
-        document.remove(path, index)
-    if places:
-        _drop_empty(document, path)
-    return bool(places)
-
-
-def _drop_empty(document: JsonText, path: tuple[str, ...]) -> None:
-    while path and document.get(path) in ([], {}):
-        document.remove_member(path[:-1], path[-1])
-        path = path[:-1]
-
-
-def _is_bare(target: Target, after: bytes) -> bool:
-    """Return whether a settings file has nothing that a person wrote.
-
-    Uninstalling removes such a file. `after` is the file's content without graphmem's entries. Defaults that graphmem writes into a new
-    file do not count as written by a person.
-    """
-    text = after.decode("utf-8")
-    if target.kind in ("toml", "markdown"):
-        return not text.strip()
-    left: Any = _document(target, text).get(())
-    return all(any(entry.key == key and entry.value == value for entry in target.defaults) for key, value in left.items())
-
-
-def _with_block(target: Target, text: str) -> tuple[bytes, list[str]]:
-    known = _toml(target, text)
-    block, notes = target.block, []
-    if isinstance(known.get("mcp_servers"), dict) and SERVER in known["mcp_servers"]:
-        block = block[: block.index(f"[mcp_servers.{SERVER}]")].rstrip("\n")
-        notes.append(f"{target.path} has a server named {SERVER} already, which stays unchanged")
-    written = _fenced(text, BEGIN, block, END)
-    try:
-        tomllib.loads(written.removeprefix("\ufeff"))
-    except tomllib.TOMLDecodeError as error:
-        raise BadInputError(
-            f"graphmem's hooks cannot be added to {target.path} ({error}); change the existing hooks in the file to [[hooks.Event]] tables "
-            "and try again",
-            argument="path",
-            path=str(target.path),
-        ) from error
-    return written.encode("utf-8"), notes
-
-
-def _fenced(text: str, begin: str, block: str, end: str) -> str:
-    """Append `block`, between two marking lines, to a file's content.
-
-    `text` is the content, and `begin` and `end` are the marking lines. The added lines have the same line ends as `text`.
-    """
-    newline = "\r\n" if "\r\n" in text else "\n"
-    lead = "" if not text or text.endswith("\n") else newline
-    gap = newline if text else ""
-    return text + lead + gap + newline.join([begin, *block.split("\n"), end]) + newline
-
-
-def _toml(target: Target, text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text.removeprefix("\ufeff"))
-    except tomllib.TOMLDecodeError as error:
-        raise BadInputError(
-            f"{target.path} is not TOML: {error}; correct the file and try again", argument="path", path=str(target.path)
-        ) from error
-
-
-def _document(target: Target, text: str) -> JsonText:
-    try:
-        return JsonText(text, comments=target.comments)
-    except BadInputError as error:
-        raise _refused(target, error) from error
-
-
-def _refused(target: Target, error: BadInputError) -> BadInputError:
-    return BadInputError(f"{target.path} cannot be changed: {error.message}, and try again", **{**error.facts, "path": str(target.path)})
-
-
-def _text(target: Target, data: bytes | None) -> str:
-    try:
-        return (data or b"").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BadInputError(
-            f"{target.path} is not UTF-8 ({error.reason} at byte {error.start:,}); save the file as UTF-8 and try again",
-            argument="path",
-            path=str(target.path),
-        ) from error
 
 
 def _read(path: Path) -> bytes | None:

@@ -11,7 +11,8 @@ from collections import OrderedDict
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from graphmem.security.access import ACCESS, Access, guarded
+from graphmem.security.access import ACCESS, Access
+from graphmem.security.guarded import guarded
 
 MOST_TOKENS: Final = 64  # with sessions at a time; the least recently used token must start a new session
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.errors import BadInputError
-from graphmem.mcp_server import text
+from graphmem.mcp_server import impact_text, lines
 
 if TYPE_CHECKING:
     from graphmem.client.connecting import Service
@@ -52,7 +52,7 @@ def _onboard(service: Service, given: Given) -> str:
     head = f"I am new to this project{about}. Explain what I have to know to work here, with the places to read first. Check what you say."
     told = {one.id for one in known.items}
     page = service.memories({"statuses": ["pinned", "confirmed"], "contaminated": False, "disputed": False}, sort="worth", limit=TO_KNOW)
-    rest = [f"- #{one.short_id} {text.line_of(one)}" for one in page.memories if one.id not in told]
+    rest = [f"- #{one.short_id} {lines.line_of(one)}" for one in page.memories if one.id not in told]
     return "\n\n".join(filter(None, (head, known.text, "\n".join(["Known and used here most:", *rest]) if rest else "")))
 
 
@@ -67,7 +67,7 @@ def _review_diff(service: Service, given: Given) -> str:
     answer = service.impact_of_diff(base=given.get("base") or "HEAD")
     known = service.context("tool", files=answer.files[:100], format="markdown") if answer.files else None
     head = "Review this change: what could break, which of these dependents were forgotten, which tests have to be run."
-    return "\n\n".join(filter(None, (head, text.diff_impact(answer, DIFF_TOKENS), known.text if known is not None else "")))
+    return "\n\n".join(filter(None, (head, impact_text.diff_impact(answer, DIFF_TOKENS), known.text if known is not None else "")))
 
 
 PROMPTS: Final[dict[str, Prompt]] = {

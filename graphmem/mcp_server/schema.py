@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Literal
 
 from graphmem.answers.marks import Doc
-from graphmem.operations.declare import Bounds, Parameter, split
+from graphmem.operations.declare import Parameter, split
 from graphmem.operations.finding import find
+from graphmem.operations.marks import Bounds
 
 Schema = dict[str, Any]
 

@@ -5,183 +5,37 @@ The most important lines come first. Lines that do not fit are omitted. The last
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers.code import calls_told
 from graphmem.answers.history import without_support
-from graphmem.answers.impact import odds
-from graphmem.answers.memory import ANCHORS, about_once, age, code_since
-from graphmem.answers.search import STRUCTURE, unanswered
+from graphmem.answers.memory import ANCHORS, about_once
 from graphmem.errors import AmbiguousSymbolError, SymbolNotFoundError
 from graphmem.knowledge import is_held
+from graphmem.mcp_server.budget import fitted, tokens
+from graphmem.mcp_server.lines import calls_of, doubt_about, line_of, memory_lines, missing_notes, place, site_line, title_of
 from graphmem.runtime.safe_text import inert
 
 if TYPE_CHECKING:
     from graphmem.answers import (
-        Cause,
         CoAccessAnswer,
         CoAccessHit,
-        DiffImpact,
-        ImpactHit,
-        ImpactReport,
-        IndexState,
         MemoryInfo,
-        MemoryRelation,
-        NearbyMemories,
         PathAnswer,
         RememberAnswer,
         SearchAnswer,
         SearchHit,
-        Site,
         SymbolDetail,
-        SymbolInfo,
         Timeline,
     )
-    from graphmem.answers.code import KnownCalls
-    from graphmem.answers.projects import ProjectsImpact, ProjectsSearch, ReachedProject
+    from graphmem.answers.projects import ProjectsSearch
     from graphmem.errors import GraphMemError
 
-_PIECE: Final = re.compile(r"[^\W_]{1,4}|_|[^\w\s]")
 _AS_TOOLS: Final = {  # advice in errors of the service -> the same for an agent
     "`graphmem search`": "`search`",
     "`graphmem memory list`": "`search` with `kinds` memory",
 }
-_ROOMY: Final = 200  # tokens; a smaller answer lists only the first cause and the first reason of the risk
-_CAUSES: Final = 1
 _MATCHING: Final = 1  # lines of a hit that are shown
-_REASONS: Final = 3  # maximum number of reasons of a risk
-_CUT: Final = "… "  # start of the line about omitted rows
-_LAST_LINE: Final = 30  # tokens reserved for the line about omitted rows
-_SHARED: Final = 4 * _LAST_LINE  # tokens; with fewer, sections of an answer do not get shares of their own
-
-
-def tokens(text: str) -> int:
-    """Return an upper bound of the number of tokens in an answer.
-
-    Four letters count as one token. Every other character and every line end counts as one token, too. Real counts are lower, because
-    byte-pair vocabularies contain most English words and many parts of identifiers. So an answer never exceeds its budget.
-    """
-    return len(_PIECE.findall(text)) + text.count("\n")
-
-
-def fitted(head: Iterable[str], rows: Sequence[str], budget: int, more: str) -> str:
-    """Join lines to an answer within a budget of tokens.
-
-    All lines of `head` are included, then rows until the first that does not fit. A last line then counts the omitted rows.
-
-    Args:
-        head: lines that are always included.
-        rows: lines in order of importance.
-        budget: maximum number of tokens.
-        more: instruction for getting the omitted rows.
-    """
-    lines = [inert(line) for line in head]
-    left = budget - tokens("\n".join(lines)) - _LAST_LINE
-    for shown, row in enumerate(map(inert, rows)):
-        left -= tokens(row) + 1
-        if left < 0:
-            return "\n".join([*lines, f"{_CUT}{len(rows) - shown} more lines: {more}"])
-        lines.append(row)
-    return "\n".join(lines)
-
-
-def _shared(sections: Sequence[tuple[Sequence[str], float]], budget: int, more: str) -> str:
-    """Join sections of lines, in order, to an answer within a token budget.
-
-    With too few tokens for shares, the remaining sections count as one. A section that is cut counts its omitted lines.
-
-    Args:
-        sections: the lines of each section, and the share of the tokens left that it gets at most. The last section gets all.
-        budget: maximum number of tokens.
-        more: instruction for getting the omitted lines.
-    """
-    parts: list[str] = []
-    left = [one for one in sections if one[0]]
-    while left:
-        if len(left) == 1 or budget < _SHARED:
-            part = fitted((), [line for rows, _ in left for line in rows], budget, more)
-            left = []
-        else:
-            (rows, share), *left = left
-            part = fitted((), rows, int(share * budget), more)
-        budget -= tokens(part) + 1
-        parts.append(part)
-        if part.rpartition("\n")[2].startswith(_CUT):
-            more = "likewise"
-    return "\n".join(parts)
-
-
-def place(symbol: SymbolInfo) -> str:
-    """Write a symbol as `path:line name`; for an external symbol, its name."""
-    return f"{symbol.path}:{symbol.start_line} {symbol.qualname}" if symbol.path else symbol.qualname
-
-
-def impact(report: ImpactReport, budget: int, across: Sequence[ProjectsImpact] = ()) -> str:
-    """Write the dependents of code, or its dependencies, by depth.
-
-    If the report is on dependents, the text also has the risk of a change and the tests to run. `across` has code of other projects on the
-    same server that could break. The text states how complete the list is.
-    """
-    breaks = report.direction == "dependents"  # a dependency does not break when its dependent changes
-    below = "not below " if report.risk.at_least else ""
-    reasons = report.risk.reasons[: _REASONS if budget >= _ROOMY else 1]
-    head = [
-        f"{report.direction} of {', '.join(dict.fromkeys(one.ref for one in report.targets))}",
-        *([f"risk {below}{report.risk.level} {report.risk.score:.0f}/100: {'; '.join(reasons)}"] if breaks else []),
-        *(f"left out: {one.message}" for one in report.missed),
-        _completeness(report, budget),
-        *(f"other projects: {note}" for note in dict.fromkeys(note for answer in across for note in answer.notes)),
-        *_freshness(report.state),
-    ]
-    head = [inert(line) for line in head]
-    direct: list[str] = []
-    farther: list[str] = []
-    before = ""
-    for hit in report.hits:
-        rows = direct if hit.depth == 1 else farther
-        if hit.verdict != before:
-            before = hit.verdict
-            depth = f"depth {hit.depth}{'+' if hit.depth > 2 else ''}"
-            rows.append(f"{before} ({depth}):" if breaks else f"{depth}:")
-        rows.append(_hit(hit))
-    tests = _tests(report.tests) if breaks else _titled("tests among them", report.tests)
-    possible = (
-        [
-            f"could also call it, unresolved ({len(report.possible)}):",
-            *(f"- {place(one.caller)} line {one.line}" for one in report.possible),
-        ]
-        if report.possible
-        else []
-    )
-    moves = [f"- {hit.path} {hit.support}x, {hit.confidence:.0%} of its changes, last {hit.last_seen[:10]}" for hit in report.also_moves]
-    if moves:
-        moves.insert(0, "also moves (changed together, no edge):")
-    outside = [
-        f"- {use.place.project}: {use.place.path}:{use.place.line} {use.place.name} ({use.kind} {use.name}) {use.place.confidence:.2f}"
-        for use in report.outside
-    ]
-    reached = {(one.project, one.place.path, one.place.line, one.through): one for answer in across for one in answer.reached}
-    outside += map(_of_project, reached.values())
-    if outside:
-        outside.insert(0, f"other projects {'use it' if breaks else 'it uses'} ({len(outside)}):")
-    room = max(0, budget - tokens("\n".join(head)))
-    about = _memory_lines(report.known, room // 4)
-    # Direct dependents come first, but leave room for tests, and these for the rest.
-    rest = [(tests, 1 / 2), (farther, 2 / 3)] if breaks else [(farther, 2 / 3), (tests, 1 / 2)]
-    sections = [(direct, 2 / 3), (outside, 2 / 3), *rest, ([*moves, *possible], 1)]
-    body = _shared(sections, room - tokens(about), "raise `budget`, or lower `max_depth`")
-    return "\n".join([*head, *filter(None, [about, body])])
-
-
-def diff_impact(answer: DiffImpact, budget: int) -> str:
-    """Write the symbols that a diff changes, then the code it could break."""
-    changed = [f"- {one.change}: {place(one.symbol)}" for one in answer.changed]
-    unmapped = [f"- no known symbol in {path}" for path in answer.unmapped]
-    first = fitted([f"changed symbols ({len(changed)}):"], [*changed, *unmapped], budget // 3, "raise `budget`")
-    return "\n".join([first, impact(answer.impact, budget - tokens(first))])
 
 
 def symbol(detail: SymbolDetail, budget: int) -> str:
@@ -195,10 +49,10 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
     for relation in ("callers", "tests", "callees", "bases", "subclasses", "overridden_by"):
         if sites := getattr(detail, relation):
             rows.append(f"{relation.replace('_', ' ')} ({detail.count(relation)}):")
-            rows += map(_site, sites)
+            rows += map(site_line, sites)
     if detail.members:
         rows.append(f"members: {', '.join(member.name for member in detail.members)}")
-    about = _memory_lines(detail.known, budget // 4)
+    about = memory_lines(detail.known, budget // 4)
     head += [about] if about else []
     room = budget - tokens("\n".join(head))
     around = fitted((), rows, room // 2 if detail.source else room, "raise `budget`")
@@ -223,9 +77,9 @@ def search(answer: SearchAnswer, budget: int) -> str:
         if info is not None and info.id in held:
             continue
         if info is not None:
-            rows.append(f"{hit.score:.2f} {info.type} #{info.short_id} {info.created_at[:10]} {info.title}{_doubt(info)}")
+            rows.append(f"{hit.score:.2f} {info.type} #{info.short_id} {info.created_at[:10]} {info.title}{doubt_about(info)}")
             rows += [
-                f"  contradicts #{one.short_id}{_title(one)}"
+                f"  contradicts #{one.short_id}{title_of(one)}"
                 for one in info.relations
                 if one.kind == "conflicts_with" and one.status not in ("superseded", "deprecated")
             ]
@@ -239,12 +93,14 @@ def search(answer: SearchAnswer, budget: int) -> str:
         )
         rows += [f"  {one.line}: {one.text[:120]}" for one in hit.lines[:_MATCHING] if one.text not in rows[-1]]
         rows += [
-            f"  known: {known.type} #{known.short_id} {known.title}{_doubt(known)}" for known in hit.memories if known.id not in told | held
+            f"  known: {known.type} #{known.short_id} {known.title}{doubt_about(known)}"
+            for known in hit.memories
+            if known.id not in told | held
         ]
         told.update(known.id for known in hit.memories)
     waiting = [f"{len(held)} more wait for a person's review: text from outside"] if held else []
     near = [f"similar to {one.word}: {one.ref}" for one in answer.near]
-    return fitted([*_missing(answer), *waiting, *near], rows or ["nothing found"], budget, "raise `budget` or ask for less with `k`")
+    return fitted([*missing_notes(answer), *waiting, *near], rows or ["nothing found"], budget, "raise `budget` or ask for less with `k`")
 
 
 def search_projects(answer: ProjectsSearch, budget: int) -> str:
@@ -261,16 +117,9 @@ def search_projects(answer: ProjectsSearch, budget: int) -> str:
 
 def _row(hit: SearchHit) -> str:
     if hit.memory is not None:
-        return f"{hit.memory.type} #{hit.memory.short_id} {hit.memory.title}{_doubt(hit.memory)}"
+        return f"{hit.memory.type} #{hit.memory.short_id} {hit.memory.title}{doubt_about(hit.memory)}"
     where = f"{hit.path}:{hit.start_line}" if hit.path else hit.id
     return f"{hit.symbol_kind or hit.kind} {where} {hit.qualname or hit.title}{_summary_of(hit)}"
-
-
-def _of_project(one: ReachedProject) -> str:
-    place = f"{one.place.path}:{one.place.line} {one.place.name}".rstrip()
-    names = ", ".join(symbol.qualname for symbol in one.affected[:3])
-    more = f"; {one.total} {'depends' if one.total == 1 else 'depend'} on it: {names}{', …' * (one.total > 3)}" if names else ""
-    return f"- {one.project}: {place} ({one.through}) {one.place.confidence:.2f}{more}"
 
 
 def packed(answer: SearchAnswer) -> str:
@@ -280,9 +129,9 @@ def packed(answer: SearchAnswer) -> str:
     """
     whole = answer.packed
     if whole is None or not whole.text:
-        return "\n".join([*map(inert, _missing(answer)), "nothing found" if not answer.hits else "nothing fits: raise `budget`"])
+        return "\n".join([*map(inert, missing_notes(answer)), "nothing found" if not answer.hits else "nothing fits: raise `budget`"])
     left_out = [f"left out: {', '.join(f'{count} ({why})' for why, count in sorted(whole.left_out.items()))}"] if whole.left_out else []
-    return "\n".join([*map(inert, _missing(answer)), whole.text, *left_out])
+    return "\n".join([*map(inert, missing_notes(answer)), whole.text, *left_out])
 
 
 def path(answer: PathAnswer, budget: int) -> str:
@@ -290,14 +139,14 @@ def path(answer: PathAnswer, budget: int) -> str:
     if not answer.steps:
         return inert(
             f"no dependency path from {answer.source.ref} to {answer.target.ref} within depth {answer.max_depth} "
-            f"({answer.epistemic.replace('_', ' ')}){'; nearest: ' * bool(answer.nearest)}{answer.nearest}{_calls(answer.known_calls)}"
+            f"({answer.epistemic.replace('_', ' ')}){'; nearest: ' * bool(answer.nearest)}{answer.nearest}{calls_of(answer.known_calls)}"
         )
     head = [f"{answer.source.ref} depends on {answer.target.ref}, confidence {answer.confidence:.2f}:"]
     rows = [
         f"- {step.src.ref} {step.kind.lower()} {step.dst.ref} line {step.line} {step.confidence:.2f} {step.rule}" for step in answer.steps
     ]
     head = [*head, *filter(None, [calls_told(answer.known_calls)])]
-    about = _memory_lines(answer.known, budget // 4)
+    about = memory_lines(answer.known, budget // 4)
     steps = fitted(head, rows, budget - tokens(about), "raise `budget`")
     return "\n".join(filter(None, [steps, about]))
 
@@ -314,7 +163,7 @@ def co_access(answer: CoAccessAnswer, budget: int) -> str:
     seen = f"by {answer.commits:,} commits and {answer.sessions:,} sessions"
     head = [f"changes with {names}, {seen}:" if moving else f"no files are known to change with {names}, {seen}", *answer.notes]
     apart = ["never changed together so far:", *others] if others else []
-    about = _memory_lines(answer.known, budget // 4)
+    about = memory_lines(answer.known, budget // 4)
     files = fitted(head, [*moving, *apart], budget - tokens(about), "raise `budget` or ask for less with `k`")
     return "\n".join(filter(None, [files, about]))
 
@@ -351,7 +200,7 @@ def memory(info: MemoryInfo, budget: int) -> str:
     rows += [
         f"about {one.name}" + ("" if one.anchor == "valid" else f" ({ANCHORS.get(one.anchor, one.anchor)})") for one in about_once(info)
     ]
-    rows += [f"{one.kind.replace('_', ' ')} #{one.short_id}{_title(one)}" for one in info.relations if one.status != "superseded"]
+    rows += [f"{one.kind.replace('_', ' ')} #{one.short_id}{title_of(one)}" for one in info.relations if one.status != "superseded"]
     return fitted(head, rows, budget, "raise `budget`")
 
 
@@ -391,121 +240,7 @@ def refusal(error: GraphMemError) -> str:
     return said
 
 
-def _memory_lines(found: NearbyMemories, budget: int) -> str:
-    """Write memories about the code of an answer, one line each.
-
-    Returns "" without memories.
-    """
-    now = datetime.now(UTC)
-    rows = [
-        f"- {'warning: ' * one.trap}{one.type} #{one.short_id} {age(one.created_at, now)}: {one.title}; about {one.about}"
-        + (f" ({one.doubt})" if one.doubt else "")
-        for one in found.memories
-    ]
-    if found.more:
-        rows.append(f"- {found.more} more; `search` with `kinds` memory finds them")
-    if found.held:
-        rows.append(f"- {found.held} more wait for a person's review: text from outside")
-    return fitted(["known about this code (`get` reads one):"], rows, budget, "raise `budget`") if rows else ""
-
-
-def line_of(info: MemoryInfo) -> str:
-    """Write a memory in one line: its title, and reasons to doubt it."""
-    return "(waits for a person's review)" if is_held(info) else f"{info.title}{_doubt(info)}"
-
-
-def _title(one: MemoryRelation) -> str:
-    """Return the title of a memory that is related to another memory.
-
-    Returns "" for a candidate, a memory that may not have been reviewed yet.
-    """
-    return "" if one.status == "candidate" else f" {one.title}"
-
-
-def _doubt(info: MemoryInfo) -> str:
-    """Return the reasons to doubt a memory, in parentheses, or ""."""
-    said = [word for word in ("text from outside" if info.contaminated else "", code_since(info)) if word]
-    return f" ({'; '.join(said)})" if said else ""
-
-
-def _hit(hit: ImpactHit) -> str:
-    step = hit.path[-1] if hit.path else None
-    how = f" {step.kind.lower()} {step.dst.qualname} by {step.rule}" if step is not None else ""
-    return f"- {place(hit.symbol)} {hit.confidence:.2f}{how}"
-
-
-def _site(site: Site) -> str:
-    return f"- {place(site.symbol)} {site.confidence:.2f} {site.rule}"
-
-
-def _missing(answer: SearchAnswer) -> list[str]:
-    """Return the sentences about search methods that failed.
-
-    If there are hits, failures of the search by modules and flows are left out. A sentence about them would cost tokens in each search.
-    """
-    return unanswered({name: reason for name, reason in answer.missing.items() if name not in STRUCTURE or not answer.hits})
-
-
 def _summary_of(hit: SearchHit) -> str:
     """Return the end of a search hit's row: a summary or the first code line."""
     line = hit.summary or next((line.strip() for line in hit.snippet.splitlines() if line.strip()), "")
     return f" — {line[:100]}" if line else ""
-
-
-def _tests(hits: list[ImpactHit]) -> list[str]:
-    """Write lines for the tests to run, then for helper code of tests.
-
-    If `hits` has only helper code, this code is listed under the title of the tests to run.
-    """
-    cases = [hit for hit in hits if hit.symbol.is_runnable]
-    shared = [hit for hit in hits if not hit.symbol.is_runnable]
-    return [*_titled("tests to run", cases or shared), *_titled("code of tests, no test by itself", shared if cases else [])]
-
-
-def _titled(title: str, hits: list[ImpactHit]) -> list[str]:
-    return [f"{title} ({len(hits)}):", *map(_hit, hits)] if hits else []
-
-
-def _cause(cause: Cause) -> str:
-    """Write a reason: its count, its message, and the places to look at.
-
-    Places are written only for text that names a target without a reference in code.
-    """
-    count = f"{cause.count:,} " if cause.count else ""
-    places = f": {', '.join(cause.examples)}" if cause.kind == "named_in_text" and cause.examples else ""
-    return f"{count}{cause.message}{places}"
-
-
-def _completeness(report: ImpactReport, budget: int) -> str:
-    """Write a sentence on how complete the list of dependents is.
-
-    Without this sentence, an empty list could look as if no code depended on the symbol.
-    """
-    tests = ", tests at any" if report.direction == "dependents" else ""
-    counted = f"{report.total} {report.direction} within depth {report.max_depth}{tests}, confidence {report.min_confidence:.2f}+"
-    listed = report.causes if budget >= _ROOMY else report.causes[:_CAUSES]
-    causes = "; ".join(map(_cause, listed))
-    if left := len(report.causes) - len(listed):
-        causes += f"; {left} more"
-    said = {"exact": "tests exact by a run, other dependents ", "unknown": "not known: "}.get(report.epistemic, "")
-    word = "note" if report.epistemic == "exact" else "may be missing"
-    odd = f"; {odds(report.miss_chance)} such answers miss a test that runs the target" if report.miss_chance is not None else ""
-    return f"{said}at least {counted}{odd}{f'; {word}: {causes}' if causes else ''}{_calls(report.known_calls)}"
-
-
-def _calls(rows: Sequence[KnownCalls]) -> str:
-    """Write the measured share of calls that graphmem finds, or "".
-
-    The share is that for the languages of the answer. The result begins with a semicolon, to be appended to a sentence. It is "" without
-    measurements.
-    """
-    told = calls_told(rows)
-    return f"; {told}" if told else ""
-
-
-def _freshness(state: IndexState) -> list[str]:
-    if state.state == "fresh" and not state.note:
-        return []
-    return [
-        f"index: {state.state}{f', {state.stale_files} files stale' if state.stale_files else ''}{f'; {state.note}' if state.note else ''}"
-    ]

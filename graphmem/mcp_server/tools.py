@@ -24,7 +24,7 @@ from graphmem.errors import (
     StaleFileError,
     SymbolNotFoundError,
 )
-from graphmem.mcp_server import text
+from graphmem.mcp_server import impact_text, text
 from graphmem.mcp_server.schema import parameters, schema_of, shortened
 from graphmem.runtime.safe_text import inert
 
@@ -109,8 +109,8 @@ def _impact(service: Service, given: Arguments, budget: int) -> str:
     if ways == ["targets"]:
         report = service.impact(given["targets"], direction=given.get("direction", "dependents"), **bounds)
         across = _across(service, given, bounds.get("max_depth")) if report.direction == "dependents" else []
-        return text.impact(report, budget, across)
-    return text.diff_impact(service.impact_of_diff(given.get("diff"), base=given.get("base"), **bounds), budget)
+        return impact_text.impact(report, budget, across)
+    return impact_text.diff_impact(service.impact_of_diff(given.get("diff"), base=given.get("base"), **bounds), budget)
 
 
 def _across(service: Service, given: Arguments, max_depth: int | None) -> list[ProjectsImpact]:

@@ -33,7 +33,8 @@ from graphmem.answers.review import Review, TestSelection
 from graphmem.answers.source import FileSource, Folder
 from graphmem.answers.vocabulary import ColumnUnit, Direction, EdgeKind, FileRole, Relation, SearchKind, SymbolKind, WeightChoice
 from graphmem.model import IndexProgress
-from graphmem.operations.declare import Argument, Bounds, Local, Place, Ref, Sight, Spelled, Within, Words, operation
+from graphmem.operations.declare import Sight, operation
+from graphmem.operations.marks import Argument, Bounds, Local, Place, Ref, Spelled, Within, Words
 
 Share = Annotated[float, Bounds(0, 1)]
 

@@ -6,18 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Annotated
 
-from graphmem.answers.injection import (
-    ContextAccepted,
-    ContextBudget,
-    ContextReady,
-    HookAnswer,
-    Injection,
-    Prefetch,
-    StepLimit,
-    TrustState,
-)
+from graphmem.answers.injection import ContextAccepted, ContextBudget, ContextReady, HookAnswer, Injection, Prefetch, StepLimit, TrustState
 from graphmem.answers.vocabulary import InjectionFormat, InjectionPoint, TrustLevel
-from graphmem.operations.declare import Argument, Filled, Sight, Spelled, Within, operation
+from graphmem.operations.declare import Sight, operation
+from graphmem.operations.marks import Argument, Filled, Spelled, Within
 
 Files = Annotated[Sequence[str], Within("targets")]
 Deadline = Annotated[float | None, Within("deadline_s")]

@@ -22,101 +22,10 @@ from typing import Any, Final, Literal, NamedTuple, ParamSpec, TypeVar
 
 from graphmem.answers.marks import Doc
 from graphmem.errors import BadInputError
+from graphmem.operations.marks import Bounds
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class Bounds(NamedTuple):
-    """Inclusive bounds of a number, checked before the implementation runs."""
-
-    low: float
-    high: float
-
-
-class Within(NamedTuple):
-    """Mark of a number or a list; the server limits its value or its length.
-
-    Args:
-        limit: the name of the server's limit.
-    """
-
-    limit: str
-
-
-class Ref(NamedTuple):
-    """Mark of a reference to a node of the graph.
-
-    A reference is a name that a person types, a raw id, or a global id of GraphQL.
-
-    Args:
-        to: the type of the node, such as `Memory`; "" for any.
-    """
-
-    to: str = ""
-
-
-class Words(NamedTuple):
-    """Mark of a string that a command accepts as several words."""
-
-
-class Argument(NamedTuple):
-    """Mark of an optional parameter that is positional in a command."""
-
-
-class Spelled(NamedTuple):
-    """Mark of a parameter whose form in a command differs from the rule.
-
-    `graphmem.cli.derived` derives commands from operations, and has the rule.
-
-    Args:
-        flags: flags of the option.
-        default: the command's default; people want fewer results than programs.
-        metavar: placeholder of the value in the help.
-        was: earlier flags, which work for one more release.
-    """
-
-    flags: tuple[str, ...] = ()
-    default: Any = None
-    metavar: str = ""
-    was: tuple[str, ...] = ()
-
-
-class Filled(NamedTuple):
-    """Mark of a parameter that an interface fills in itself.
-
-    Args:
-        by: which value it fills in. `actor` is the caller, for the audit. `clock` is the arrival of the request, by `time.monotonic`.
-            `network` is whether the caller is remote.
-    """
-
-    by: Literal["actor", "clock", "network"]
-
-
-class Local(NamedTuple):
-    """Mark of a parameter for callers in the same process, such as a callback.
-
-    The operation has no such parameter in GraphQL.
-
-    Args:
-        by_command: whether the command derived from the operation has the parameter, too.
-    """
-
-    by_command: bool = False
-
-
-class FileName(NamedTuple):
-    """Mark of a parameter that names a file.
-
-    A local caller gives a path. A remote caller gives the name of a file in the index's directory.
-    """
-
-
-class Place(NamedTuple):
-    """Mark of file paths that a command also accepts with a position.
-
-    Compilers and searches print `path:line:column:`. A command drops the position, or fills the parameters `line` and `column` from it.
-    """
 
 
 class Sight(StrEnum):

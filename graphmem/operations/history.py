@@ -9,7 +9,8 @@ from typing import Annotated
 from graphmem.answers import CoAccessAnswer, FileHistory, Recorded
 from graphmem.answers.history import Reviewers
 from graphmem.answers.source import Blame
-from graphmem.operations.declare import Bounds, Place, Sight, Spelled, operation
+from graphmem.operations.declare import Sight, operation
+from graphmem.operations.marks import Bounds, Place, Spelled
 
 
 class HistoryOperations:

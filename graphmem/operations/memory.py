@@ -30,7 +30,8 @@ from graphmem.answers import (
 )
 from graphmem.answers.marks import MEMORY, Doc, Time
 from graphmem.answers.vocabulary import ExportFormat, MemorySort, MemoryUse
-from graphmem.operations.declare import Argument, Filled, Local, Ref, Sight, Spelled, Within, Words, operation
+from graphmem.operations.declare import Sight, operation
+from graphmem.operations.marks import Argument, Filled, Local, Ref, Spelled, Within, Words
 
 Limit = Annotated[int, Doc("the maximum number of results")]
 Offset = Annotated[int, Doc("number of results to skip")]

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from graphmem.answers.marks import MEMORY
 from graphmem.answers.organisation import Comments, Erased, Exported, Invited, Organisation, OrganisationAudit, TeamNews
-from graphmem.operations.declare import Bounds, Ref, Sight, Words, operation
+from graphmem.operations.declare import Sight, operation
+from graphmem.operations.marks import Bounds, Ref, Words
 
 
 class OrganisationOperations:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from graphmem.answers.projects import DroppedBranch, ProjectsImpact, ProjectsSearch, Pushed, ServedProjects
-from graphmem.operations.declare import Bounds, Sight, Within, Words, operation
+from graphmem.operations.declare import Sight, operation
+from graphmem.operations.marks import Bounds, Within, Words
 
 
 class ProjectsOperations:

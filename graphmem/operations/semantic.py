@@ -8,28 +8,15 @@ from typing import Annotated
 from graphmem.answers import Picture
 from graphmem.answers.boundaries import ArchitectureCheck
 from graphmem.answers.contracts import ContractsAnswer
+from graphmem.answers.findings import CentralPage, DeadCodePage, DuplicatePage, EntryPointPage, FlowPage, HotspotPage
 from graphmem.answers.history import Knowledge
 from graphmem.answers.maps import MapEntries
 from graphmem.answers.marks import Doc
-from graphmem.answers.semantic import (
-    CentralPage,
-    CommitPage,
-    CyclesAnswer,
-    DeadCodePage,
-    Document,
-    Drift,
-    DuplicatePage,
-    EntryPointPage,
-    FlowPage,
-    HotspotPage,
-    ModuleBoundary,
-    ModuleDetail,
-    ModuleMap,
-    ParagraphState,
-    Reply,
-)
+from graphmem.answers.modules import CyclesAnswer, ModuleBoundary, ModuleDetail, ModuleMap
+from graphmem.answers.semantic import CommitPage, Document, Drift, ParagraphState, Reply
 from graphmem.answers.vocabulary import CycleLevel, EntryKind, HotspotLevel, ViewFormat, ViewKind
-from graphmem.operations.declare import Argument, Ref, Sight, Spelled, Within, Words, operation
+from graphmem.operations.declare import Sight, operation
+from graphmem.operations.marks import Argument, Ref, Spelled, Within, Words
 
 Limit = Annotated[int, Within("page"), Spelled(default=20), Doc("the maximum number of results; totals are not affected")]
 Offset = Annotated[int, Doc("number of results to skip")]

@@ -10,7 +10,8 @@ from graphmem.answers import Experiment, Forgotten, PhaseWeights, Receipt, Sessi
 from graphmem.answers.marks import Doc, Size
 from graphmem.answers.sessions import LearningState, ObserveAnswer, SessionDetail, SessionEnded, SessionPage, SessionStarted
 from graphmem.answers.vocabulary import LearningChoice, PhaseChoice, SessionKind, SessionOutcome, SessionState
-from graphmem.operations.declare import Argument, Filled, Sight, Spelled, Within, operation
+from graphmem.operations.declare import Sight, operation
+from graphmem.operations.marks import Argument, Filled, Spelled, Within
 
 Limit = Annotated[int, Within("results"), Doc("the maximum number of results")]
 Offset = Annotated[int, Doc("number of results to skip")]

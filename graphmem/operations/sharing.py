@@ -6,7 +6,8 @@ from typing import Annotated
 
 from graphmem.answers.marks import MEMORY
 from graphmem.answers.sharing import SharingAnswer, SharingStatus
-from graphmem.operations.declare import Bounds, Ref, Sight, operation
+from graphmem.operations.declare import Sight, operation
+from graphmem.operations.marks import Bounds, Ref
 
 
 class SharingOperations:

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 from graphmem.answers.marks import Size
 from graphmem.answers.upkeep import BackupInfo, CompactAnswer, CypherAnswer, Health, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
 from graphmem.model import IndexProgress
-from graphmem.operations.declare import FileName, Local, Sight, operation
+from graphmem.operations.declare import Sight, operation
+from graphmem.operations.marks import FileName, Local
 
 
 class UpkeepOperations:

@@ -26,7 +26,8 @@ from graphmem.analysis.semantic.flows import flows
 from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known
 from graphmem.analysis.semantic.titles import Title, folder_descriptions, titles
-from graphmem.answers.semantic import Cycle, DeadSymbol, Flow, FrameworkName, ModuleDependency, ModuleInfo
+from graphmem.answers.findings import DeadSymbol, Flow, FrameworkName
+from graphmem.answers.modules import Cycle, ModuleDependency, ModuleInfo
 from graphmem.model import PackedChunkRow
 from graphmem.parsing.language import packaged_languages
 from graphmem.project.history_source import CHURN_HALF_LIFE_S
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
     from graphmem.analysis.semantic.heat import F64
     from graphmem.answers import IndexSummary
-    from graphmem.answers.semantic import DuplicateGroup
+    from graphmem.answers.findings import DuplicateGroup
     from graphmem.history.co_edits import History
     from graphmem.project.graph_source import GraphSource
     from graphmem.projection.graph import GraphView

@@ -21,7 +21,7 @@ from graphmem.errors import GraphMemError
 from graphmem.injection.edits import MOVES_SHARE, NAMED, REMOVED, Consequences, Dependent, Edit, TestCase
 from graphmem.model import EdgeKind
 from graphmem.projection.arrays import NODE_KINDS
-from graphmem.reports import test_runners
+from graphmem.reports import test_commands, test_runners
 from graphmem.runtime.inside import inside
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class EditAdvice:
         if root is None:
             return ""
         project = test_runners.Project(root)
-        names: dict[str, test_runners.Named] = {}
+        names: dict[str, test_commands.Named] = {}
         rows = []
         for one in tests:
             name = test_runners.named(project, test_runners.Place(*one))
@@ -160,7 +160,7 @@ class EditAdvice:
             names[name.id] = name
             rows.append(TestToRun(name.runner, name.id, one.path, one.name, one.line, 1.0, "reaches"))
         # `&` is an entity in the XML around it
-        return "; ".join(one.command.replace(" && ", "; ") for one in test_runners.commands(rows, names))
+        return "; ".join(one.command.replace(" && ", "; ") for one in test_commands.commands(rows, names))
 
     def _outside(self, report: ImpactReport) -> Iterator[str]:
         """Yield code of other projects that uses a contract of edited symbols.

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphmem.answers import SearchAnswer
-    from graphmem.answers.semantic import Flow, ModuleInfo, ParagraphState, Reply
+    from graphmem.answers.findings import Flow
+    from graphmem.answers.modules import ModuleInfo
+    from graphmem.answers.semantic import ParagraphState, Reply
     from graphmem.language_model import LanguageModel
     from graphmem.project.derived import Semantics, SemanticSource
     from graphmem.project.paragraphs import Paragraphs

@@ -25,7 +25,8 @@ from graphmem.observe.switch import PAUSED
 from graphmem.observe.synthesis import synthesise
 from graphmem.observe.trial import settle, undo
 from graphmem.runtime.vault import read_mark
-from graphmem.security.access import caller, rule_of
+from graphmem.security.access import caller
+from graphmem.security.guarded import rule_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import zlib
-from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.answers.places import Occurrence, Occurrences, SymbolAt, TextRange
 from graphmem.errors import DatabaseDamagedError, GraphMemError, SymbolNotFoundError
@@ -18,46 +14,23 @@ from graphmem.parsing.contents import read_inside
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.language import languages
-from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.project.file_occurrences import WORD, FoundName, NamePlace, enclosing_by_line, occurrences_in, text_at
+from graphmem.projection.arrays import SYMBOL
 from graphmem.runtime.naming import in_project
 from graphmem.runtime.places import Written, unpacked
 from graphmem.runtime.text_only import text_only_language
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    import numpy.typing as npt
+    from collections.abc import Collection
 
     from graphmem.answers import SymbolInfo
-    from graphmem.answers.vocabulary import ColumnUnit, EdgeKind, OccurrenceRole
+    from graphmem.answers.vocabulary import ColumnUnit
     from graphmem.project.graph_source import GraphSource
     from graphmem.projection.graph import GraphView
 
 KEPT: Final = 16
 """Files whose occurrences are kept; an editor asks again for the same few."""
 """Bytes of a file; the setting `max_file_kb` allows no more."""
-_WORD: Final = re.compile(r"[\w$]+")
-_CLASSES: Final = frozenset({"class", "interface", "enum", "type"})
-
-
-class _Place(NamedTuple):
-    line: int
-    column: int
-    length: int
-
-
-class _Found(NamedTuple):
-    """A name in the text of a file, and the symbols to which it may refer.
-
-    The most likely symbol is the first of `nodes`.
-    """
-
-    place: _Place
-    role: OccurrenceRole
-    nodes: list[int]
-    confidence: float
-    kinds: list[EdgeKind]
-    enclosing: int  # -1 outside any definition
 
 
 class _File(NamedTuple):
@@ -68,7 +41,7 @@ class _File(NamedTuple):
     text: bytes  # UTF-8
     lines: list[str]
     is_stale: bool
-    found: list[_Found]
+    found: list[FoundName]
 
 
 class Text(NamedTuple):
@@ -86,7 +59,7 @@ class Positions:
     """Finds the symbol that the name at a position of a file refers to."""
 
     graph: GraphSource
-    _kept: dict[tuple[int, str, str], list[_Found]] = field(default_factory=dict)
+    _kept: dict[tuple[int, str, str], list[FoundName]] = field(default_factory=dict)
     _parsing: threading.Lock = field(default_factory=threading.Lock)  # a parser serves one thread at a time
 
     def symbol_at(self, file: str, line: int, column: int | None = None, unit: ColumnUnit = "characters") -> SymbolAt:
@@ -100,7 +73,7 @@ class Positions:
         text = here.lines[line - 1] if line <= len(here.lines) else ""
         at = len(text) - len(text.lstrip()) if column is None else _characters(text, column, unit) if text else column
         found = _on_line(view, here, line) if column is None else _at(here, line, at)
-        around = _enclosing_by_line(view, here.path)
+        around = enclosing_by_line(view, here.path)
         enclosing = int(around[line]) if line < len(around) else -1
         return SymbolAt(
             path=here.path,
@@ -169,9 +142,9 @@ class Positions:
         if not written:
             return [], False
         view = self.graph.view()
-        here, around = self._file(view, path, []), _enclosing_by_line(view, path)
+        here, around = self._file(view, path, []), enclosing_by_line(view, path)
         return [
-            (one, _range(here, _Place(one.line, one.column, one.length)), int(around[one.line]) if one.line < len(around) else -1)
+            (one, _range(here, NamePlace(one.line, one.column, one.length)), int(around[one.line]) if one.line < len(around) else -1)
             for one in written
         ], here.is_stale
 
@@ -188,9 +161,9 @@ class Positions:
         text = to_utf8(data, language).source
         lines = text.decode("utf-8", "replace").split("\n")
         key = (view.generation, path, content)
-        found = self._kept.get(key) if written is None else _occurrences_in(view, path, written, lines)
+        found = self._kept.get(key) if written is None else occurrences_in(view, path, written, lines)
         if found is None:
-            found = _occurrences_in(view, path, self._written(path), lines)
+            found = occurrences_in(view, path, self._written(path), lines)
             self._kept[key] = found
             for old in list(self._kept)[:-KEPT]:
                 self._kept.pop(old, None)
@@ -214,7 +187,7 @@ class Positions:
             node = "" if view.failures.get(here.path) else _syntax(here, line, column)
         if node in ("comment", "string"):
             return f"the position is in a {node}"
-        word = next((one[0] for one in _WORD.finditer(text) if one.start() <= column <= one.end()), "")
+        word = next((one[0] for one in WORD.finditer(text) if one.start() <= column <= one.end()), "")
         if not word:
             return "the position is not on a name"
         for site in view.unresolved_named(word):
@@ -232,109 +205,6 @@ class Positions:
             ) from error
 
 
-def _occurrences_in(view: GraphView, path: str, written: list[Written], lines: Sequence[str]) -> list[_Found]:
-    """Return all names in a file with their symbols, sorted by position.
-
-    If a position has a definition and a use, only the definition is returned.
-
-    Args:
-        view: the graph, which has the definitions.
-        path: path of the file.
-        written: positions of uses and imports, as the index stored them.
-        lines: the current lines of the file.
-    """
-    found: dict[_Place, _Found] = {}
-    around = _enclosing_by_line(view, path)
-    for place, node in _definitions(view, path, lines):
-        found.setdefault(place, _Found(place, "definition", [node], 1.0, [], _parent(view, node)))
-    aliases: dict[str, list[int]] = {}
-    places: dict[_Place, list[Written]] = defaultdict(list)
-    for one in written:
-        places[_Place(one.line, one.column, one.length)].append(one)
-    # Imports first: their names tell which of several targets an alias means.
-    for place, here in sorted(places.items(), key=lambda item: (item[1][0].kind != "IMPORTS", item[0])):
-        text = _text(lines, place)
-        is_import = any(one.kind == "IMPORTS" for one in here)
-        nodes = _candidates(view, text, here, [] if is_import else aliases.get(text, []))
-        if not nodes:
-            continue
-        if is_import:
-            aliases[text] = [node for node, _ in nodes]
-        role: OccurrenceRole = "import" if is_import else "use"
-        kinds = [] if is_import else sorted({cast("EdgeKind", one.kind) for one in here})
-        enclosing = int(around[place.line]) if place.line < len(around) else -1
-        found.setdefault(place, _Found(place, role, [node for node, _ in nodes], nodes[0][1], kinds, enclosing))
-    return [found[place] for place in sorted(found)]
-
-
-def _candidates(view: GraphView, text: str, written: Sequence[Written], alias: Sequence[int]) -> list[tuple[int, float]]:
-    """Return the symbols that a written name may mean, most likely first.
-
-    Each item is (graph node, confidence). If some of the symbols have the name `text`, are in `alias`, or are imported, only these are
-    returned. A constructor counts as its class. For example, the name in `Cart(total)` refers to `Cart`, not to `Cart.__init__`.
-
-    Args:
-        view: the graph.
-        text: the name as written in the file.
-        written: the edges that the index stored for the name.
-        alias: nodes that an import in the file bound to the name.
-    """
-    ranked: dict[int, tuple[int, float]] = {}
-    for one in written:
-        node = view.index_of.get(one.target)
-        if node is None:
-            continue
-        rank = 1
-        if view.name(node) == text or node in alias:
-            rank = 2
-        elif (
-            (owner := _parent(view, node)) >= 0
-            and NODE_KINDS[view.kind[owner]] in _CLASSES
-            and (view.name(owner) == text or owner in alias)
-        ):
-            node, rank = owner, 2
-        elif one.kind == "IMPORTS":
-            rank = 2
-        ranked[node] = max(ranked.get(node, (0, 0.0)), (rank, one.percent / 100))
-    best = max((rank for rank, _ in ranked.values()), default=0)
-    kept = sorted((-share, view.path(node), node) for node, (rank, share) in ranked.items() if rank == best)
-    return [(node, -share) for share, _, node in kept]
-
-
-def _definitions(view: GraphView, path: str, lines: Sequence[str]) -> Iterator[tuple[_Place, int]]:
-    nodes = view.arrays.nodes
-    for node in map(int, view.by_path(path)):
-        if view.label[node] != SYMBOL or NODE_KINDS[view.kind[node]] == "module":
-            continue
-        line, column = int(nodes.name_line[node]), int(nodes.name_column[node])
-        name = view.name(node)
-        if line <= 0:
-            continue
-        text = lines[line - 1] if line <= len(lines) else ""
-        if not text.startswith(name, column) and (at := text.find(name, column)) >= 0:
-            column = at
-        yield _Place(line, column, len(name)), node
-
-
-def _enclosing_by_line(view: GraphView, path: str) -> npt.NDArray[np.int32]:
-    """Return the innermost definition around each line of a file.
-
-    Item `n` of the array is the graph node of the definition around line `n`, counted from 1; -1 if no definition is there. The array ends
-    at the last line of the last definition.
-    """
-    nodes = [int(node) for node in view.by_path(path) if NODE_KINDS[view.kind[node]] != "module"]
-    found = np.full(max((int(view.end_line[node]) for node in nodes), default=0) + 1, -1, np.int32)
-    for node in sorted(nodes, key=lambda node: (view.start_line[node] - view.end_line[node], view.start_line[node], -node)):
-        found[view.start_line[node] : view.end_line[node] + 1] = node
-    return found
-
-
-def _parent(view: GraphView, node: int) -> int:
-    """Return the definition that contains `node`; -1 at module level."""
-    parent = int(view.parent[node])
-    return parent if parent >= 0 and view.label[parent] == SYMBOL and NODE_KINDS[view.kind[parent]] != "module" else -1
-
-
 def _text_only(here: _File) -> str:
     """Return a reason if a file has no symbols because of its language, or "".
 
@@ -344,12 +214,12 @@ def _text_only(here: _File) -> str:
     return name and f"{name} files are searched as text only, so their names are not in the graph"
 
 
-def _at(here: _File, line: int, column: int) -> _Found | None:
+def _at(here: _File, line: int, column: int) -> FoundName | None:
     """Return the name at a position, or None."""
     return min((one for one in here.found if _is_on(one.place, line, column)), key=lambda one: _nearness(one, column), default=None)
 
 
-def _on_line(view: GraphView, here: _File, line: int) -> _Found | None:
+def _on_line(view: GraphView, here: _File, line: int) -> FoundName | None:
     """Return the first definition on a line; without one, the first name.
 
     Names of the project's own code come before names of libraries. The result is None if the line has no name.
@@ -358,31 +228,27 @@ def _on_line(view: GraphView, here: _File, line: int) -> _Found | None:
     return min(on_line, key=lambda one: (one.role != "definition", view.label[one.nodes[0]] != SYMBOL, one.place.column), default=None)
 
 
-def _is_on(place: _Place, line: int, column: int) -> bool:
+def _is_on(place: NamePlace, line: int, column: int) -> bool:
     return place.line == line and place.column <= column <= place.column + place.length
 
 
-def _nearness(found: _Found, column: int) -> tuple[bool, int]:
+def _nearness(found: FoundName, column: int) -> tuple[bool, int]:
     return column == found.place.column + found.place.length, found.place.length
 
 
-def _text(lines: Sequence[str], place: _Place) -> str:
-    return lines[place.line - 1][place.column : place.column + place.length] if place.line <= len(lines) else ""
-
-
-def _range(here: _File, place: _Place) -> TextRange:
+def _range(here: _File, place: NamePlace) -> TextRange:
     line = here.lines[place.line - 1] if place.line <= len(here.lines) else ""
     end = place.column + place.length
     columns = (_units(line, column, unit) for unit in ("utf16", "utf8") for column in (place.column, end))
     return TextRange(place.line, place.column, end, *columns)
 
 
-def _shown(view: GraphView, here: _File, found: _Found) -> Occurrence:
+def _shown(view: GraphView, here: _File, found: FoundName) -> Occurrence:
     place = found.place
     infos: list[SymbolInfo] = view.infos(found.nodes)
     return Occurrence(
         range=_range(here, place),
-        text=_text(here.lines, place),
+        text=text_at(here.lines, place),
         role=found.role,
         symbol=infos[0],
         confidence=found.confidence,

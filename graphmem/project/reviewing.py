@@ -20,7 +20,8 @@ from graphmem.memory.types import COMMIT, LIVE_STATUSES
 from graphmem.model import file_id
 from graphmem.project.inherited_tests import classes_of
 from graphmem.project.questions import DEFAULT_CONFIDENCE, DEFAULT_DEPTH
-from graphmem.reports.test_runners import Named, Place, Project, commands, named
+from graphmem.reports.test_commands import Named, commands
+from graphmem.reports.test_runners import Place, Project, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

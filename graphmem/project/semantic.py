@@ -16,11 +16,9 @@ import numpy as np
 from graphmem.analysis.semantic import central, cutting, heat
 from graphmem.analysis.semantic.duplicates import LEAST_TOKENS, SIMILAR
 from graphmem.analysis.semantic.entries import ENTRY_KINDS, MAX_STEPS
-from graphmem.answers.history import Knowledge, KnownPart, Reviewer
-from graphmem.answers.semantic import (
+from graphmem.answers.findings import (
     CentralPage,
     CentralSymbol,
-    CyclesAnswer,
     DeadCodePage,
     DuplicatePage,
     EntryPoint,
@@ -28,11 +26,9 @@ from graphmem.answers.semantic import (
     FlowPage,
     Hotspot,
     HotspotPage,
-    ModuleBoundary,
-    ModuleDetail,
-    ModuleMap,
-    SurfaceSymbol,
 )
+from graphmem.answers.history import Knowledge, KnownPart, Reviewer
+from graphmem.answers.modules import CyclesAnswer, ModuleBoundary, ModuleDetail, ModuleMap, SurfaceSymbol
 from graphmem.errors import GitError, SymbolNotFoundError
 from graphmem.history.knowledge import MOST_COMMITS, known_by
 from graphmem.project.arguments import one_of, page, within

@@ -13,7 +13,8 @@ from graphmem.search.stems import stems_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from graphmem.answers.semantic import Flow, ModuleInfo
+    from graphmem.answers.findings import Flow
+    from graphmem.answers.modules import ModuleInfo
 
 _LEAST: Final = 0.5  # minimum share of the query's words, by rarity
 _UNNAMED: Final = 0.7  # factor if no word is in the name

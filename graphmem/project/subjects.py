@@ -14,7 +14,8 @@ from graphmem.analysis.semantic.modules import Modules, first_sentence
 from graphmem.memory.redact import redact
 
 if TYPE_CHECKING:
-    from graphmem.answers.semantic import Flow, ModuleInfo
+    from graphmem.answers.findings import Flow
+    from graphmem.answers.modules import ModuleInfo
     from graphmem.projection.graph import GraphView
 
 FORM: Final = "1"  # version of text and prompt; a new number rewrites every paragraph

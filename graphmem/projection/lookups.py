@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphmem.projection.arrays import I32, pointers
-from graphmem.projection.patch import Merge
+from graphmem.projection.merging import Merge
 from graphmem.runtime.arrow import computed
 
 

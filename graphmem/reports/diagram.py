@@ -14,14 +14,13 @@ from graphmem.runtime.safe_text import inert, inert_json
 
 if TYPE_CHECKING:
     from graphmem.answers import ImpactReport
-    from graphmem.answers.semantic import ModuleMap
+    from graphmem.answers.modules import ModuleMap
 
 GRAPHML: Final = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns" '
     'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '
     'xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">\n'
 )
-
 
 _NO_XML: Final = {0xFFFE: "\ufffd", 0xFFFF: "\ufffd"}
 ZONE: Final = 24  # folders shown in a zone; the others become one box

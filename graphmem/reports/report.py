@@ -17,17 +17,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from graphmem.answers import Project
-    from graphmem.answers.semantic import (
-        CentralPage,
-        CyclesAnswer,
-        DeadCodePage,
-        DuplicatePage,
-        EntryPointPage,
-        FlowPage,
-        HotspotPage,
-        ModuleMap,
-    )
-
+    from graphmem.answers.findings import CentralPage, DeadCodePage, DuplicatePage, EntryPointPage, FlowPage, HotspotPage
+    from graphmem.answers.modules import CyclesAnswer, ModuleMap
 
 ROWS: Final = 15  # of a table; a command lists the rest
 FEW: Final = 8

@@ -17,24 +17,14 @@ from __future__ import annotations
 import logging
 import os
 import re
-import subprocess
-import sys
-import time
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING
 
-from graphmem.errors import (
-    BadInputError,
-    DiskFullError,
-    MigrationError,
-    NotIndexedError,
-    ResourceError,
-    StoreBusyError,
-)
+from graphmem.errors import BadInputError, MigrationError, NotIndexedError
 from graphmem.model import GraphDelta
-from graphmem.runtime.limits import disk_refusal, limited_memory, out_of_memory
-from graphmem.runtime.system import FAULTS, KILLED, page_bytes, sync
+from graphmem.runtime.limits import disk_refusal
+from graphmem.runtime.system import sync
 from graphmem.store import files, times
 from graphmem.store.building import OpenOptions, build
 from graphmem.store.catalog import Catalog
@@ -42,7 +32,7 @@ from graphmem.store.dump import write_dump
 from graphmem.store.files import NEXT, beside, damaged
 from graphmem.store.meta_names import CHECKPOINT, DATABASE, GENERATION
 from graphmem.store.migrate import check_tables, migrate, pending, table_names
-from graphmem.store.probe import BUSY, DAMAGED, FULL
+from graphmem.store.probing import is_same, probe_copy, probe_with
 from graphmem.store.rebuild import Content
 
 if TYPE_CHECKING:
@@ -50,12 +40,6 @@ if TYPE_CHECKING:
     from graphmem.store.lock import Record
 
 _log = logging.getLogger(__name__)
-
-PROBE_SECONDS: Final = 120.0
-PROBE_LOOK_S: Final = 0.05  # between two checks of its memory
-PROBE_SPARE: Final = 1 << 30  # bytes of memory in addition to the buffer pool and four times the file
-PROBE: Final = ".probe"  # prefix of a test copy's suffix after the database's name
-_COPY: Final = re.compile(r"\.probe-[0-9a-f]{12}")
 
 
 def resolve(path: Path) -> Path:
@@ -122,7 +106,7 @@ def _look_at(path: Path, options: OpenOptions, catalog: Catalog, previous: Recor
     lock = beside(path, ".lock")
     if lock.exists() and not os.access(lock, os.R_OK) and not files.side_files(path):
         return []  # of another account, which does not share the state it left; without a log nothing needs recovery
-    probed = _probe(path, *options.sizes, read_only=True)  # the log is replayed in memory
+    probed = probe_with(path, *options.sizes, read_only=True)  # the log is replayed in memory
     if not probed.works:
         raise damaged(path, f"{path} cannot be opened as a database: {probed.says}; {files.RECOVER}")
     return []
@@ -216,21 +200,21 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
     A child process first opens copies of the files, because engines have crashed on them. A log that cannot be used is quarantined
     (renamed). Returns one sentence for each quarantined file.
     """
-    copy = _probe_copy(path)
+    copy = probe_copy(path)
     left = files.side_files(path)
     try:
         files.copy(path, copy)
-        alone = _probe(copy, *options.sizes)
+        alone = probe_with(copy, *options.sizes)
         if not left:
             if not alone.works:
                 raise damaged(path, f"{path} cannot be opened as a database: {alone.says}; {files.RECOVER}")
             return []
-        if alone.works and previous is not None and alone.database and not _same(alone, previous):
+        if alone.works and previous is not None and alone.database and not is_same(alone, previous):
             return files.quarantine(left, "it belongs to a database other than the current one")
         files.remove(copy)
         for file in (path, *left):
             files.copy(file, file.with_name(file.name.replace(path.name, copy.name, 1)))
-        together = _probe(copy, *options.sizes)
+        together = probe_with(copy, *options.sizes)
         if together.works:
             return []
         log = beside(path, ".wal")
@@ -239,7 +223,7 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
             files.copy(path, copy)
             files.copy(log, beside(copy, ".wal"))
             files.cut(beside(copy, ".wal"), previous.log)
-            if _probe(copy, *options.sizes).works:
+            if probe_with(copy, *options.sizes).works:
                 return files.quarantine_tail(
                     log, previous.log, "its end belongs to an incomplete change; everything before it is in the database"
                 )
@@ -260,11 +244,11 @@ def proven_damage(path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes:
     Raises:
         ResourceError, DiskFullError, BadInputError, StoreBusyError: the check was not possible.
     """
-    copy = _probe_copy(path)
+    copy = probe_copy(path)
     try:
         for file in (path, *files.side_files(path)):
             files.copy(file, file.with_name(file.name.replace(path.name, copy.name, 1)))
-        return _probe(copy, engine, buffer_pool_bytes, max_db_bytes).says
+        return probe_with(copy, engine, buffer_pool_bytes, max_db_bytes).says
     except OSError as error:
         raise disk_refusal(error, f"examining {path}", path) from error
     finally:
@@ -276,7 +260,7 @@ def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) ->
 
     A child process opens the copy and reads all tables.
     """
-    return _probe(copy, engine, buffer_pool_bytes, max_db_bytes).says
+    return probe_with(copy, engine, buffer_pool_bytes, max_db_bytes).says
 
 
 def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
@@ -285,122 +269,11 @@ def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
     The state is another one if the identity or the checkpoint number in the file differs from that in `previous`, the record in the lock
     file. This happens if a person restored an older copy of the database.
     """
-    copy = _probe_copy(path)
+    copy = probe_copy(path)
     try:
         files.copy(path, copy)
-        alone = _probe(copy, *options.sizes)
+        alone = probe_with(copy, *options.sizes)
     finally:
         files.remove(copy)
     is_ours = re.fullmatch(r"[0-9a-f]{32}", alone.database) is not None  # zeros in its place do not name another state
     return alone.works and is_ours and (alone.database, alone.checkpoint) != (previous.database, previous.checkpoint)
-
-
-def _probe_copy(path: Path) -> Path:
-    """Delete old test copies of a database; return the path for a new one.
-
-    The name is always new, because a child of a killed process may still have an old copy open.
-    """
-    for old in path.parent.glob(f"{path.name}{PROBE}*"):
-        if not old.name.endswith((".wal", ".shadow")):
-            files.remove(old)
-    return beside(path, f"{PROBE}-{uuid.uuid4().hex[:12]}")
-
-
-class _Probe(NamedTuple):
-    works: bool
-    says: str
-    database: str
-    checkpoint: int
-
-
-def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *, read_only: bool = False) -> _Probe:
-    """Open a file in a separate process to see whether it is intact.
-
-    Raises:
-        StoreBusyError, ResourceError: the test gave no result, so the file may be intact or damaged.
-    """
-    sizes = (str(buffer_pool_bytes), str(max_db_bytes))
-    command = [sys.executable, "-P", "-m", "graphmem.store.probe", engine, str(copy), *sizes, *(["read-only"] if read_only else [])]
-    try:
-        done, is_endless = _watched(command, _most_memory(copy, buffer_pool_bytes), PROBE_SECONDS)
-    except subprocess.TimeoutExpired as error:
-        raise StoreBusyError(
-            f"opening the database copy {copy.name} did not finish within {PROBE_SECONDS:g} s; try again when the machine is less busy",
-            path=str(copy),
-            owner=None,
-        ) from error
-    if is_endless:
-        return _Probe(False, "opening it takes far more memory than a whole file of its size can need", "", 0)
-    said, died = _COPY.sub("", done.stdout.strip()), -done.returncode
-    words = done.stdout.split("\t")
-    if done.returncode == 0 and len(words) == 3:
-        return _Probe(True, "", words[1], int(words[2]))
-    if done.returncode == DAMAGED and said:
-        return _Probe(False, said, "", 0)
-    if died in FAULTS and not limited_memory():
-        return _Probe(False, f"the engine crashes on it (signal {died})", "", 0)
-    if done.returncode == BUSY:
-        raise StoreBusyError(f"{said}; try again", path=str(copy), owner=None)
-    if done.returncode == FULL:
-        raise DiskFullError(said, path=str(copy))
-    if died in FAULTS:
-        raise out_of_memory(f"examining the database {_COPY.sub('', copy.name)}", copy)
-    last = done.stderr.strip().splitlines() or ["its process said nothing"]
-    why = f"its process was ended by signal {died}" if died > 0 else last[-1]
-    raise ResourceError(
-        said or f"the database {_COPY.sub('', copy.name)} could not be examined ({why}), and nothing was changed; try again",
-        limit="examination",
-        allowed=0,
-        found=0,
-        path=str(copy),
-    )
-
-
-def _most_memory(copy: Path, buffer_pool_bytes: int) -> int:
-    """Return the memory limit of a process that opens a file to test it.
-
-    An intact file never needs so much memory. A damaged page can contain a wrong length, for which the engine would request many gigabytes.
-    """
-    size = sum(files.size_of(one) for one in (copy, *files.side_files(copy)))
-    return buffer_pool_bytes + 4 * size + PROBE_SPARE
-
-
-def _watched(command: list[str], most_bytes: int, seconds: float) -> tuple[subprocess.CompletedProcess[str], bool]:
-    """Run a command, and kill it if it uses too much memory.
-
-    The result is the completed process, and whether it was killed because it had more than `most_bytes` in memory.
-
-    Raises:
-        subprocess.TimeoutExpired: the command did not end in time.
-    """
-    due = time.monotonic() + seconds
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace") as process:
-        try:
-            while True:
-                try:
-                    out, err = process.communicate(timeout=PROBE_LOOK_S)
-                    return subprocess.CompletedProcess(command, process.returncode, out, err), False
-                except subprocess.TimeoutExpired:
-                    if _resident(process.pid) > most_bytes:
-                        process.kill()
-                        return subprocess.CompletedProcess(command, KILLED, *process.communicate()), True
-                    if time.monotonic() > due:
-                        raise
-        finally:
-            process.kill()
-
-
-def _resident(pid: int) -> int:
-    """Return how many bytes of a process are in memory; 0 if unknown."""
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * page_bytes()
-    except (OSError, ValueError, IndexError):
-        return 0
-
-
-def _same(probe: _Probe, previous: Record) -> bool:
-    """Return whether a checked file is the database named in the lock file.
-
-    The file must have the recorded identity. The number of its checkpoint must be the recorded one or one higher.
-    """
-    return probe.database == previous.database and probe.checkpoint in (previous.checkpoint, previous.checkpoint + 1)

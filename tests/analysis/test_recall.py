@@ -13,10 +13,10 @@ from graphmem.analysis.recall import Measured, known_calls, measured
 from graphmem.answers.code import FEW, KnownCalls, calls_told
 from graphmem.cli.output import Output
 from graphmem.cli.render.code import path as path_text
-from graphmem.cli.render.impact import impact as impact_text
+from graphmem.cli.render.impact import impact as impact_lines
 from graphmem.cli.render.review import review as review_text
 from graphmem.evidence.scip_format import message_class
-from graphmem.mcp_server import text
+from graphmem.mcp_server import impact_text, text
 from graphmem.parsing.language import languages
 from graphmem.project.graphmem import GraphMem
 from graphmem.project.outside_evidence import leave
@@ -146,11 +146,11 @@ def test_every_answer_that_follows_calls_tells_it_once_in_every_interface(cpp, c
     assert [one.known_calls for one in answers] == [python] * len(answers)
     line = calls_told(python)
     output = Output()
-    impact_text(output, answers[0], 0)
+    impact_lines(output, answers[0], 0)
     path_text(output, answers[2])
     path_text(output, answers[3])
     review_text(output, answers[5], 0)
     assert capsys.readouterr().out.count(line) == 4
-    for said in (text.impact(answers[0], 500), text.path(answers[2], 500), text.path(answers[3], 500), markdown(answers[5])):
+    for said in (impact_text.impact(answers[0], 500), text.path(answers[2], 500), text.path(answers[3], 500), markdown(answers[5])):
         assert said.count(line) == 1
     assert calls_told(memory.impact("far").known_calls).endswith(": Lua not measured")

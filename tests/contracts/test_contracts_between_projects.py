@@ -15,7 +15,7 @@ from graphmem.cli.render.impact import impact as impact_text
 from graphmem.contracts import projects
 from graphmem.errors import BadInputError
 from graphmem.injection.experiment import FULL, group_of
-from graphmem.mcp_server.text import impact as tool_text
+from graphmem.mcp_server.impact_text import impact as tool_text
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 

@@ -10,7 +10,7 @@ import pytest
 
 from graphmem.cli.output import Output
 from graphmem.cli.render.impact import impact as impact_text
-from graphmem.mcp_server.text import impact as impact_for_agents
+from graphmem.mcp_server.impact_text import impact as impact_for_agents
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 

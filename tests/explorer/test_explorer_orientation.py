@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import pytest
 
-from graphmem.mcp_server.text import impact as impact_for_agents
-from graphmem.mcp_server.text import tokens
+from graphmem.mcp_server.budget import tokens
+from graphmem.mcp_server.impact_text import impact as impact_for_agents
 
 pytestmark = pytest.mark.browser
 

@@ -19,7 +19,8 @@ from graphmem.injection.uses import Known, UseBook, follows
 from graphmem.mcp_server.tools import TOOLS
 from graphmem.memory.clock import ManualClock
 from graphmem.observe.measures import by_week, cost
-from graphmem.security.access import Access, guarded
+from graphmem.security.access import Access
+from graphmem.security.guarded import guarded
 from graphmem.settings import Settings
 
 RULE = "Amounts in shop/price.py go through `exact_decimal`, never through float_of()."

@@ -14,8 +14,8 @@ from mcp.client import Client
 
 from graphmem import GraphMem
 from graphmem.answers.impact import odds
+from graphmem.mcp_server.budget import tokens
 from graphmem.mcp_server.server import build_server
-from graphmem.mcp_server.text import tokens
 from graphmem.mcp_server.tools import INSTRUCTIONS, OF_BRANCHES, TOOLS
 from graphmem.settings import load_settings
 

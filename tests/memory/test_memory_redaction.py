@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from graphmem.errors import BadInputError, SecretError
-from graphmem.memory.redact import entropy, find, redact
+from graphmem.memory.redact import find, redact
 from graphmem.memory.secret_shapes import shapes
+from graphmem.memory.secret_values import entropy
 
 CORPUS = Path(__file__).parents[2] / "benchmarks" / "redaction.py"
 KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 4

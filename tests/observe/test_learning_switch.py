@@ -11,7 +11,8 @@ from graphmem import GraphMem
 from graphmem.errors import BadInputError
 from graphmem.memory.clock import ManualClock
 from graphmem.observe.switch import FILE, MAX_MINUTES
-from graphmem.security.access import Access, guarded
+from graphmem.security.access import Access
+from graphmem.security.guarded import guarded
 from graphmem.settings import Settings
 from made_once import empty_index
 

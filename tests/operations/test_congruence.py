@@ -27,7 +27,8 @@ from graphmem.injection import deadlines
 from graphmem.mcp_server.schema import parameters
 from graphmem.mcp_server.server import build_server
 from graphmem.mcp_server.tools import TOOLS
-from graphmem.operations.declare import Filled, Local, Operation, Spelled, camel, pascal
+from graphmem.operations.declare import Operation, camel, pascal
+from graphmem.operations.marks import Filled, Local, Spelled
 from graphmem.operations.registry import registry
 from graphmem.runtime.safe_text import inert_lines
 

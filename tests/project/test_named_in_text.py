@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.mcp_server import text
+from graphmem.mcp_server import impact_text
 from graphmem.project.graphmem import GraphMem
 from graphmem.project.named_in_text import MAX_PLACES, is_distinct
 from graphmem.settings import Settings
@@ -49,7 +49,7 @@ def test_strings_and_text_files_that_name_the_symbol_are_places_to_look(memory):
 
 def test_an_agent_reads_the_places_in_the_sentence_on_completeness(memory):
     report = memory.impact("send_invoice")
-    assert "look there: commands.json:2, shop/table.py:1" in text.impact(report, 800)
+    assert "look there: commands.json:2, shop/table.py:1" in impact_text.impact(report, 800)
 
 
 def test_a_symbol_with_a_known_caller_needs_no_such_places(memory):

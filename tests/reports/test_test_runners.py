@@ -8,7 +8,8 @@ import pytest
 
 from graphmem.answers.review import TestToRun
 from graphmem.reports import vitest_config
-from graphmem.reports.test_runners import RECORDING, Place, Project, commands, named
+from graphmem.reports.test_commands import RECORDING, commands
+from graphmem.reports.test_runners import Place, Project, named
 
 CASES = {
     "pytest": (

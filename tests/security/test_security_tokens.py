@@ -13,8 +13,9 @@ from websockets.sync.client import connect
 from graphmem.errors import BadInputError, ForbiddenError, MemoryNotFoundError
 from graphmem.operations.declare import Sight
 from graphmem.operations.registry import registry
-from graphmem.security.access import SCOPES, VISIBILITIES, Access, Guarded, rule_of
-from graphmem.security.access import guarded as held
+from graphmem.security.access import SCOPES, VISIBILITIES, Access
+from graphmem.security.guarded import Guarded, rule_of
+from graphmem.security.guarded import guarded as held
 from graphmem.security.tokens import Keys, TokenFile
 
 REMEMBER = "mutation($input: RememberInput!) { remember(input: $input) { memory { id title relations { title } } result { outcome } } }"

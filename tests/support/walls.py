@@ -20,13 +20,14 @@ from unittest import mock
 import httpx
 
 from graphmem.mcp_server.tools import TOOLS
-from graphmem.operations.declare import Filled, Local, camel, pascal
+from graphmem.operations.declare import camel, pascal
+from graphmem.operations.marks import Filled, Local
 from graphmem.operations.registry import registry
 from graphmem.project.branches import Branches
 from graphmem.projection.memories import MemoryIndex
 from graphmem.runtime.pushes import BRANCH_HEADER, address_of
 from graphmem.security import access as access_rules
-from graphmem.security.access import Guarded
+from graphmem.security.guarded import Guarded
 from graphmem.security.people import People
 from hosted import SHOP, Hosted, indexed
 

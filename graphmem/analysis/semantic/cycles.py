@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from graphmem.analysis.semantic.layering import components, feedback
-from graphmem.answers.semantic import Cycle, CycleCut
+from graphmem.answers.modules import Cycle, CycleCut
 from graphmem.model import EdgeKind
 from graphmem.projection.arrays import EDGE_KINDS
 

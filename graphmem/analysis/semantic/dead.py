@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from graphmem.analysis.semantic.beside import FILES, FOLDERS
 from graphmem.analysis.walk import stand_ins
-from graphmem.answers.semantic import DeadSymbol
+from graphmem.answers.findings import DeadSymbol
 from graphmem.model import EdgeKind
 from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
 from graphmem.projection.graph_edges import kind_mask

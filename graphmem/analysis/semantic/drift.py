@@ -17,7 +17,7 @@ from graphmem.answers.semantic import ApiChange, DependencyChange, Drift, Module
 if TYPE_CHECKING:
     from graphmem.analysis.semantic.entries import Entries
     from graphmem.analysis.semantic.modules import Modules
-    from graphmem.answers.semantic import Cycle
+    from graphmem.answers.modules import Cycle
 
 FILES: Final = 20  # listed files that joined or left a module
 CHANGES: Final = 500  # listed changes of the public API

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphmem.answers.semantic import Duplicate, DuplicateGroup
+from graphmem.answers.findings import Duplicate, DuplicateGroup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphmem.analysis.semantic.entries import ENTRY_KINDS, MAX_STEPS, Calls, Entries
 from graphmem.analysis.semantic.files import step_of
-from graphmem.answers.semantic import Flow
+from graphmem.answers.findings import Flow
 from graphmem.model import stable_id
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from graphmem.analysis.semantic.heat import churn_of, file_heat, symbol_dependen
 from graphmem.analysis.semantic.layering import components, feedback, layers, strata, worth_cutting
 from graphmem.analysis.semantic.layout import layered
 from graphmem.analysis.semantic.naming import ROOT, Known, Named, named
-from graphmem.answers.semantic import FileLink, ModuleDependency, ModuleDetail, ModuleFile, ModuleInfo, ModuleMap
+from graphmem.answers.modules import FileLink, ModuleDependency, ModuleDetail, ModuleFile, ModuleInfo, ModuleMap
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from graphmem.analysis.semantic.files import I64
     from graphmem.analysis.semantic.heat import F64
     from graphmem.answers import IndexState
-    from graphmem.answers.semantic import Cycle
+    from graphmem.answers.modules import Cycle
     from graphmem.projection.graph import GraphView
 
 CENTRAL: Final = 5

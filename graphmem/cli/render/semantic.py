@@ -4,26 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from graphmem.answers.findings import CentralPage, DeadCodePage, DuplicatePage, EntryPointPage, FlowPage, HotspotPage
 from graphmem.answers.history import Knowledge
-from graphmem.answers.semantic import (
-    CentralPage,
-    CommitPage,
-    CycleCut,
-    CyclesAnswer,
-    DeadCodePage,
-    Drift,
-    DuplicatePage,
-    EntryPointPage,
-    FlowPage,
-    HotspotPage,
-    ModuleBoundary,
-    ModuleDependency,
-    ModuleDetail,
-    ModuleMap,
-    ParagraphState,
-    Reason,
-    Reply,
-)
+from graphmem.answers.modules import CycleCut, CyclesAnswer, ModuleBoundary, ModuleDependency, ModuleDetail, ModuleMap
+from graphmem.answers.semantic import CommitPage, Drift, ParagraphState, Reason, Reply
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import (
     common,
@@ -39,7 +23,6 @@ if TYPE_CHECKING:
 
     from graphmem.answers import PathStep
     from graphmem.cli.output import Cell
-
 
 _REASONS: Final = "Passages that give a reason near this question; judge whether they answer it"
 _NO_REASON: Final = "None of the memories, documents, comments and commit messages that were found says why; the nearest are"

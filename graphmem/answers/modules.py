@@ -1,0 +1,173 @@
+"""Answers about modules: their files, dependencies, borders and cycles.
+
+The conventions are those of `graphmem.answers`: frozen dataclasses of plain values, paths with '/' from the root, 1-based lines.
+A module here is a group of files found by `graphmem.analysis.semantic`, and not a Python module.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from graphmem.answers.code import IndexState, PathStep, SymbolInfo
+from graphmem.answers.marks import MODULE, Doc, GlobalId, Size
+from graphmem.answers.plain import answer
+from graphmem.answers.vocabulary import CycleLevel
+
+
+@answer(name="Module")
+class ModuleInfo:
+    """A group of related files."""
+
+    id: Annotated[str, Doc("Id of the module; stable while most of its files stay together"), GlobalId(MODULE)]
+    name: Annotated[str, Doc("unique name of the module, which is also a reference to it")]
+    path: Annotated[str, Doc("deepest directory that contains all files of the module; empty for the root")]
+    layer: Annotated[
+        int,
+        Doc("layer of the module: layer 0 depends on no other module; all dependencies lead to lower layers, except those with `upward`"),
+    ]
+    files: int
+    symbols: int
+    lines: int
+    test_files: int
+    heat: Annotated[
+        float, Doc("how often and how recently the most changed files of the module changed, 0 to 1; the module with the most change has 1")
+    ]
+    cohesion: Annotated[float, Doc("share of the dependencies of the module's files that stay inside the module, 0 to 1")]
+    languages: Annotated[dict[str, int], Doc("Number of files by language, most first"), Size(5)]
+    entry_points: Annotated[dict[str, int], Doc("Number of entry points by kind"), Size(6)]
+    central: Annotated[list[SymbolInfo], Doc("symbols of the module with the most dependents, at most 5"), Size(5)]
+    x: Annotated[float, Doc("horizontal centre of the module on the map, 0 (left) to 1 (right)")]
+    y: Annotated[float, Doc("centre of the module on the map, 0 (top) to 1 (bottom); high layers are on top")]
+    summary: Annotated[str, Doc("purpose of the module, taken from the documentation of its files")]
+    paragraph: Annotated[str, Doc("description written by a language model; empty until a model has written one")] = ""
+
+
+@answer
+class ModuleDependency:
+    """All edges from the files of one module to the files of another."""
+
+    src: Annotated[str, Doc("Id of the module that uses the other module"), GlobalId(MODULE)]
+    dst: Annotated[str, Doc("Id of the module that is used"), GlobalId(MODULE)]
+    src_name: Annotated[str, Doc("name of the module that uses the other module")]
+    dst_name: Annotated[str, Doc("name of the module that is used")]
+    weight: Annotated[int, Doc("number of edges that make up the dependency")]
+    kinds: Annotated[dict[str, int], Doc("Number of edges by kind, most first"), Size(4)]
+    upward: Annotated[bool, Doc("true when the dependency leads from a lower to a higher layer and so closes a cycle")]
+    sites: Annotated[list[PathStep], Doc("the first few edges of the dependency; up to 20 for an upward dependency"), Size(4)]
+    worth_cutting: Annotated[
+        bool,
+        Doc(
+            "true when removing this dependency alone takes a module out of a cycle, and it is one of the cheapest such "
+            "dependencies (at most one dependency in twenty)"
+        ),
+    ] = False
+
+
+@answer
+class ModuleMap:
+    """The modules of the project and their dependencies."""
+
+    modules: Annotated[list[ModuleInfo], Doc("the modules, most lines first"), Size(100)]
+    dependencies: Annotated[list[ModuleDependency], Doc("the dependencies between modules, most edges first"), Size(500)]
+    modularity: Annotated[float, Doc("quality of the division into modules (modularity of the dependencies), -0.5 to 1")]
+    notes: Annotated[list[str], Doc("data that was missing when the map was made")]
+    state: IndexState
+
+
+@answer
+class ModuleFile:
+    """A file of a module, with its place on the map."""
+
+    path: str
+    language: str
+    lines: int
+    symbols: int
+    is_test: bool
+    heat: Annotated[float, Doc("how often and how recently the file changed, 0 to 1; the file of the index with the most change has 1")]
+    x: Annotated[float, Doc("horizontal centre of the file in the module's layout, 0 (left) to 1 (right)")]
+    y: float
+
+
+@answer
+class FileLink:
+    """All edges from one file to another."""
+
+    src: Annotated[str, Doc("path of the file that uses the other file")]
+    dst: str
+    weight: int
+    kinds: Annotated[dict[str, int], Doc("Number of edges by kind, most first"), Size(4)]
+
+
+@answer
+class ModuleDetail:
+    """One module with its files and dependencies."""
+
+    module: ModuleInfo
+    files: Annotated[list[ModuleFile], Doc("files of the module, by path"), Size(200)]
+    links: Annotated[list[FileLink], Doc("dependencies between files of the module, most edges first"), Size(1000)]
+    dependencies: Annotated[list[ModuleDependency], Doc("dependencies of the module on other modules"), Size(30)]
+    dependents: Annotated[list[ModuleDependency], Doc("dependencies of other modules on the module"), Size(30)]
+    state: IndexState
+
+
+@answer
+class CycleCut:
+    """An edge whose removal breaks a cycle."""
+
+    src: Annotated[str, Doc("path of the file, or name of the module, that depends on the other")]
+    dst: str
+    weight: Annotated[int, Doc("number of edges to remove, each between two symbols")]
+    frees: Annotated[int, Doc("number of members that leave the cycle when the edge is removed")]
+    sites: Annotated[list[PathStep], Doc("the edges to remove, each between two symbols; at most 20"), Size(5)]
+
+
+@answer
+class Cycle:
+    """Files, or modules, that depend on each other in a cycle."""
+
+    level: CycleLevel
+    members: Annotated[list[str], Doc("members of the cycle in ascending order: paths of files, or names of modules")]
+    example: Annotated[list[str], Doc("members of a shortest cycle that contains the edge `cheapest`, in order")]
+    deferred: Annotated[bool, Doc("true when every cycle passes through an import inside a function, so the files can be loaded")]
+    cheapest: Annotated[
+        CycleCut, Doc("the edge to remove first: the one that frees the most members for each code edge that must be removed")
+    ]
+    cuts: Annotated[list[CycleCut], Doc("edges to remove so that no cycle remains, at most 20"), Size(10)]
+    cut_count: Annotated[int, Doc("number of edges to remove so that no cycle remains; `cuts` may list fewer")]
+
+
+@answer
+class SurfaceSymbol:
+    """A symbol of a module that other modules use."""
+
+    symbol: SymbolInfo
+    edges: Annotated[int, Doc("number of edges from other modules to the symbol")]
+    modules: Annotated[list[str], Doc("names of the modules that use the symbol, most edges first")]
+
+
+@answer
+class ModuleBoundary:
+    """Places where a module can be separated from the others, or split in two."""
+
+    module: Annotated[str, Doc("name of the module")]
+    surface: Annotated[list[SurfaceSymbol], Doc("symbols that other modules use, most edges first: the interface to keep")]
+    total: Annotated[int, Doc("number of symbols of the module that other modules use")]
+    incoming: Annotated[list[ModuleDependency], Doc("dependencies of other modules on the module, most edges first"), Size(30)]
+    outgoing: Annotated[list[ModuleDependency], Doc("dependencies of the module on other modules, most edges first"), Size(30)]
+    cycles: Annotated[list[Cycle], Doc("cycles of modules that contain the module"), Size(3)]
+    larger: Annotated[
+        list[str], Doc("files of the larger part when the module is cut in two; empty for a module that is too small or too large")
+    ]
+    smaller: Annotated[list[str], Doc("files of the smaller part when the module is split where it has the fewest edges")]
+    crossing: Annotated[int, Doc("number of edges between the two parts of the module")]
+    state: IndexState
+
+
+@answer
+class CyclesAnswer:
+    """Dependency cycles among files or among modules, largest first."""
+
+    level: CycleLevel
+    cycles: list[Cycle]
+    total: Annotated[int, Doc("total number of cycles at this level; `cycles` may list fewer")]
+    state: IndexState

@@ -1,0 +1,83 @@
+"""Lines about symbols and memories in answers to agents."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from graphmem.answers.code import calls_told
+from graphmem.answers.memory import age, code_since
+from graphmem.answers.search import STRUCTURE, unanswered
+from graphmem.knowledge import is_held
+from graphmem.mcp_server.budget import fitted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphmem.answers import MemoryInfo, MemoryRelation, NearbyMemories, SearchAnswer, Site, SymbolInfo
+    from graphmem.answers.code import KnownCalls
+
+
+def place(symbol: SymbolInfo) -> str:
+    """Write a symbol as `path:line name`; for an external symbol, its name."""
+    return f"{symbol.path}:{symbol.start_line} {symbol.qualname}" if symbol.path else symbol.qualname
+
+
+def memory_lines(found: NearbyMemories, budget: int) -> str:
+    """Write memories about the code of an answer, one line each.
+
+    Returns "" without memories.
+    """
+    now = datetime.now(UTC)
+    rows = [
+        f"- {'warning: ' * one.trap}{one.type} #{one.short_id} {age(one.created_at, now)}: {one.title}; about {one.about}"
+        + (f" ({one.doubt})" if one.doubt else "")
+        for one in found.memories
+    ]
+    if found.more:
+        rows.append(f"- {found.more} more; `search` with `kinds` memory finds them")
+    if found.held:
+        rows.append(f"- {found.held} more wait for a person's review: text from outside")
+    return fitted(["known about this code (`get` reads one):"], rows, budget, "raise `budget`") if rows else ""
+
+
+def line_of(info: MemoryInfo) -> str:
+    """Write a memory in one line: its title, and reasons to doubt it."""
+    return "(waits for a person's review)" if is_held(info) else f"{info.title}{doubt_about(info)}"
+
+
+def title_of(one: MemoryRelation) -> str:
+    """Return the title of a memory that is related to another memory.
+
+    Returns "" for a candidate, a memory that may not have been reviewed yet.
+    """
+    return "" if one.status == "candidate" else f" {one.title}"
+
+
+def doubt_about(info: MemoryInfo) -> str:
+    """Return the reasons to doubt a memory, in parentheses, or ""."""
+    said = [word for word in ("text from outside" if info.contaminated else "", code_since(info)) if word]
+    return f" ({'; '.join(said)})" if said else ""
+
+
+def site_line(site: Site) -> str:
+    """Write a use of a symbol with its confidence and rule."""
+    return f"- {place(site.symbol)} {site.confidence:.2f} {site.rule}"
+
+
+def missing_notes(answer: SearchAnswer) -> list[str]:
+    """Return the sentences about search methods that failed.
+
+    If there are hits, failures of the search by modules and flows are left out. A sentence about them would cost tokens in each search.
+    """
+    return unanswered({name: reason for name, reason in answer.missing.items() if name not in STRUCTURE or not answer.hits})
+
+
+def calls_of(rows: Sequence[KnownCalls]) -> str:
+    """Write the measured share of calls that graphmem finds, or "".
+
+    The share is that for the languages of the answer. The result begins with a semicolon, to be appended to a sentence. It is "" without
+    measurements.
+    """
+    told = calls_told(rows)
+    return f"; {told}" if told else ""
