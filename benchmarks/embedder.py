@@ -32,7 +32,7 @@ from graphmem.embedding.base import Embedder
 from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.embedding.quantised import QuantisedEmbedder, graph_file
 from graphmem.embedding.sentence import SentenceEmbedder
-from graphmem.settings import models_dir
+from graphmem.location import models_dir
 
 BATCH = 8  # texts in one call, as in the service
 QUESTION = "where is the session persisted between two requests"

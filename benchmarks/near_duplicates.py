@@ -26,6 +26,7 @@ from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.embedding.packaged import FULL
 from graphmem.embedding.quantised import QuantisedEmbedder, missing_for
 from graphmem.embedding.sentence import SentenceEmbedder
+from graphmem.location import models_dir
 from graphmem.memory.similar import (
     OVERLAP,
     Similarity,
@@ -38,7 +39,6 @@ from graphmem.memory.similar import (
     words_of,
 )
 from graphmem.memory.text import contextual_text
-from graphmem.settings import models_dir
 
 THRESHOLDS = Path(graphmem.memory.__file__).parent / "thresholds.json"
 SPARED = 0.02  # allowed share of pairs above the threshold that are not duplicates

@@ -55,7 +55,8 @@ def client(number: int, folder: Path, seconds: float, seed: int) -> None:
     """Call the server until the time is over; log one line for each answer."""
     from graphmem.client.connecting import connect_or_start
     from graphmem.errors import GraphMemError, LimitError, OwnerUnreachableError, StoreBusyError
-    from graphmem.settings import Settings, locate
+    from graphmem.location import locate
+    from graphmem.settings import Settings
 
     chance = random.Random(seed)
     location = locate(folder / "repo", Settings())
@@ -140,7 +141,6 @@ def one_call(service: Any, call: str, number: int, step: int, seed: int, written
 
 # ---- disturbances
 
-
 FILES: Final = 40
 
 
@@ -158,7 +158,8 @@ class Disturber:
     """Kills, ends, edits and orders long work at random moments of a seed."""
 
     def __init__(self, folder: Path, seed: int, say: Callable[[str], None]) -> None:
-        from graphmem.settings import Settings, locate
+        from graphmem.location import locate
+        from graphmem.settings import Settings
 
         self.location = locate(folder / "repo", Settings())
         self.counts: Counter[str] = Counter()

@@ -42,7 +42,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     if not (asked.graphmem or asked.graphmem_trace):
         return
     from graphmem.errors import GraphMemError
-    from graphmem.settings import find_project
+    from graphmem.location import find_project
 
     try:
         root = Path(asked.graphmem_root).resolve() if asked.graphmem_root else find_project(early_config.rootpath)
@@ -101,7 +101,8 @@ class _Recording:
             return Path(given).absolute(), None
         from graphmem.evidence.inbox import FOLDER
         from graphmem.evidence.trace import SUFFIX
-        from graphmem.settings import load_settings, locate
+        from graphmem.location import locate
+        from graphmem.settings import load_settings
 
         folder = locate(self._root, load_settings(self._root, os.environ), os.environ).data_dir
         name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{time.monotonic_ns() % 10**9:09}{SUFFIX}"

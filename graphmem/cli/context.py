@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.cli.failures import PIPE_CLOSED, report, report_interrupt
 from graphmem.cli.output import Output
 from graphmem.errors import BadInputError, GraphMemError, RepositoryError, StoreBusyError
+from graphmem.location import Location, find_project, locate
 from graphmem.runtime.pushes import address_of
-from graphmem.settings import Location, Settings, find_project, load_settings, locate
+from graphmem.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from graphmem.client.connecting import Service

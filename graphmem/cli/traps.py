@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from graphmem.location import JOURNAL, SHARED, Location
 from graphmem.maintenance.archive import PORTABLE
 from graphmem.maintenance.backup import listed, readable
 from graphmem.maintenance.place import open_to_others
 from graphmem.server import owner
-from graphmem.settings import JOURNAL, SHARED, Location
 
 ROOM_BYTES: Final = 256 << 20  # free bytes, below which a compaction or a full index may fail
 OLD_BACKUP_S: Final = 14 * 86_400.0

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
 from urllib.parse import urlsplit
 
 from graphmem.errors import BadInputError, NotIndexedError, StoreBusyError
+from graphmem.location import DATABASE, SHARED
 from graphmem.runtime.own_folder import FOR_PEOPLE, is_hidden
 from graphmem.runtime.worktree import first_index
 from graphmem.server import owner
 from graphmem.server.starting import find_or_start
-from graphmem.settings import DATABASE, SHARED
 
 if TYPE_CHECKING:
     from graphmem.client.remote import RemoteGraphMem
+    from graphmem.location import Location
     from graphmem.project.graphmem import GraphMem
-    from graphmem.settings import Location, Settings
+    from graphmem.settings import Settings
 
 Service: TypeAlias = "GraphMem | RemoteGraphMem"
 

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 from graphmem.client.connecting import checked_server
 from graphmem.client.remote import TIMEOUT_S
 from graphmem.client.wire import Wire
+from graphmem.location import user_data_dir
 from graphmem.runtime import system
 from graphmem.runtime.limits import disk_refusal
 from graphmem.runtime.replacing import replace_file
-from graphmem.settings import user_data_dir
 
 FILE: Final = "servers.json"
 

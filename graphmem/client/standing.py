@@ -11,7 +11,7 @@ from graphmem.server import owner
 
 if TYPE_CHECKING:
     from graphmem.client.remote import RemoteGraphMem
-    from graphmem.settings import Location
+    from graphmem.location import Location
 
 
 class Standing:

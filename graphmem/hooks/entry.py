@@ -114,7 +114,7 @@ def _owner(folder: str) -> dict[str, Any] | None:
 def _data_dirs(folder: str) -> list[str]:
     """Return the directories in which a project's index may be.
 
-    `folder` is a directory inside the project. The directories are in the order in which `settings.locate` tries them.
+    `folder` is a directory inside the project. The directories are in the order in which `location.locate` tries them.
     """
     named = os.environ.get("GRAPHMEM_DB")
     if named:
@@ -133,7 +133,8 @@ def _data_dirs(folder: str) -> list[str]:
     if _has_settings(root):
         from pathlib import Path
 
-        from graphmem.settings import load_settings, locate
+        from graphmem.location import locate
+        from graphmem.settings import load_settings
 
         settings = load_settings(Path(root), os.environ, {})
         return [str(locate(Path(root), settings, os.environ).data_dir)]

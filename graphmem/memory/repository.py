@@ -28,6 +28,7 @@ from graphmem.errors import (
     StoreBusyError,
 )
 from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow, NamedFile
+from graphmem.location import JOURNAL
 from graphmem.memory.clock import Clock, SystemClock
 from graphmem.memory.committer import Committer, Vectors
 from graphmem.memory.describe import Describer
@@ -44,7 +45,6 @@ from graphmem.memory.vectors import MemoryVectors
 from graphmem.memory.write import Plan, Planner, Surroundings, outcome_counts
 from graphmem.runtime.naming import raw
 from graphmem.runtime.worktree import is_shared, journal_lock
-from graphmem.settings import JOURNAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from graphmem.projection.memories import MemoryIndex
     from graphmem.projection.projections import Projections
     from graphmem.store.base import GraphStore
-
 
 _log = logging.getLogger(__name__)
 

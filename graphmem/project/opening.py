@@ -27,6 +27,7 @@ from graphmem.injection.feedback import Feedback
 from graphmem.injection.hook_events import Hooks
 from graphmem.injection.injector import Injector
 from graphmem.language_model import configured
+from graphmem.location import DATABASE, SHARED, models_dir
 from graphmem.maintenance.place import close_to_others, prepare_data_dir, refuse_a_strangers, root_of_copy
 from graphmem.maintenance.proving import put_aside_damaged
 from graphmem.maintenance.recovery import open_or_mend
@@ -102,7 +103,7 @@ from graphmem.runtime.worktree import journal_folder
 from graphmem.search.accepted import WeightBook
 from graphmem.search.phases import PhaseBook
 from graphmem.search.searcher import Searcher
-from graphmem.settings import DATABASE, SHARED, Settings, load_settings, models_dir
+from graphmem.settings import Settings, load_settings
 from graphmem.vectors.filler import VectorFiller
 
 if TYPE_CHECKING:

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import BadInputError, StoreUnreachableError
+from graphmem.location import DATABASE, JOURNAL, SHARED
 from graphmem.project.sharing import choose_key, kept_key
 from graphmem.projection.loading import GRAPH_FILE
 from graphmem.projection.memory_file import FILE as MEMORIES_FILE
 from graphmem.runtime.replacing import replace_file
 from graphmem.runtime.server_address import SCHEMES, shown
-from graphmem.settings import DATABASE, JOURNAL, SHARED, Settings
+from graphmem.settings import Settings
 from graphmem.store.postgres.connections import Connections
 from graphmem.store.postgres.store import PostgresStore, open_postgres
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
 from graphmem.errors import EncryptionError
+from graphmem.location import JOURNAL
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
 from graphmem.runtime.replacing import replace_file
-from graphmem.settings import JOURNAL
 
 if TYPE_CHECKING:
     import sqlite3

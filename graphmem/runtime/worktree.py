@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from graphmem.errors import StoreBusyError
+from graphmem.location import JOURNAL
 from graphmem.runtime import system
-from graphmem.settings import JOURNAL
 
 INDEX: Final = ".graphmem"  # index directory in its project
 LOCK: Final = JOURNAL + ".lock"  # held while one of the worktrees writes memories

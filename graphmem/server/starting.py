@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from graphmem.settings import Location
+    from graphmem.location import Location
 
 START_SECONDS: Final = 30.0  # until the server listens; a first index continues in the background
 IDLE_SECONDS: Final = 1800.0  # without a request, after which a started server ends

@@ -15,10 +15,11 @@ from graphmem.api.serve import Server
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.client.standing import Standing
 from graphmem.errors import WrongIndexError
+from graphmem.location import Location
 from graphmem.project.graphmem import GraphMem
 from graphmem.runtime.identity import INDEX_HEADER, index_id
 from graphmem.server import owner
-from graphmem.settings import Location, Settings
+from graphmem.settings import Settings
 
 SETTINGS = Settings(embedder="none", workers=1, max_db_gb=1)
 

@@ -15,8 +15,9 @@ import pytest
 from graphmem.client import connecting
 from graphmem.client.connecting import Turns, connect
 from graphmem.errors import StoreBusyError
+from graphmem.location import locate
 from graphmem.maintenance.place import prepare_data_dir
-from graphmem.settings import Settings, locate
+from graphmem.settings import Settings
 from graphmem.store.lock import DatabaseLock
 
 HOLDER = """

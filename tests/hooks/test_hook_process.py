@@ -204,7 +204,8 @@ def test_a_reader_that_has_gone_changes_nothing(served, payload):
 
 
 def test_the_index_is_found_where_the_commands_find_it(tmp_path, monkeypatch):
-    from graphmem.settings import find_project, load_settings, locate
+    from graphmem.location import find_project, locate
+    from graphmem.settings import load_settings
 
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.delenv("GRAPHMEM_DB", raising=False)

@@ -11,6 +11,7 @@ import pytest
 import graphmem
 from graphmem.errors import NotIndexedError
 from graphmem.history.co_edits import History
+from graphmem.location import DATABASE
 from graphmem.maintenance.recovery import open_or_mend
 from graphmem.project.derived import SemanticSource
 from graphmem.project.exploring import Pictures
@@ -19,7 +20,7 @@ from graphmem.project.graphmem import GraphMem
 from graphmem.project.known import KnownCode
 from graphmem.project.lookups import Lookups
 from graphmem.projection.projections import Projections
-from graphmem.settings import DATABASE, Settings
+from graphmem.settings import Settings
 
 ROOM = Path(graphmem.__file__).parent / "project"
 FILES = sorted(ROOM.glob("*.py"))

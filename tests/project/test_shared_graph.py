@@ -19,10 +19,11 @@ from graphmem.api.app import build_app
 from graphmem.api.serve import Server
 from graphmem.client.connecting import connect
 from graphmem.errors import BadInputError, NotIndexedError, StoreBusyError, StoreUnreachableError, UnsupportedError
+from graphmem.location import SHARED, Location
 from graphmem.project.encrypting import decrypt, encrypt
 from graphmem.project.graphmem import GraphMem
 from graphmem.server import owner
-from graphmem.settings import SHARED, Location, Settings
+from graphmem.settings import Settings
 from graphmem.store.postgres.connections import driver
 
 CODE = "def check(amount):\n    return amount > 0\n\n\ndef withdraw(amount):\n    return check(amount)\n"

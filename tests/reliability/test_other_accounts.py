@@ -13,8 +13,9 @@ import pytest
 from graphmem import GraphMem
 from graphmem.client.connecting import connect, connect_or_start
 from graphmem.errors import GraphMemError
+from graphmem.location import locate
 from graphmem.server import owner
-from graphmem.settings import Settings, locate
+from graphmem.settings import Settings
 
 NOBODY = 65_534
 ENGINE_VERSION = slice(4, 12)  # of a database file: the storage format, little endian

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from graphmem.errors import SettingsError
-from graphmem.settings import PROJECT_FILE, Settings, find_project, known_settings, load_settings, locate
+from graphmem.location import find_project, locate
+from graphmem.settings import PROJECT_FILE, Settings, known_settings, load_settings
 
 
 def test_each_source_wins_over_the_weaker_ones_and_says_so(tmp_path: Path) -> None:

@@ -13,11 +13,12 @@ from graphmem import GraphMem
 from graphmem.cli.traps import find_traps
 from graphmem.contracts import rows
 from graphmem.evidence import merge
+from graphmem.location import locate
 from graphmem.maintenance import place
 from graphmem.memory.sync_state import BASE
 from graphmem.project import kept, paragraphs, sharing
 from graphmem.search import accepted, phases
-from graphmem.settings import Settings, locate
+from graphmem.settings import Settings
 from graphmem.sharing import sidecar
 
 SETTINGS = Settings(embedder="none", workers=1, max_db_gb=1)

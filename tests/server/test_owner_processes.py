@@ -18,8 +18,9 @@ import pytest
 from graphmem.client.connecting import Turns, connect_or_start
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import StoreBusyError, UnauthenticatedError
+from graphmem.location import Location, locate
 from graphmem.server import owner
-from graphmem.settings import Location, Settings, locate
+from graphmem.settings import Settings
 
 CLIENT = """
 import sys

@@ -13,7 +13,7 @@ import typer
 from graphmem.cli.command import command
 from graphmem.cli.context import CommandContext, directory
 from graphmem.errors import BadInputError
-from graphmem.settings import find_project, models_dir
+from graphmem.location import find_project, models_dir
 
 if TYPE_CHECKING:
     from graphmem.hooks.install import Change, Vault

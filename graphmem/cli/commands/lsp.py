@@ -12,7 +12,8 @@ import typer
 from graphmem.cli.command import command
 from graphmem.cli.context import CommandContext
 from graphmem.errors import BadInputError
-from graphmem.settings import load_settings, locate
+from graphmem.location import locate
+from graphmem.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -304,8 +304,9 @@ def config(
 
     The choice is the setting `promotion` in the project's graphmem.toml. A running server uses it after a restart.
     """
+    from graphmem.location import find_project
     from graphmem.observe.gates import PRESETS
-    from graphmem.settings import PROJECT_FILE, find_project, with_setting
+    from graphmem.settings import PROJECT_FILE, with_setting
 
     now = here.settings.promotion
     if preset:
