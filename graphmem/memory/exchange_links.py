@@ -15,7 +15,7 @@ from graphmem.model import file_id
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.reader import MemoryReader
 
 LABELS: Final = ("File", "Symbol", "External", "Module")
 
@@ -28,7 +28,7 @@ def flag(field: str, value: Any) -> bool:
 
 
 def links_of(
-    repository: MemoryRepository, document: Mapping[str, Any], kept: Sequence[MemoryRow], same: Mapping[str, str]
+    repository: MemoryReader, document: Mapping[str, Any], kept: Sequence[MemoryRow], same: Mapping[str, str]
 ) -> tuple[KnowledgeDelta, int]:
     """Convert links of the imported memories `kept` to rows for the graph.
 
@@ -83,7 +83,7 @@ def links_of(
 
 
 def _links_to_code(
-    repository: MemoryRepository, memory_id: str, links: Sequence[Mapping[str, Any]], elsewhere: bool
+    repository: MemoryReader, memory_id: str, links: Sequence[Mapping[str, Any]], elsewhere: bool
 ) -> tuple[list[AboutRow], list[NamedFile], int]:
     """Find the code in this index to which an imported memory is linked.
 
@@ -125,7 +125,7 @@ def _links_to_code(
     return list(found.values()), files, lost
 
 
-def with_hashes(repository: MemoryRepository, kept: Sequence[MemoryRow], delta: KnowledgeDelta) -> list[MemoryRow]:
+def with_hashes(repository: MemoryReader, kept: Sequence[MemoryRow], delta: KnowledgeDelta) -> list[MemoryRow]:
     """Return the imported memories `kept` with their `text_hash` computed.
 
     `text_hash` is the key of a memory's vector. It depends on the memory's text and its links to code, which are in `delta`.

@@ -18,6 +18,7 @@ from graphmem.memory.validate import moment, path, refuse
 from graphmem.model import file_id
 
 if TYPE_CHECKING:
+    from graphmem.memory.reader import MemoryReader
     from graphmem.memory.repository import MemoryRepository
 
 MAX_PAGE: Final = 1_000
@@ -26,7 +27,7 @@ MAX_NEIGHBOURS: Final = 100
 REASONS: Final = ("disputed", "conflict", "orphaned", "suspect", "contaminated", "needs_review", "stale")
 
 
-def memory(repository: MemoryRepository, memory_id: str) -> MemoryInfo:
+def memory(repository: MemoryReader, memory_id: str) -> MemoryInfo:
     """Return one memory by its id.
 
     If the memory was merged into another one with the same text, the other one is returned.
@@ -42,7 +43,7 @@ def memory(repository: MemoryRepository, memory_id: str) -> MemoryInfo:
     return repository.describer().info(row)
 
 
-def memories(repository: MemoryRepository, query: MemoryQuery | Mapping[str, Any] | None, sort: str, limit: int, offset: int) -> MemoryPage:
+def memories(repository: MemoryReader, query: MemoryQuery | Mapping[str, Any] | None, sort: str, limit: int, offset: int) -> MemoryPage:
     """Return a page of the memories that match a filter."""
     _check_page(limit, offset)
     wanted = MemoryQuery.of(query)
@@ -51,7 +52,7 @@ def memories(repository: MemoryRepository, query: MemoryQuery | Mapping[str, Any
     return MemoryPage([describe(row) for row in rows[offset : offset + limit]], len(rows))
 
 
-def timeline(repository: MemoryRepository, memory_id: str, n: int) -> Timeline:
+def timeline(repository: MemoryReader, memory_id: str, n: int) -> Timeline:
     """Return a memory, and memories created shortly before and after it.
 
     At most `n` memories are returned on each side. Superseded and deprecated memories are left out.
@@ -68,7 +69,7 @@ def timeline(repository: MemoryRepository, memory_id: str, n: int) -> Timeline:
     return Timeline(infos[:at], infos[at], infos[at + 1 :])
 
 
-def review_queue(repository: MemoryRepository, limit: int, offset: int) -> ReviewQueue:
+def review_queue(repository: MemoryReader, limit: int, offset: int) -> ReviewQueue:
     """Return memories that a person should review.
 
     Memories are sorted by their most pressing reason, then by importance.
@@ -85,7 +86,7 @@ def review_queue(repository: MemoryRepository, limit: int, offset: int) -> Revie
     return ReviewQueue([ReviewItem(describe(row), reasons) for _, row, reasons in found[offset : offset + limit]], len(found))
 
 
-def reasons_of(repository: MemoryRepository, row: MemoryRow) -> list[str]:
+def reasons_of(repository: MemoryReader, row: MemoryRow) -> list[str]:
     """Return why a memory should be reviewed, most pressing reason first.
 
     The list is empty if the memory needs no review.
@@ -143,7 +144,7 @@ def _entry(entry: Entry) -> AuditEntry:
     )
 
 
-def _candidates(repository: MemoryRepository, query: MemoryQuery) -> list[MemoryRow]:
+def _candidates(repository: MemoryReader, query: MemoryQuery) -> list[MemoryRow]:
     """Return the memories that pass the query's filters on links and time.
 
     The other filters are checked later, by `MemoryQuery.accepts`.

@@ -9,55 +9,47 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from graphmem.answers import Refusal, RememberAnswer, RememberManyAnswer
 from graphmem.errors import (
-    AmbiguousMemoryError,
     BadInputError,
     DiskFullError,
     JournalError,
-    MemoryNotFoundError,
     ResourceError,
     StoreBusyError,
 )
-from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow, NamedFile
+from graphmem.knowledge import KnowledgeDelta, MemoryRow
 from graphmem.location import JOURNAL
 from graphmem.memory.clock import Clock, SystemClock
 from graphmem.memory.committer import Committer, Vectors
-from graphmem.memory.describe import Describer
 from graphmem.memory.drafts import dim_of, drafted, listed, model_of
 from graphmem.memory.journal import Journal
+from graphmem.memory.journal_turns import JournalTurns
 from graphmem.memory.lifecycle import Policy
+from graphmem.memory.reader import MemoryReader
 from graphmem.memory.records import Event, bodies_of
 from graphmem.memory.recovery import META, Recovery, mark_of
 from graphmem.memory.similar import thresholds_of
-from graphmem.memory.text import contextual_text
 from graphmem.memory.types import FROM_INDEX
 from graphmem.memory.validate import Draft, refuse
 from graphmem.memory.vectors import MemoryVectors
 from graphmem.memory.write import Plan, Planner, Surroundings, outcome_counts
-from graphmem.runtime.naming import raw
-from graphmem.runtime.worktree import is_shared, journal_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from graphmem.embedding.base import Embedder
-    from graphmem.projection.graph import GraphView
-    from graphmem.projection.memories import MemoryIndex
     from graphmem.projection.projections import Projections
     from graphmem.store.base import GraphStore
 
 _log = logging.getLogger(__name__)
-
-ADOPTED: Final = 256  # rows that adopt a new model in one write
 
 
 class MemoryCounts(TypedDict):
@@ -70,8 +62,8 @@ class MemoryCounts(TypedDict):
     notes: list[str]  # repairs, one sentence each
 
 
-class MemoryRepository:
-    """Memories of one open index.
+class MemoryRepository(MemoryReader):
+    """Memories of one open index, and their changes.
 
     Any thread may call it; a lock serializes writes.
 
@@ -105,28 +97,21 @@ class MemoryRepository:
         elsewhere: Callable[[str], list[str]] = lambda _: [],
         journal: Path | None = None,
     ) -> None:
-        self.store = store
-        self.projections = projections
-        self.clock = clock or SystemClock()
+        super().__init__(store, projections, data_dir, clock or SystemClock(), branches_of, elsewhere)
         self.policy = policy or Policy()
         self.on_change = on_change
         self._commit_at = commit_at
-        self._branches_of = branches_of
-        self._elsewhere = elsewhere
         self.notes: list[str] = []  # for `doctor`
         self.uses = 0  # of memories, since the last pruning
-        self._data_dir = data_dir
         self.embedder = embedder
         self._turn = threading.RLock()
         self._behind = False  # the journal has entries that the graph lacks
-        self._paths: dict[str, str] | None = None
         self.tables = 0  # writes of data that exists only in the graph's meta: aliases
         self._committer = Committer(store, self._could_not)
         self._vectors = MemoryVectors(projections, embedder, self.text_of, self._keep_vectors)
         self._journal_at = journal or data_dir / JOURNAL
-        self._depth = 0  # of nested writes
-        self._stamp: tuple[object, ...] | None = None  # of the journal as it was read; None before it is open
-        with self._alone():
+        self._worktrees = JournalTurns(data_dir, self._journal_at, self._follow_others)
+        with self._worktrees.alone():
             self._take_in()
 
     def _take_in(self) -> None:
@@ -134,7 +119,7 @@ class MemoryRepository:
         self.journal = Journal(self._journal_at)
         self.recovery = Recovery(self.journal, self.store, self._committer, self.clock, self._replaced)
         self.just_loaded = self.journal.head.number > 0  # and not pruned since
-        self._stamp = self.journal.stamp()
+        self._worktrees.opened(self.journal)
         try:
             self.catch_up()
         except (BadInputError, DiskFullError, JournalError, ResourceError) as refused:  # the graph cannot be written now
@@ -188,25 +173,7 @@ class MemoryRepository:
                 if any(isinstance(one, Mapping) and one.get("vector") is not None for one in given)
                 else None
             )
-            drafts: list[Draft] = []
-            refused: list[Refusal] = []
-            seen: dict[str, int] = {}
-            for place, item in enumerate(given):
-                try:
-                    one = self.draft(item, source, dim)
-                    if one.given_id and (first := seen.setdefault(one.given_id, place)) != place:
-                        raise refuse(
-                            "id",
-                            f"two memories of this write have the id {one.given_id!r}, the first at index {first} (from 0); give each "
-                            "memory its own id",
-                            value=one.given_id,
-                        )
-                    drafts.append(one)
-                except BadInputError as error:
-                    if not skip_invalid:
-                        raise type(error)(f"item {place}: {error.message}", **{**error.facts, "index": place}) from error
-                    own = item.get("id", "") if isinstance(item, Mapping) else ""
-                    refused.append(Refusal(place, str(own or ""), error.message, dict(error.facts)))
+            drafts, refused = self._drafts(given, source, dim, skip_invalid=skip_invalid)
             plan = self._plan(
                 drafts, model_of(embedding_model, drafts, self.embedder()), op or ("import" if source == "imported" else "add")
             )
@@ -252,7 +219,7 @@ class MemoryRepository:
         if self.on_change is not None:
             self.on_change(delta)
 
-    def _put_derived(self, delta: KnowledgeDelta, vectors: Vectors | None) -> None:
+    def put_derived(self, delta: KnowledgeDelta, vectors: Vectors | None) -> None:
         """Write derived data, such as vectors, without a journal entry.
 
         Derived data can be computed again. The caller must hold the lock `writing`.
@@ -289,30 +256,10 @@ class MemoryRepository:
             raise StoreBusyError(
                 "this server only reads, and another server writes the memories; send the request to that server", path="", owner=None
             )
-        with self._turn, self._alone():
+        with self._turn, self._worktrees.alone():
             if self._behind:
                 self.catch_up()
             yield
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Lock out other worktrees of the repository while the block runs.
-
-        First, new memories of the other worktrees are read. If no other worktree shares the journal, nothing is locked.
-        """
-        if self._depth or not is_shared(self._data_dir, self._journal_at):
-            yield
-            return
-        with journal_lock(self._journal_at):
-            self._depth += 1
-            try:
-                if self._stamp is not None and self.journal.stamp() != self._stamp:
-                    self._follow_others()
-                yield
-            finally:
-                self._depth -= 1
-                if self._stamp is not None:
-                    self._stamp = self.journal.stamp()
 
     def _follow_others(self) -> None:
         """Read memories that other worktrees wrote, and notify the listeners."""
@@ -330,73 +277,10 @@ class MemoryRepository:
         Returns the number of new entries.
         """
         before = self.journal.head.number
-        if self.store.feed is None and is_shared(self._data_dir, self._journal_at) and self.journal.stamp() != self._stamp:
+        if self.store.feed is None and self._worktrees.is_behind:
             with self.writing():
                 pass
         return self.journal.head.number - before
-
-    # ---- reading
-
-    def index(self) -> MemoryIndex:
-        """Return the in-memory index of all memories, as of the last write."""
-        return self.projections.memories()
-
-    def view(self) -> GraphView | None:
-        """Return the code graph; None when nothing is indexed."""
-        return self.projections.graph() if self.store.generation() else None
-
-    def describer(self) -> Describer:
-        """Return an object that describes memories, as of the current time."""
-        return Describer(self.index(), self.view(), self.clock.now(), self.paths, self.branches_of)
-
-    def branches_of(self, row: MemoryRow, *, gone: bool) -> list[str]:
-        """Return the branches, except the indexed one, that have a memory's code.
-
-        A memory's code is the code that the memory is linked to. On a server of many projects, the result has pushed branches. In a
-        repository, it has local branches that contain the memory's commit. Local branches are searched only if some of the code is missing
-        in this index (`gone`). The result is [] if the checked-out branch contains the commit.
-        """
-        if found := self._elsewhere(row.id):
-            return found
-        return self._branches_of(self.store.meta().get("root", ""), row.commit_sha) if gone and row.commit_sha else []
-
-    def row(self, memory_id: str) -> MemoryRow:
-        """Return a memory by its id, its short id, or the start of its short id.
-
-        Raises:
-            MemoryNotFoundError, AmbiguousMemoryError: no memory matches, or several memories match.
-        """
-        index = self.index()
-        wanted = raw(memory_id.strip()) if isinstance(memory_id, str) else ""
-        row = index.row(wanted)
-        if row is None and (known := index.by_short_id(wanted.lower())):
-            row = index.row(known)
-        if row is None and len(wanted) >= 3:
-            fitting = index.short_ids(wanted.lower())
-            if len(fitting) > 1:
-                rows = [one for short in fitting[:20] if (one := index.row(index.by_short_id(short) or "")) is not None]
-                raise AmbiguousMemoryError(
-                    f"{wanted!r} is ambiguous: {len(fitting)} memory ids begin with it ({', '.join(fitting[:5])}); type more characters",
-                    id=wanted,
-                    candidates=[{"id": one.id, "short_id": one.short_id, "title": one.title} for one in rows],
-                )
-            row = index.row(index.by_short_id(fitting[0]) or "") if fitting else None
-        if row is None:
-            raise MemoryNotFoundError(f"unknown memory {wanted[:80]!r}; `graphmem memory list` lists all", id=wanted[:200])
-        return row
-
-    def paths(self) -> dict[str, str]:
-        """Return the paths of files that memories name but the graph lacks.
-
-        The result maps ids to paths.
-        """
-        if self._paths is None:
-            self._paths = self.store.remembered_names()
-        return self._paths
-
-    def forget_paths(self) -> None:
-        """Drop the cached result of `paths`, so that the graph is read again."""
-        self._paths = None
 
     # ---- journal and graph
 
@@ -427,21 +311,6 @@ class MemoryRepository:
         self._paths = None
         self.tables += 1
 
-    def text_of(self, row: MemoryRow, about: Sequence[AboutRow] | None = None, files: Sequence[NamedFile] = ()) -> str:
-        """Return the text from which the vector of a memory is made.
-
-        Args:
-            row: row of the memory.
-            about: links of the memory; default: the current ones.
-            files: files that the links name and that are not in the graph yet.
-        """
-        view, describer = self.view(), self.describer()
-        named = {file.id: file.path for file in files}
-        links = self.index().about(row.id) if about is None else about
-        paths = sorted({named.get(link.target_id) or describer.name(link) for link in links if link.label == "File"})
-        modules = sorted({info.module for path in paths if view is not None and (info := view.file_info(path)) is not None and info.module})
-        return contextual_text(row.content, row.type, paths, modules)
-
     def embed_soon(self) -> None:
         """Compute missing vectors of memories, in the background."""
         if self.store.feed is None:  # else the writing server does it
@@ -454,8 +323,8 @@ class MemoryRepository:
         """
         with self.writing():
             rows = [row._replace(embedding_model=vectors.model) for row in self.index().rows(ids).values()]
-            self._put_derived(KnowledgeDelta(memories=rows), vectors)
-        self._reconsider(ids)
+            self.put_derived(KnowledgeDelta(memories=rows), vectors)
+        self.reconsider(ids)
 
     def embed_again(self) -> bool:
         """Restart the computation of missing vectors if an error stopped it.
@@ -467,7 +336,7 @@ class MemoryRepository:
             self._vectors.wake()
         return stopped
 
-    def _reconsider(self, ids: Sequence[str]) -> None:
+    def reconsider(self, ids: Sequence[str]) -> None:
         """Compare the memories `ids`, which just got vectors, with all others.
 
         By their vectors, memories are found that say the same in other words. Such memories are linked.
@@ -483,31 +352,6 @@ class MemoryRepository:
             EmbedderError: the model cannot be loaded or failed.
         """
         return self._vectors.run()
-
-    def unembedded(self, have: Collection[str], limit: int) -> dict[str, str]:
-        """Return the texts of memories whose vectors are missing.
-
-        The result maps hashes (`text_hash`) to texts. At most `limit` texts are returned. Texts with a hash in `have` are left out. So are
-        texts of superseded and deprecated memories.
-        """
-        index = self.index()
-        rows = index.rows(list(index.without_vector_in(have).values())[:limit])
-        return {row.text_hash: self.text_of(row) for row in rows.values() if row.text_hash not in have}
-
-    def adopt_model(self, model: str) -> None:
-        """Record `model` as the model of every memory that has a vector.
-
-        The projections (copies for readers) already use the vectors of `model`. Memories that had no vector before are compared with the
-        other memories.
-        """
-        index = self.index()
-        ids = [row.id for row in index.all_rows() if row.embedding_model != model]
-        for at in range(0, len(ids), ADOPTED):
-            with self.writing():
-                rows = [row for row in self.index().rows(ids[at : at + ADOPTED]).values() if self.index().vector(row.id) is not None]
-                self._put_derived(KnowledgeDelta(memories=[row._replace(embedding_model=model) for row in rows]), None)
-            self._reconsider([row.id for row in rows if not row.embedding_model])
-        self.flush()
 
     def status(self) -> MemoryCounts:
         """Return counts of memories, for the command `doctor`.
@@ -543,6 +387,35 @@ class MemoryRepository:
             found = found._replace(commit_sha=self._commit_at(root) or None)
         return found
 
+    def _drafts(
+        self, given: Sequence[Mapping[str, Any]], source: str, dim: int | None, *, skip_invalid: bool
+    ) -> tuple[list[Draft], list[Refusal]]:
+        """Validate the items of one write; return drafts, and rejected items.
+
+        Raises:
+            BadInputError: an item is invalid, and `skip_invalid` is off.
+        """
+        drafts: list[Draft] = []
+        refused: list[Refusal] = []
+        seen: dict[str, int] = {}
+        for place, item in enumerate(given):
+            try:
+                one = self.draft(item, source, dim)
+                if one.given_id and (first := seen.setdefault(one.given_id, place)) != place:
+                    raise refuse(
+                        "id",
+                        f"two memories of this write have the id {one.given_id!r}, the first at index {first} (from 0); give each "
+                        "memory its own id",
+                        value=one.given_id,
+                    )
+                drafts.append(one)
+            except BadInputError as error:
+                if not skip_invalid:
+                    raise type(error)(f"item {place}: {error.message}", **{**error.facts, "index": place}) from error
+                own = item.get("id", "") if isinstance(item, Mapping) else ""
+                refused.append(Refusal(place, str(own or ""), error.message, dict(error.facts)))
+        return drafts, refused
+
     def _plan(self, drafts: Sequence[Draft], model: str, op: str = "add") -> Plan:
         return Planner(self._surroundings()).plan(drafts, model, op)
 
@@ -567,15 +440,3 @@ class MemoryRepository:
         index = self.index()
         new = sum(row.id not in index for row in delta.memories)
         return len(index) + new - sum(one in index for one in delta.removed_memories)
-
-    def project(self) -> str:
-        """Return the project's name.
-
-        The ids of files depend on the name. If the project was never indexed, this call chooses the name.
-        """
-        name = self.store.meta().get("project", "")
-        if not name:
-            folder = self._data_dir.resolve()
-            name = (folder.parent if folder.name == ".graphmem" else folder).name or "project"
-            self.store.set_meta({"project": name})
-        return name

@@ -25,6 +25,7 @@ from graphmem.memory.update import update
 
 if TYPE_CHECKING:
     from graphmem.knowledge import MemoryRow
+    from graphmem.memory.reader import MemoryReader
     from graphmem.memory.repository import MemoryRepository
 
 LEGACY: Final = "facts.md"
@@ -121,7 +122,7 @@ def sync(
         return _answer(path, plan, outcome, dry_run=dry_run)
 
 
-def listed(repository: MemoryRepository) -> list[MemoryInfo]:
+def listed(repository: MemoryReader) -> list[MemoryInfo]:
     """Return the memories that belong in MEMORY.md.
 
     They are confirmed memories about the whole project or a module. Left out are personal memories, memories that outside text influenced
@@ -131,7 +132,7 @@ def listed(repository: MemoryRepository) -> list[MemoryInfo]:
     return [describer.info(row) for row in _rows(repository)]
 
 
-def _rows(repository: MemoryRepository, instead: Iterable[MemoryRow] = (), *, personal: bool = False) -> list[MemoryRow]:
+def _rows(repository: MemoryReader, instead: Iterable[MemoryRow] = (), *, personal: bool = False) -> list[MemoryRow]:
     """Return the memories that belong in MEMORY.md, ordered by id.
 
     Args:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
 from graphmem.embedding.choose import Server, choose, for_model
 from graphmem.embedding.fill import FillResult, fill
 from graphmem.embedding.idle import IdleProcessors
+from graphmem.memory.model_adoption import adopt_model
 from graphmem.model import IndexProgress
 from graphmem.runtime.faults import unraised
 from graphmem.runtime.heap import give_back
@@ -346,7 +347,7 @@ class VectorFiller:
         with book.writing(), self._choosing:  # no memory is written in between
             self._projections.use_model(switch.new.model_id, switch.new.dim)
             self._former, self._switch = switch.old, None
-        book.adopt_model(switch.new.model_id)
+        adopt_model(book, switch.new.model_id)
         book.embed_soon()  # of what was written while the last vectors were made
         _unloaded(switch.old)
         self._forget_unused()
