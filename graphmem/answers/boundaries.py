@@ -16,7 +16,7 @@ class RuleResult:
     name: str
     because: Annotated[str, Doc("why the project has the rule; empty if the rule gives no reason")]
     files: Annotated[int, Doc("number of files that the rule applies to")]
-    checked: Annotated[int, Doc("number of dependencies that the rule checks: those of its files on other files")]
+    checked: Annotated[int, Doc("number of dependencies that the rule checks: uses of other files by the files of the rule")]
     broken: Annotated[int, Doc("number of dependencies that break the rule")]
     accepted: Annotated[int, Doc("number of the dependencies that break the rule and are in the baseline, the list of accepted ones")]
 

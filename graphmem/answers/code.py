@@ -47,9 +47,11 @@ class KnownCalls:
     """The measured share of a language's calls that source text reveals."""
 
     language: str
-    recall: Annotated[float | None, Doc("share of true calls that are known from the text alone, 0 to 1; null when it was not measured")]
+    recall: Annotated[
+        float | None, Doc("share of the actual calls that graphmem finds in the source text, 0 to 1; null when it was not measured")
+    ]
     trees: Annotated[str, Doc("projects on which the share was measured, separated by commas; empty when there are none")]
-    unseen: Annotated[bool, Doc("true when none of these projects was used to develop the rules of resolution")]
+    unseen: Annotated[bool, Doc("true when none of these projects was used to develop the rules that resolve calls")]
 
 
 FEW: Final = 0.9  # recall of calls; below it a language's share is told as a warning
@@ -263,9 +265,11 @@ class PathAnswer:
     rules: Annotated[dict[str, str], Doc("explanation of each rule that found an edge of the path, by the rule's name"), Size(3)] = field(
         default_factory=dict
     )
-    known_calls: Annotated[list[KnownCalls], Doc("share of calls known in each language of the path or of the search for it"), Size(2)] = (
-        field(default_factory=list)
-    )
+    known_calls: Annotated[
+        list[KnownCalls],
+        Doc("for each language on the path (or met in the search for it), the share of its calls that graphmem usually finds"),
+        Size(2),
+    ] = field(default_factory=list)
 
 
 @answer
@@ -297,8 +301,8 @@ class Picture:
     columns: Annotated[
         dict[str, Any],
         Doc(
-            "lists by name; the lists of one kind have equal length; `src` and `dst` of edges are indices into the lists of nodes, "
-            "and `src` depends on `dst`; lengths are in units of the picture, and y grows downwards"
+            "columns of two tables, nodes and edges, by name; `src` and `dst` of edges are indices into the columns of "
+            "nodes, and `src` depends on `dst`; lengths are in units of the picture, and y grows downwards"
         ),
     ]
     left_out: Annotated[int, Doc("number of nodes and edges that were omitted because of a limit")]

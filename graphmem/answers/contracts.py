@@ -12,7 +12,7 @@ from graphmem.answers.plain import answer
 class ContractPlace:
     """A place in the code that offers, declares or uses a contract."""
 
-    project: Annotated[str, Doc("name of the other project that has the place; empty for this project")]
+    project: Annotated[str, Doc("name of the other project that contains the place; empty for this project")]
     path: str
     line: int
     name: Annotated[str, Doc("qualified name of the definition at the place; empty in a schema file")]
@@ -42,7 +42,11 @@ class OutsideUse:
         GlobalId(SYMBOL),
     ]
     place: Annotated[
-        ContractPlace, Doc("the code of the other project; its confidence is the confidence of the link times that of the path to `symbol`")
+        ContractPlace,
+        Doc(
+            "the code of the other project; its confidence is the confidence of the link, multiplied by the confidence "
+            "of the path to `symbol`"
+        ),
     ]
 
 

@@ -25,13 +25,14 @@ class SearchWeight:
     name: Annotated[
         str,
         Doc(
-            "list of search results that the weight applies to: words, vectors, names, literal, places, votes, "
-            "alike, joined or churn (files that change often)"
+            "evidence that the weight applies to: words, vectors, names, literal (text exactly as in the query), places "
+            "(files that the query names), votes (other hits in the file), alike (similar to the best hits), joined (an "
+            "edge to a hit) or churn (files that change often)"
         ),
     ]
     built_in: float
-    factor: Annotated[float, Doc("the number by which search multiplies the built-in weight now")]
-    proposed: Annotated[float | None, Doc("the proposed number instead of `factor`; null if no change is proposed")]
+    factor: Annotated[float, Doc("factor by which search currently multiplies the built-in weight")]
+    proposed: Annotated[float | None, Doc("proposed new value of `factor`; null if no change is proposed")]
 
 
 @answer
@@ -42,11 +43,11 @@ class SearchEvaluation:
     """
 
     commits: Annotated[int, Doc("number of commits whose messages were used as queries")]
-    checked: Annotated[int, Doc("number of newer commits, half of all, on which the quality was measured")]
-    model: Annotated[str, Doc("the embedding model of the vectors; empty without vectors")]
+    checked: Annotated[int, Doc("number of commits on which search quality was measured: the newer half of all")]
+    model: Annotated[str, Doc("embedding model that computed the vectors; empty if search used no vectors")]
     accepted_at: Annotated[
         MomentOrNone, Doc("time at which a person accepted proposed weights; null while the built-in weights are in use")
     ]
     ways: Annotated[list[SearchWay], Size(4)]
     weights: Annotated[list[SearchWeight], Size(9)]
-    notes: Annotated[list[str], Doc("why no weights are proposed")]
+    notes: Annotated[list[str], Doc("why no weights are proposed, and what was not measured")]

@@ -31,7 +31,9 @@ class EntryPoint:
     module: Annotated[str, Doc("name of the module that contains the entry point")]
     reach: Annotated[int, Doc("number of symbols that the entry point reaches within eight confident calls")]
     names: Annotated[list[FrameworkName], Doc("routes, events, commands and tasks that lead to the function, sorted by kind and name")]
-    beside: Annotated[bool, Doc("whether its file is an example, a script, documentation, or generated or vendored code")] = False
+    beside: Annotated[
+        bool, Doc("true when the file of the entry point is an example, a script, documentation, or generated or vendored code")
+    ] = False
 
 
 @answer

@@ -58,7 +58,7 @@ def without_support(hit: CoAccessHit) -> str:
     """
     if hit.support:
         return ""
-    return f"by way of {hit.via}" if hit.via else "by its name" if hit.parts.get("names") else "edited recently; nothing else is known"
+    return f"by way of {hit.via}" if hit.via else "by its name" if hit.parts.get("names") else "edited recently; no other reason is known"
 
 
 @answer

@@ -82,7 +82,7 @@ class RiskFactor:
     name: Annotated[str, Doc("name of the factor: dependents, entry points, directories, untested or public")]
     points: float
     most: Annotated[float, Doc("the maximum number of points of this factor")]
-    counted: Annotated[str, Doc("the amount that the factor counted, as text, such as `12` or `weight 3.5`")]
+    counted: Annotated[str, Doc("what the factor counted to compute its points, as text, such as `12` or `weight 3.5`")]
 
 
 @answer
@@ -108,10 +108,10 @@ class Risk:
 class EarlierState:
     """The earlier state of the graph that an answer is about."""
 
-    as_of: Annotated[str, Doc("the time or revision that was asked for")]
+    as_of: Annotated[str, Doc("the requested time or revision")]
     generation: int
-    indexed_at: Annotated[Moment, Doc("time of the index run that made this state")]
-    until: Annotated[MomentOrNone, Doc("time of the index run that replaced this state; null for the current state")]
+    indexed_at: Annotated[Moment, Doc("time of the index run that stored this state of the graph")]
+    until: Annotated[MomentOrNone, Doc("time of the index run that replaced this state of the graph; null for the current state")]
 
 
 @answer
@@ -158,9 +158,9 @@ class ImpactReport:
     earlier: Annotated[EarlierState | None, Doc("the earlier state of the graph that the answer is about; null for the current graph")] = (
         None
     )
-    known_calls: Annotated[list[KnownCalls], Doc("share of calls known in each language of the targets and hits"), Size(2)] = field(
-        default_factory=list
-    )
+    known_calls: Annotated[
+        list[KnownCalls], Doc("for each language of the targets and hits, the share of its calls that graphmem usually finds"), Size(2)
+    ] = field(default_factory=list)
 
 
 @answer
@@ -169,14 +169,14 @@ class ChangedSymbol:
 
     symbol: SymbolInfo
     change: ChangeKind
-    lines: Annotated[list[int], Doc("changed lines of the symbol, counted in the new file (in the old file for a removed symbol)")]
+    lines: Annotated[list[int], Doc("numbers of the changed lines of the symbol, in the new file (in the old file for a removed symbol)")]
 
 
 @answer
 class DiffImpact:
     """The symbols that a diff changes, and the code that it could break."""
 
-    base: Annotated[str, Doc("the revision compared with; `diff` when the change was given as a diff")]
+    base: Annotated[str, Doc("revision that the code was compared with; `diff` when the change was given as a diff")]
     head: str
     files: list[str]
     changed: Annotated[list[ChangedSymbol], Doc("symbols that the diff touches"), Size(50)]

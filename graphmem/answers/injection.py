@@ -17,7 +17,7 @@ class InjectedItem:
     short_id: Annotated[str, Doc("short id of the memory; empty for code, rules, summaries, notes and files")]
     kind: Annotated[str, Doc("kind of the entry: memory, code, rule, summary, note or file")]
     type: Annotated[str, Doc("type of the memory, such as gotcha; empty for code, rules, summaries, notes and files")]
-    section: Annotated[str, Doc("section of the text that has the item: always, editor, retrieval or summaries")]
+    section: Annotated[str, Doc("section of the context text that contains the item: always, editor, retrieval or summaries")]
     title: str
     score: float
     confidence: float
@@ -30,7 +30,13 @@ class Injection:
     An empty text means that there is nothing to show, or that the deadline passed.
     """
 
-    point: Annotated[str, Doc("moment of the session that the text is for: start, prompt, tool, step, take, plan, relay or search")]
+    point: Annotated[
+        str,
+        Doc(
+            "moment of the session at which the text is needed: start, prompt, tool (after a tool call), step (between "
+            "two steps), take (prepared context is fetched), plan, relay (work is handed over) or search"
+        ),
+    ]
     session: str
     format: Annotated[str, Doc("format of the context: xml, markdown, text or json")]
     text: str

@@ -20,10 +20,10 @@ class MapEntry:
     hidden: bool
     pinned: Annotated[
         list[float],
-        Doc("where a person placed the module, in shares of the map's width and height; empty if nobody did"),
+        Doc("position that a person gave the module on the map, in shares of the map's width and height; empty if nobody moved it"),
         Size(2),
     ]
-    files: Annotated[list[str], Doc("files that identify the module when its name changes"), Size(5)]
+    files: Annotated[list[str], Doc("files by which the module is recognized after its name changed"), Size(5)]
 
 
 @answer
@@ -32,4 +32,4 @@ class MapEntries:
 
     entries: Annotated[list[MapEntry], Size(50)]
     path: Annotated[str, Doc("path of the file with the entries, from the project's root")]
-    notes: Annotated[list[str], Doc("stored names, notes and places of modules that no longer exist"), Size(5)]
+    notes: Annotated[list[str], Doc("stored names, notes and map positions of modules that no longer exist"), Size(5)]

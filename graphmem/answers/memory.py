@@ -27,7 +27,13 @@ class MemoryAnchor:
     ]
     label: Annotated[str, Doc("kind of the linked code: File, Symbol, External or Module")]
     name: Annotated[str, Doc("the linked code as `path:qualname`, path or module name; an id for code that is not in the index")]
-    role: Annotated[str, Doc("kind of the link: about, target or impacts")]
+    role: Annotated[
+        str,
+        Doc(
+            "role of the code: target (a symbol that the writer named), about (a file that the writer named, or code "
+            "that the text names) or impacts (affected code)"
+        ),
+    ]
     confidence: float
     anchor: Annotated[str, Doc("state of the link: valid, moved, suspect (the code changed) or orphaned (the code was deleted)")]
     commit_sha: str
@@ -133,8 +139,8 @@ class NearbyMemory:
     doubt: Annotated[
         str,
         Doc(
-            "why the memory should be checked: its code changed, the memory is disputed, or text from untrusted "
-            "sources was used; empty for no doubt"
+            "why the memory should be checked: its code changed, the memory is disputed, or text from untrusted sources "
+            "was used; empty when nothing has to be checked"
         ),
     ]
 
@@ -284,9 +290,9 @@ class Forgotten:
     ids: Annotated[list[str], Doc("Global ids of the removed memories"), GlobalId(MEMORY)]
     hard: Annotated[bool, Doc("true when the memories were deleted from graph and journal, and not only hidden from search")]
     dry_run: bool
-    kept: Annotated[list[str], Doc("Global ids of memories that stay, because they also come from another origin"), GlobalId(MEMORY)] = (
-        field(default_factory=list)
-    )
+    kept: Annotated[
+        list[str], Doc("Global ids of memories that were kept, because they also come from another origin"), GlobalId(MEMORY)
+    ] = field(default_factory=list)
 
 
 @answer

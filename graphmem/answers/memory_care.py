@@ -41,8 +41,12 @@ class RebuildAnswer:
     """The outcome of rebuilding every memory from the journal."""
 
     memories: int
-    restored: Annotated[int, Doc("number of memories that the graph lacked, or had in another version than the journal")]
-    removed: Annotated[int, Doc("number of memories that were removed from the graph because the journal does not have them")]
+    restored: Annotated[
+        int, Doc("number of memories that were missing in the graph, or differed from the journal (the log of all changes of memories)")
+    ]
+    removed: Annotated[
+        int, Doc("number of memories that were removed from the graph because the journal (the log of all changes of memories) lacks them")
+    ]
     notes: Annotated[list[str], Doc("parts of the journal that could not be read")]
 
 
@@ -141,7 +145,7 @@ class SyncConflict:
     id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
     in_file: Annotated[str, Doc("text of the memory in the file; empty when the line was deleted from the file")]
     in_graph: str
-    kept_as: Annotated[str, Doc("Global id of the memory that keeps the text of the file"), GlobalId(MEMORY)]
+    kept_as: Annotated[str, Doc("Global id of the memory that now has the text from the file"), GlobalId(MEMORY)]
 
 
 @answer

@@ -23,7 +23,7 @@ class ModuleInfo:
     path: Annotated[str, Doc("deepest directory that contains all files of the module; empty for the root")]
     layer: Annotated[
         int,
-        Doc("layer of the module: layer 0 depends on no other module; all dependencies lead to lower layers, except those with `upward`"),
+        Doc("layer of the module: layer 0 depends on no other module; all dependencies lead to lower layers, except those marked `upward`"),
     ]
     files: int
     symbols: int

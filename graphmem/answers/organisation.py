@@ -30,7 +30,7 @@ class Person:
     teams: Annotated[list[str], Size(5)]
     roles: Annotated[list[ProjectAccess], Doc("the person's own roles in projects, without the roles of teams"), Size(20)]
     last: Annotated[MomentOrNone, Doc("time of the person's last exchange; null if there was none or the caller may not know the time")]
-    operations: Annotated[int, Doc("number of operations on memories that the person wrote and the caller may see")]
+    operations: Annotated[int, Doc("number of changes of memories that the person made and that the caller may see")]
 
 
 @answer
@@ -172,6 +172,9 @@ class TeamNews:
     knows: Annotated[list[Knows], Size(20)]
     important: Annotated[
         list[Learnt],
-        Doc("memories that a newcomer must know: warnings and decisions first, then by trust and use; seeded ones last"),
+        Doc(
+            "memories that a newcomer must know: warnings and decisions first, then by trust and use; those read from "
+            "files of the project last"
+        ),
         Size(10),
     ]

@@ -16,9 +16,11 @@ class OutlineEntry:
     symbol: SymbolInfo
     callers: Annotated[int, Doc("number of symbols other than tests that call the symbol")]
     tests: Annotated[int, Doc("number of tests that have an edge to the symbol")]
-    memories: Annotated[int, Doc("number of memories in use about the symbol")]
+    memories: Annotated[int, Doc("number of current memories about the symbol")]
     traps: Annotated[int, Doc("number of memories about the symbol that are warnings: gotchas, error patterns and dead ends")]
-    suspect: Annotated[list[str], Doc("short ids and titles of memories about the symbol that are older than its last change"), Size(1)]
+    suspect: Annotated[
+        list[str], Doc("short id and title of each memory about the symbol that is older than the last change of the symbol"), Size(1)
+    ]
 
 
 @answer
@@ -26,5 +28,5 @@ class FileOutline:
     """The symbols of a file, in the order of their lines."""
 
     path: str
-    entries: Annotated[list[OutlineEntry], Doc("the symbols of the file, without the module symbol"), Size(50)]
+    entries: Annotated[list[OutlineEntry], Doc("the symbols of the file, without the symbol that stands for the whole file"), Size(50)]
     state: IndexState

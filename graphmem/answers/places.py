@@ -15,7 +15,7 @@ from graphmem.answers.vocabulary import EdgeKind, EdgeSource, OccurrenceRole
 class TextRange:
     """A range of characters in one line; columns are 0-based, ends exclusive."""
 
-    line: Annotated[int, Doc("line of the range, 1-based")]
+    line: Annotated[int, Doc("line of the source range, 1-based")]
     column: Annotated[int, Doc("first column of the range, in characters (code points)")]
     end_column: int
     utf16_column: Annotated[int, Doc("first column of the range in UTF-16 code units, as editors count")]
@@ -81,8 +81,10 @@ class Usages:
     """The places of a symbol's name: its definition, imports and uses."""
 
     symbol: SymbolInfo
-    usages: Annotated[list[Usage], Doc("the places: those in the file of the definition first, then by file and position"), Size(100)]
-    total: Annotated[int, Doc("total number of places in the code; `usages` may list fewer")]
+    usages: Annotated[
+        list[Usage], Doc("the places that use the symbol: those in the file of its definition first, then by file and position"), Size(100)
+    ]
+    total: Annotated[int, Doc("total number of places that use the symbol; `usages` may list fewer")]
     stale_files: Annotated[list[str], Doc("files that changed since they were indexed, so positions in them may be wrong")] = field(
         default_factory=list
     )
@@ -101,7 +103,9 @@ class EdgePlaces:
     why: Annotated[str, Doc("explanation of the rule that found the edge")]
     lines: Annotated[list[int], Doc("line numbers of the edge in the file of `src`"), Size(5)]
     ranges: Annotated[
-        list[TextRange], Doc("names in the file of `src` that make the edge; empty for operators and other implied calls"), Size(5)
+        list[TextRange],
+        Doc("occurrences of names in the file of `src` from which the edge comes; empty for operators and other implied calls"),
+        Size(5),
     ]
 
 

@@ -19,12 +19,12 @@ class ServedBranch:
     name: str
     path: Annotated[str, Doc("path of the branch on the server, before `/graphql` and `/explore`")]
     private: Annotated[bool, Doc("true if only the caller sees the branch")]
-    pushed_by: Annotated[str, Doc("login of the person who pushed the branch first; empty without people")]
+    pushed_by: Annotated[str, Doc("login of the person who pushed the branch first; empty on a server without user accounts")]
     pushed_at: Annotated[Moment, Doc("time of the newest push of the branch")]
     expires_at: Annotated[Moment, Doc("time at which the server deletes the branch if it is not pushed again")]
     commit_sha: Annotated[str, Doc("the pushed commit; empty if it was also on the main branch")]
     files: Annotated[int, Doc("number of files that differ from the project's main branch")]
-    bytes: Annotated[int, Doc("size of the stored rows of these files")]
+    bytes: Annotated[int, Doc("number of bytes that the server stores for these files")]
 
 
 @answer
@@ -71,11 +71,13 @@ class ReachedProject:
     """Code of another project that uses a contract of affected code."""
 
     project: str
-    through: Annotated[str, Doc("kind and name of the contract, such as `http GET /carts`")]
-    of: Annotated[str, Doc("the project that offers the contract")]
-    place: Annotated[ContractPlace, Doc("the code that uses the contract; its confidence includes the path to it")]
-    affected: Annotated[list[SymbolInfo], Doc("code in the project that depends on the place, strongest first"), Size(20)]
-    total: Annotated[int, Doc("number of dependents of the place in its project, of which `affected` may list fewer")]
+    through: Annotated[str, Doc("kind and name of the network interface (contract), such as `http GET /carts`")]
+    of: Annotated[str, Doc("the project that offers the network interface")]
+    place: Annotated[
+        ContractPlace, Doc("the code that uses the network interface; its confidence includes that of the path from the target")
+    ]
+    affected: Annotated[list[SymbolInfo], Doc("code of that project that depends on the code in `place`, most confident first"), Size(20)]
+    total: Annotated[int, Doc("number of dependents of the code in `place`, in that project; `affected` may list fewer")]
 
 
 @answer
@@ -84,10 +86,10 @@ class ProjectsImpact:
 
     project: Annotated[str, Doc("the project of the target")]
     target: SymbolInfo
-    affected: Annotated[list[SymbolInfo], Doc("affected code in the project itself, strongest first"), Size(20)]
-    total: Annotated[int, Doc("number of affected places in the project itself")]
+    affected: Annotated[list[SymbolInfo], Doc("affected code in the project of the target, most confident first"), Size(20)]
+    total: Annotated[int, Doc("number of affected symbols in the project of the target")]
     reached: Annotated[list[ReachedProject], Doc("code of other projects that the change reaches, fewest steps first"), Size(10)]
-    projects: Annotated[list[str], Doc("names of the projects whose contracts were searched")]
+    projects: Annotated[list[str], Doc("names of the projects whose network interfaces were searched")]
     notes: Annotated[list[str], Doc("why the answer may be incomplete"), Size(2)]
 
 
@@ -97,10 +99,10 @@ class Pushed:
 
     project: Annotated[str, Doc("name of the project on the server")]
     generation: Annotated[int, Doc("number of completed changes of the graph on the server")]
-    sent: Annotated[int, Doc("number of files whose rows were sent")]
+    sent: Annotated[int, Doc("number of files whose index data was sent")]
     removed: Annotated[int, Doc("number of files that the server removed")]
     unchanged: Annotated[int, Doc("number of files that the server had already")]
-    commits: Annotated[int, Doc("number of commits that were sent: time, paths and a hash of the author")]
+    commits: Annotated[int, Doc("number of commits that were sent, each with its time, its paths and a hash of its author")]
     bytes: Annotated[int, Doc("number of bytes that were sent")]
     branch: Annotated[str, Doc("the branch that was pushed; empty for the project's main branch")]
     dropped: Annotated[list[str], Doc("branches that the server deleted, because the main branch contains them now"), Size(1)]

@@ -68,9 +68,9 @@ class TestSelection:
     tests: Annotated[list[TestToRun], Doc("tests to run, most certain first"), Size(50)]
     total: Annotated[int, Doc("number of tests that reach the code, of which `tests` and `commands` may list fewer")]
     commands: Annotated[list[TestCommand], Doc("command lines that run the tests, one for each runner"), Size(2)]
-    known_calls: Annotated[list[KnownCalls], Doc("share of calls known in each language of the code and its tests"), Size(2)] = field(
-        default_factory=list
-    )
+    known_calls: Annotated[
+        list[KnownCalls], Doc("for each language of the code and its tests, the share of its calls that graphmem usually finds"), Size(2)
+    ] = field(default_factory=list)
 
 
 @answer
@@ -112,5 +112,7 @@ class Review:
     causes: Annotated[list[Cause], Doc("why the answer may be incomplete"), Size(5)]
     state: IndexState
     known_calls: Annotated[
-        list[KnownCalls], Doc("share of calls known in each language of the changed code and its dependents"), Size(2)
+        list[KnownCalls],
+        Doc("for each language of the changed code and its dependents, the share of its calls that graphmem usually finds"),
+        Size(2),
     ] = field(default_factory=list)

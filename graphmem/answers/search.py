@@ -28,9 +28,9 @@ _NODES = (
 class PathScore:
     """The rank and score of a hit in one search method, such as by words."""
 
-    path: Annotated[str, Doc("way of searching that found the hit: words, names, dense, graph or exact")]
-    rank: Annotated[int, Doc("rank of the hit in this way of searching, from 1")]
-    raw: Annotated[float, Doc("score of the hit in this way of searching: BM25, cosine, …")]
+    path: Annotated[str, Doc("search method that found the hit: words, names, dense (vectors), graph (neighbours of hits) or exact")]
+    rank: Annotated[int, Doc("rank of the hit among the results of this search method, from 1")]
+    raw: Annotated[float, Doc("score that this search method gave the hit, such as BM25 or cosine")]
     normalised: Annotated[float, Doc("the raw score, scaled to 0 to 1 among the candidates of the same search method")]
     weight: float
 
@@ -72,7 +72,7 @@ class SearchHit:
     title: str
     snippet: str
     score: float
-    parts: Annotated[list[PathScore], Doc("score of the hit in each way of searching; empty without `explain`"), Size(3)]
+    parts: Annotated[list[PathScore], Doc("score of the hit by each search method; empty without `explain`"), Size(3)]
     boost: float = 0.0
     boosted_by: Annotated[str, Doc("graph id of the neighbouring node that raised the score most; empty if none did")] = ""
     node: Annotated[
@@ -80,10 +80,12 @@ class SearchHit:
         Doc("graph id of the found symbol, chunk, memory or module; for a flow the id of its entry point"),
         GlobalId("kind", sibling=True, types=_NODES),
     ] = ""
-    factors: Annotated[list[Factor], Doc("for a memory, the other factors of its score"), Size(6)] = field(default_factory=list)
+    factors: Annotated[list[Factor], Doc("factors of a memory's score besides the search methods; empty for other hits"), Size(6)] = field(
+        default_factory=list
+    )
     memory: Annotated[MemoryInfo | None, Doc("the found memory; null for other kinds of hits")] = None
     memories: Annotated[list[MemoryInfo], Doc("memories about the found code, most important first"), Size(2)] = field(default_factory=list)
-    facet: Annotated[SearchFacet, Doc("the part of the project that the hit belongs to")] = "code"
+    facet: Annotated[SearchFacet, Doc("kind of content that the hit belongs to, such as code, tests or docs")] = "code"
     summary: Annotated[str, Doc("first sentence of the hit's documentation; empty if there is none")] = ""
     lines: Annotated[list[MatchedLine], Doc("lines of the hit that contain words of the query, at most 3, by line number"), Size(2)] = (
         field(default_factory=list)
@@ -125,8 +127,8 @@ class SearchAnswer:
     query: str
     query_type: Annotated[str, Doc("kind of the query: identifier, question, error, semantic (a description) or structural")]
     hits: list[SearchHit]
-    answered: Annotated[list[str], Doc("ways of searching that returned a result")]
-    missing: Annotated[dict[str, str], Doc("Ways of searching that returned no result, each with the reason"), Size(3)]
+    answered: Annotated[list[str], Doc("search methods that returned a result")]
+    missing: Annotated[dict[str, str], Doc("Search methods that returned no result, each with the reason"), Size(3)]
     state: IndexState
     notes: Annotated[list[str], Doc("sentences about changes that search made to the query, such as omitted or replaced words")] = field(
         default_factory=list
@@ -135,7 +137,7 @@ class SearchAnswer:
     groups: Annotated[list[HitGroup], Doc("the hits grouped by file; files in the order of their best hits"), Size(6)] = field(
         default_factory=list
     )
-    facets: Annotated[list[FacetCount], Doc("number of hits in each part of the project, most first"), Size(3)] = field(
+    facets: Annotated[list[FacetCount], Doc("number of hits of each kind of content (code, tests, docs, …), most first"), Size(3)] = field(
         default_factory=list
     )
     near: Annotated[list[NearMiss], Doc("names similar to a word of the query, when nothing or no exact match was found"), Size(1)] = field(

@@ -69,7 +69,7 @@ class Document:
 
     text: str
     media_type: str
-    name: Annotated[str, Doc("suggested name for the file")]
+    name: Annotated[str, Doc("suggested name for the file in which to store the document")]
 
 
 @answer
@@ -121,9 +121,9 @@ class Reply:
     ]
     evidence: Annotated[SearchAnswer, Doc("hits of the search, to which the sentences refer by number from 1")]
     model: Annotated[str, Doc("the language model that wrote the sentences; empty if there is none")]
-    notes: Annotated[list[str], Doc("the command that answers the question from the graph, and why sentences are missing")] = field(
-        default_factory=list
-    )
+    notes: Annotated[
+        list[str], Doc("a command that answers the question from the graph, if there is one; and why sentences are missing")
+    ] = field(default_factory=list)
     reasons: Annotated[
         list[Reason],
         Doc("for a question that begins with why: written reasons, or the nearest passages if none is written; empty with `sentences`"),

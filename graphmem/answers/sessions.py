@@ -48,7 +48,7 @@ class SessionInfo:
 class SessionFinding:
     """A pattern that a detector found in a session; it may become a memory."""
 
-    signal: Annotated[str, Doc("name of the detector; docs/observing.md lists all seventeen detectors")]
+    signal: Annotated[str, Doc("name of the detector that found the pattern; docs/observing.md lists all seventeen detectors")]
     key: Annotated[str, Doc("key of the pattern; identical in all sessions that show the same pattern")]
     memory_type: str
     value: float
@@ -57,7 +57,7 @@ class SessionFinding:
     min_sessions: Annotated[int, Doc("number of sessions that must show the pattern before it becomes a memory")]
     contaminated: bool
     failed_approach: Annotated[bool, Doc("true when the pattern belongs to an abandoned approach")]
-    quorum: Annotated[bool, Doc("true when two agents showed the pattern independently")]
+    quorum: Annotated[bool, Doc("true when the sessions of two independent agents show the pattern")]
     files: list[str]
     steps: Annotated[list[int], Doc("numbers of the session's steps that are evidence for the pattern")]
     facts: Annotated[dict[str, Any], Doc("details of the pattern, such as files and counts")]
@@ -183,11 +183,14 @@ class FindingVerdict:
     memory_type: str
     outcome: Annotated[
         str,
-        Doc("outcome of the finding: learnt, known, too_rare, gate_closed, failed_approach, taken_back, echo, weak, over_cap or refused"),
+        Doc(
+            "outcome for the pattern: learnt, or one of the reasons why not, which `why` explains: known, too_rare, "
+            "gate_closed, failed_approach, taken_back, echo, weak, over_cap or refused"
+        ),
     ]
     why: Annotated[str, Doc("reason for this outcome, in one sentence")]
     text: Annotated[str, Doc("text of the memory; empty when no memory was written")]
-    memory_id: Annotated[str, Doc("raw id of the memory that the pattern became part of; empty if it became none")]
+    memory_id: Annotated[str, Doc("raw id of the memory that the pattern became part of; empty if there is none")]
     short_id: str
     sessions: Annotated[int, Doc("number of independent sessions that show the pattern")]
     min_sessions: Annotated[int, Doc("number of sessions that must show the pattern before it becomes a memory")]
@@ -229,7 +232,7 @@ class GroupMeasures:
     rereads: Annotated[float | None, Doc("share of file reads that read the same file again in a session, 0 to 1")]
     first_pass: Annotated[float | None, Doc("share of the distinct test command lines that never failed, 0 to 1")]
     dead_end_reentry: Annotated[float | None, Doc("share of dead ends that an earlier session had already found, 0 to 1")]
-    shown: Annotated[int, Doc("number of shown memories, each counted once in a session")]
+    shown: Annotated[int, Doc("number of memories shown to agents; a memory counts once per session")]
     corrections: Annotated[float | None, Doc("share of shown memories that are disputed now, 0 to 1")]
     boosts: Annotated[float | None, Doc("share of shown memories that were used or confirmed later, 0 to 1")]
     injected_tokens: Annotated[float | None, Doc("average number of tokens of context that hooks added to a session")]
@@ -274,7 +277,7 @@ class PhaseWeights:
     ]
     accepted_sessions: Annotated[int, Doc("number of sessions from which the accepted weights were computed")]
     weights: Annotated[list[PhaseWeight], Doc("the weights, by phase, then by built-in weight, highest first"), Size(60)]
-    notes: Annotated[list[str], Doc("why no weights are proposed")]
+    notes: Annotated[list[str], Doc("why no weights are proposed; empty if weights are proposed")]
 
 
 @answer

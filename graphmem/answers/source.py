@@ -20,9 +20,10 @@ class FileSource:
     columns: Annotated[
         dict[str, Any],
         Doc(
-            "lists by name: `tokens` (`length` and `kind`) cover the text in order, and `kind` is an index into `kinds`; `names` (`line`, "
-            "`column`, `end`, `role`, `ref`) are names with a meaning, and `ref` is an index into `refs` (`ref`, `kind`, `signature`). "
-            "Lines are 1-based; lengths and columns are UTF-16 code units"
+            "tables, by name: `tokens` (`length` and `kind`) cover the text in order, and `kind` is an index into "
+            "`kinds`; `names` (`line`, `column`, `end`, `role`, `ref`) are names that refer to a symbol, and `ref` is "
+            "an index into `refs` (`ref`, `kind`, `signature`). Lines are 1-based; lengths and columns are UTF-16 code "
+            "units"
         ),
     ]
     is_stale: Annotated[bool, Doc("true when the file has changed since it was indexed")]

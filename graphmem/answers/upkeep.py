@@ -67,8 +67,12 @@ class RebuildAllAnswer:
     symbols: int
     edges: int
     memories: int
-    restored: Annotated[int, Doc("number of memories that the graph lacked, or had in another version than the journal")]
-    removed: Annotated[int, Doc("number of memories that were removed from the graph because the journal does not have them")]
+    restored: Annotated[
+        int, Doc("number of memories that were missing in the graph, or differed from the journal (the log of all changes of memories)")
+    ]
+    removed: Annotated[
+        int, Doc("number of memories that were removed from the graph because the journal (the log of all changes of memories) lacks them")
+    ]
     notes: list[str]
     seconds: float
 
@@ -98,7 +102,7 @@ class Part:
 
     name: str
     ready: bool
-    degraded: Annotated[str, Doc("why the ability is missing, and how this limits answers; empty when the ability works")]
+    degraded: Annotated[str, Doc("why the feature does not work, and how this limits answers; empty when it works")]
 
 
 @answer
@@ -117,9 +121,10 @@ class WeekOfCost:
 
     monday: Annotated[str, Doc("first day of the week, as YYYY-MM-DD in UTC")]
     sessions: Annotated[int, Doc("number of sessions of the week that were not in the control group")]
-    injected_per_session: Annotated[float, Doc("average tokens injected into such a session")]
+    injected_per_session: Annotated[float, Doc("average number of tokens of memories that were added to a counted session")]
     saved_per_session: Annotated[
-        float | None, Doc("tokens that such a session saves against the control sessions of all weeks; null without those")
+        float | None,
+        Doc("tokens that an average counted session saves, compared with the control sessions of all weeks; null without control sessions"),
     ]
 
 
@@ -130,14 +135,14 @@ class MemoryCost:
     sessions: Annotated[int, Doc("number of agents' sessions whose tokens were counted")]
     injected_tokens: Annotated[int, Doc("tokens of memories that were shown in all counted sessions"), Big()]
     injected_per_session: Annotated[
-        float | None, Doc("average tokens injected into a session that was shown memories; null without such sessions")
+        float | None, Doc("average number of tokens of memories that were added to a session with memories; null without such sessions")
     ]
     control_sessions: Annotated[int, Doc("number of sessions in the control group, to which no memory is shown")]
     saved_per_session: Annotated[
         float | None,
         Doc(
-            "tokens that a session with memories saves: tokens read in a control session, less tokens read and "
-            "injected in another session; null without both kinds of sessions"
+            "tokens that a session with memories saves on average: tokens read in a control session, minus tokens read "
+            "and added in a session with memories; null unless there are sessions of both groups"
         ),
     ]
     weeks: Annotated[list[WeekOfCost], Doc("the last eight weeks with sessions, oldest first"), Size(8)] = field(default_factory=list)
@@ -149,7 +154,7 @@ class Health:
 
     status: Annotated[str, Doc("status of the index: ok, degraded or starting")]
     ready: Annotated[bool, Doc("true when queries about stored data can be answered")]
-    parts: Annotated[list[Part], Doc("the state of each ability, such as semantic search"), Size(8)]
+    parts: Annotated[list[Part], Doc("the state of each feature, such as semantic search"), Size(8)]
     notes: Annotated[list[str], Doc("files that were quarantined or repaired since the index was opened")]
     rss_mb: float
     uptime_s: float

@@ -63,7 +63,7 @@ class Rows(NamedTuple):
         """
         if isinstance(self.chunks, PackedRows):
             raise AssertionError(
-                "the chunks of a first index run are packed, and only unpacked chunks can be compared; read `chunks` instead"
+                "the text chunks of a first index run are packed, and only unpacked chunks can be compared; read `chunks` instead"
             )
         return self.chunks
 

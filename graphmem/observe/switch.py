@@ -78,7 +78,7 @@ class LearningSwitch:
             raise BadInputError(f"learning cannot be set to {state!r}; use one of {', '.join(STATES)}", argument="state", value=state)
         if minutes is not None and state != PAUSED:
             raise BadInputError(
-                f"the state {state} cannot have a number of minutes; omit minutes, or use the state {PAUSED}",
+                f"the learning state {state} takes no number of minutes; omit minutes, or use the state {PAUSED}",
                 argument="minutes",
                 value=minutes,
             )

@@ -59,7 +59,10 @@ class RememberExtras(TypedDict, total=False):
     confidence: Annotated[float | None, Doc("confidence that the memory is true, 0 to 1; default: derived from the source")]
     importance: Annotated[float | None, Doc("importance of the memory, 0 to 1")]
     details: Annotated[Mapping[str, Any] | None, Doc("further fields, as the type of the memory defines them")]
-    work_unit: Annotated[Mapping[str, Any] | None, Doc("unit of work that the memory belongs to: its methodology, hierarchy and label")]
+    work_unit: Annotated[
+        Mapping[str, Any] | None,
+        Doc("unit of work that the memory belongs to, given as methodology (such as tdd or bmad), hierarchy and label"),
+    ]
     session: Annotated[str | None, Doc("id of the session or commit, or address of the page, from which the memory was learnt")]
     commit_sha: Annotated[str | None, Doc("id of the commit at which the memory was learnt")]
     created_at: Annotated[

@@ -174,7 +174,7 @@ class WordIndex:
                 unseal(db)
                 if dict(db.execute("SELECT key, value FROM meta")).get("generation") != str(self.generation):
                     raise DamagedWordsError(
-                        f"the word index {self.path} was made from another state of the graph, not from number {self.generation}; "
+                        f"the word index {self.path} does not belong to the current state of the graph, number {self.generation}; "
                         "you need not do anything, because graphmem rebuilds it"
                     )
                 removed = [row for ids in batches(dict.fromkeys([*delta.removed_chunks, *fresh])) for row in delete(db, ids)]

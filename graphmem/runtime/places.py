@@ -78,13 +78,13 @@ def unpacked(data: bytes, kinds: tuple[str, ...]) -> list[Written]:
     width = array(_NUMBERS).itemsize
     head = _numbers(plain[: 3 * width])
     if head[0] != FORMAT:
-        raise ValueError(f"the stored positions of a file have format {head[0]}, not {FORMAT}; index again")
+        raise ValueError(f"the stored positions of the names in a file have format {head[0]}, not {FORMAT}; index again")
     count, distinct = head[1], head[2]
     end = (3 + 6 * count) * width
     numbers = _numbers(plain[3 * width : end])
     raw = plain[end:]
     if len(raw) != distinct * _ID_BYTES:
-        raise ValueError("the stored positions of a file are incomplete; index again")
+        raise ValueError("the stored positions of the names in a file are incomplete; index again")
     targets = [raw[at : at + _ID_BYTES].hex() for at in range(0, len(raw), _ID_BYTES)]
     parts = [numbers[at * count : (at + 1) * count] for at in range(6)]
     found, line = [], 0

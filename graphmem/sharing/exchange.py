@@ -168,8 +168,7 @@ class Exchange:
             heads = state.disagreements().get(name, []) if state is not None else []
             if not 1 <= side <= len(heads):
                 raise SharingError(
-                    f"value {side} does not exist for the {name} of memory #{row.short_id}; use a number that `graphmem sync "
-                    "--status` lists",
+                    f"the {name} of memory #{row.short_id} has no value number {side}; use a number that `graphmem sync --status` lists",
                     reason="unknown",
                 )
             assert state is not None  # noqa: S101 - it has heads

@@ -131,10 +131,10 @@ def test_what_never_moved_together_stands_apart_and_says_why_it_is_there(tab, pa
     assert [title for title, _ in cards] == ["Changed together"]  # one commit made all of them
     visit(page + "/explore/coaccess?files=shop/nowhere.py", "document.querySelectorAll('main table').length")
     seen = tab.value(TEXT)
-    assert "Neither the index nor the history has shop/nowhere.py. The list below is guessed" in seen
+    assert "Neither the index nor the commit history contains shop/nowhere.py. The list below is guessed" in seen
     assert tab.value("document.querySelectorAll('.card').length") == 1
     assert "Never changed together" in seen
-    assert "edited recently; nothing else is known" in seen
+    assert "edited recently; no other reason is known" in seen
     assert "no dependency in the code" not in seen
     assert "0%" not in seen.replace("100%", "")
 

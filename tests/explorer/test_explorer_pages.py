@@ -266,7 +266,7 @@ def test_layers_and_kinds_are_switched(tab, explorer, visit):
         "memories",
         "descriptions of modules",
         "only certain connections",
-        "modules hidden by people",
+        "hidden modules",
         *(one for one in boxes if one.startswith(("tests (", "files without code ("))),
         "calls",
         "imports",
@@ -700,7 +700,7 @@ def test_a_memory_is_edited_where_it_stands_and_corrected_with_a_reason(tab, tmp
             (now,) = memory.memories().memories
             assert "four" in now.content
             visit(address + f"/explore/memories?id={now.short_id}", "document.querySelector('.actions')")
-            tab.value("[...document.querySelectorAll('.actions button')].find((one) => one.textContent === 'It is not true').click()")
+            tab.value("[...document.querySelectorAll('.actions button')].find((one) => one.textContent === 'This is not true').click()")
             tab.until("document.activeElement.name === 'reason'")
             tab.value("document.querySelector('.reasons button').click()")
             truth = "Prices are rounded to two decimals before they are stored."

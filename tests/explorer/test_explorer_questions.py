@@ -99,7 +99,7 @@ def test_memories_with_all_words_are_listed_apart_from_those_that_are_only_near(
         explorer + "/explore/memories?text=nodes+missing",
         f"document.querySelector('main ul.memories').children.length === 1 && {near}",
     )
-    assert tab.value(f"{near}.textContent") == "Not all of these words, but some of them or near in meaning"
+    assert tab.value(f"{near}.textContent") == "Memories with some of these words, or with a similar meaning"
     assert "creates missing nodes" in tab.value("document.querySelector('main ul.memories').textContent")
     assert "creates missing nodes" not in tab.value("document.querySelector('main div.nearest').textContent")
     visit(explorer + "/explore/memories?text=silently+outermost", near)
@@ -109,7 +109,7 @@ def test_memories_with_all_words_are_listed_apart_from_those_that_are_only_near(
 def test_a_question_for_a_reason_is_answered_with_passages_that_give_one(tab, explorer, remembered, visit):
     visit(f"{explorer}/explore/ask?q={quote('why is adjacency a dict of dicts')}", "document.querySelector('.reasons li')")
     said = tab.value("document.querySelector('.reasons').innerText")
-    assert "These passages give a reason near the question" in said
+    assert "These passages give a reason for something similar" in said
     assert "looking up an edge has to take constant time" in said
     assert tab.value("document.querySelector('.reasons a').href").startswith(f"{explorer}/explore/")
 

@@ -262,7 +262,7 @@ def test_files_that_never_moved_together_stand_apart_with_what_is_known_of_them(
     assert "never changed together so far:" in rest
     hits = memory.co_access(["starlette/nope.py"]).hits
     assert any(hit.path == "starlette/routing.py" and not hit.support for hit in hits)
-    assert "- starlette/routing.py: edited recently; nothing else is known" in rest
+    assert "- starlette/routing.py: edited recently; no other reason is known" in rest
 
 
 def test_one_reference_that_is_not_there_leaves_the_others_answered(ask):

@@ -134,6 +134,6 @@ def test_the_command_says_whether_somebody_wrote_a_reason(shop, capsys):
     from graphmem.cli.render.semantic import reply
 
     reply(Output(), shop.ask("why are payments retried"))
-    assert "Passages that give a reason near this question" in capsys.readouterr().out
+    assert "Passages that give a reason for something similar" in capsys.readouterr().out
     reply(Output(), shop.ask("why has label several lines"))
     assert "None of the memories, documents, comments and commit messages that were found says why" in capsys.readouterr().out

@@ -17,7 +17,10 @@ from graphmem.errors import BadInputError
 @command(without=("path", "project", "db", "home", "as_json"))
 def add(
     here: CommandContext,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Roots of projects that use each other's contracts.")],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH…", help="Root directories of projects that use each other's network interfaces (contracts)."),
+    ],
     *,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the projects from the list instead of adding them.")] = False,
 ) -> None:

@@ -297,7 +297,11 @@ def auto(
 def config(
     here: CommandContext,
     preset: Annotated[
-        str, typer.Argument(metavar="[PRESET]", help="Preset: conservative, balanced or aggressive; default: show all presets.")
+        str,
+        typer.Argument(
+            metavar="[PRESET]",
+            help="Preset for how much evidence a pattern needs: conservative, balanced or aggressive; default: show all presets.",
+        ),
     ] = "",
 ) -> None:
     """Show or set how easily session patterns become memories.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from graphmem.answers import PathStep
     from graphmem.cli.output import Cell
 
-_REASONS: Final = "Passages that give a reason near this question; judge whether they answer it"
+_REASONS: Final = "Passages that give a reason for something similar; check whether they answer the question"
 _NO_REASON: Final = "None of the memories, documents, comments and commit messages that were found says why; the nearest are"
 _REASON_IN: Final = {"memory": "memory  ", "text": "document", "comment": "comment ", "commit": "commit  "}
 DEPENDENCIES = 12

@@ -25,7 +25,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     const answer = await service.ask<MemoriesQuery, MemoriesQueryVariables>(MEMORIES, { files: [file] });
     return (answer.memories?.edges ?? []).map((edge) => ({ memory: edge.node, note: edge.node.type }));
   });
-  const queue = new MemoryList("Nothing waits for review.", async (): Promise<readonly Row[]> => {
+  const queue = new MemoryList("No memory waits for review.", async (): Promise<readonly Row[]> => {
     const answer = await service.ask<QueueQuery>(QUEUE);
     return (answer.reviewQueue?.edges ?? []).map((edge) => ({ memory: edge.node.memory, note: edge.node.reasons.join(", ") }));
   });

@@ -34,7 +34,7 @@ export class ImpactTree implements vscode.TreeDataProvider<Node> {
     const { hits, tests } = this.found;
     const zones = [
       { zone: "Direct dependents", hits: hits.filter((one) => one.depth <= 1) },
-      { zone: "Further dependents", hits: hits.filter((one) => one.depth > 1) },
+      { zone: "Indirect dependents", hits: hits.filter((one) => one.depth > 1) },
       { zone: "Tests to run", hits: tests },
     ];
     return zones.filter((one) => one.hits.length > 0);
