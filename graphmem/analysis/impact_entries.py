@@ -21,16 +21,20 @@ VERDICTS: Final = ("will break", "likely", "possible")
 
 
 def path_steps(view: GraphView, edges: Collection[int]) -> dict[int, PathStep]:
-    """Map edge rows to path steps in the form that answers show."""
+    """Convert edges to steps of paths, as answers show them.
+
+    `edges` are rows: positions of edges in the arrays of the graph. The result maps each row to its step.
+    """
     return _steps_and_symbols(view, edges, ())[0]
 
 
 def _steps_and_symbols(
     view: GraphView, edges: Collection[int], hits: Sequence[int] | IntArray
 ) -> tuple[dict[int, PathStep], dict[int, SymbolInfo]]:
-    """Map edge rows to path steps, and nodes to symbols, as answers show them.
+    """Convert edges to steps of paths, and nodes to symbols, for answers.
 
-    The nodes are `hits` and the ends of `edges`. Steps and hits share symbol objects, so each symbol is rendered once.
+    `edges` are rows: positions of edges in the arrays of the graph. The nodes are `hits` and the ends of `edges`. The results are two maps:
+    from row to step, and from node to symbol. Steps and hits share symbol objects, so each symbol is rendered once.
     """
     rows = np.fromiter(edges, dtype=np.int64, count=len(edges))
     nodes = np.unique(np.concatenate([view.src[rows], view.dst[rows], np.asarray(hits, dtype=np.int64)]))

@@ -153,8 +153,9 @@ def shown_confidences(view: GraphView, reached: Reached, seeds: Sequence[int]) -
 def at_most(view: GraphView, found: Found, limit: int) -> Found:
     """Keep at most `limit` nodes, in their order.
 
-    If there are too many nodes, half of those kept are tests and half are other nodes. If one half is not used up, the other gets the rest.
-    Among tests, those that a runner can call are kept before helper code, and then those with a higher chance.
+    If there are too many nodes, half of those kept are tests and half are other nodes. If there are too few of one group to fill its half,
+    more of the other group are kept. Among tests, those that a runner can call are kept before helper code, and then those with a higher
+    chance.
     """
     if len(found.nodes) <= limit:
         return found

@@ -85,9 +85,10 @@ def _adjacency(view: GraphView, *, is_forward: bool) -> Adjacency:
 
 
 def stand_ins(view: GraphView) -> IntArray:
-    """Return the edges from wrappers to wrapped functions, as edge rows.
+    """Return the edges from wrappers to wrapped functions.
 
-    They are the edges whose rule is in `STAND_INS`. The rows are in ascending order.
+    They are the edges whose rule is in `STAND_INS`, in ascending order. An edge is given by its row: its position in the arrays of the
+    graph.
     """
     codes = [code for code, rule in enumerate(view.rules) if rule in STAND_INS]
     if not codes:

@@ -41,9 +41,9 @@ _Row = TypeVar("_Row", FileRow, SymbolRow, ChunkRow, UnresolvedRow, OccurrencesR
 
 
 class Rows(NamedTuple):
-    """All graph rows of some files.
+    """All rows of some files: their symbols, chunks, edges and so on.
 
-    An edge belongs to the file that contains the source of the edge.
+    The rows are those of the graph. An edge belongs to the file that contains the source of the edge.
     """
 
     files: list[FileRow] | PackedRows[FileRow]

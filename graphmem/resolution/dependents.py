@@ -64,7 +64,7 @@ class GroupsOf:
         self._reverse, self._covered = None, 0
 
     def spread(self, members: Sequence[tuple[int, ...] | None], number_of: Callable[[int], int], stale: set[int]) -> None:
-        """Extend `stale` by the sets that contain one of its members, repeatedly.
+        """Add to `stale`, repeatedly, the sets that contain a member of `stale`.
 
         The sets contain inputs (facts of files) and other sets; both have numbers. So a set that contains an added set is added, too.
 

@@ -65,9 +65,10 @@ class FileRules(Protocol):
         ...
 
     def is_structural(self, entry: FileEntry, position: int) -> bool:
-        """Whether a class is satisfied by every class that has its members.
+        """Whether other classes satisfy a class by their members alone.
 
-        In Python, a `typing.Protocol` is such a class.
+        Such a class is an interface, for example a `typing.Protocol` in Python. A class with all of its members satisfies it, without
+        naming it as a base.
         """
         ...
 

@@ -189,7 +189,7 @@ class Hierarchy:
 def _outside_names(package: str, dotted: str) -> tuple[str, ...]:
     """Return the keys under which subclasses of a library's class are indexed.
 
-    For `requests.Session` the keys are `requests:Session`, for the class, and `requests:`, for its package. The result is empty for the
-    result of a call or a subscript.
+    For `requests.Session` the keys are `requests:Session`, for the class, and `requests:`, for its package. The result is empty if the base
+    is not a named class, but the result of a call or a subscript.
     """
     return (f"{package}:{dotted}", f"{package}:") if "(" not in dotted and "[" not in dotted else ()

@@ -422,9 +422,9 @@ class CallRules:
         return methods
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Whether a parameter accepts a value that has none of its declared types.
+        """Whether a parameter accepts a value that matches no declared type of it.
 
-        `given` is the value. `classes` and `outside` are the project classes and external types that the parameter declares. By default the
-        result is True.
+        `given` is the type of the value. `classes` and `outside` are the project classes and external types that the parameter declares. By
+        default the result is True.
         """
         return True

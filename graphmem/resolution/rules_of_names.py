@@ -238,9 +238,10 @@ class NameRules:
         return entry.symbols[scope] if entry.definitions[scope].kind in CLASS_KINDS else None
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Map a file's functions that are commands or plug-ins to their kind.
+        """Return the commands and plug-ins among a file's functions, with kinds.
 
-        Configuration files declare commands and plug-ins. The key "" stands for the file itself.
+        Configuration files declare commands and plug-ins. The keys of the result are names of functions, and the key "" stands for the file
+        itself.
         """
         return {}
 

@@ -232,7 +232,7 @@ class Solver:
         return so_far
 
     def look_up(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
-        """Return `compute(*arguments)`, cached by `key`, if it asks no questions.
+        """Return `compute(*arguments)`, cached by `key`; it may not ask questions.
 
         A question is a computation passed to `ask`. `compute` may read facts of files only through look-ups that record them. The cached
         answer has one number for all these facts, so reading the answer again is cheap.

@@ -132,6 +132,8 @@ class Entries:
 class Calls:
     """Calls with high confidence, by calling node.
 
+    An edge row is the position of an edge in the arrays of the graph.
+
     Attributes:
         rows: for each node, the edge rows of its calls to symbols, most confident first, then by line.
     """
@@ -165,7 +167,7 @@ class Calls:
     def outside_tests(self) -> dict[int, list[tuple[int, int]]]:
         """For each node, its calls as (edge row, called node).
 
-        Calls of code in tests are left out.
+        An edge row is the position of an edge in the arrays of the graph. Calls to code in tests are left out.
         """
         rows = np.array([row for some in self.rows.values() for row in some], np.int64)
         targets = self.view.dst[rows].tolist()

@@ -160,18 +160,19 @@ class FileGraph:
         return np.bincount(files[known], self.view.complexity[known], minlength=len(self)).astype(np.int64)
 
     def kinds_of(self, rows: I64) -> dict[str, int]:
-        """Return the number of given edges of each kind, most frequent first.
+        """Return how many of the given edges each kind has, most frequent first.
 
-        Kinds with equal numbers are sorted by name.
+        `rows` are positions of edges in the arrays of the graph. Kinds with equal numbers are sorted by name.
         """
         counts = np.bincount(self.view.edge_kind[rows], minlength=len(EDGE_KINDS)).tolist()
         named = [(EDGE_KINDS[code], count) for code, count in enumerate(counts) if count]
         return dict(sorted(named, key=lambda one: (-one[1], one[0])))
 
     def steps(self, rows: Sequence[int] | I64, limit: int) -> list[PathStep]:
-        """Convert edge rows to steps of a path, for answers; imports first.
+        """Return the first `limit` of given edges as steps of a path, for answers.
 
-        Imports come first because people edit them. Other edges are sorted by confidence, path and line.
+        `rows` are positions of edges in the arrays of the graph. Imports come first because people edit them. Other edges are sorted by
+        confidence, path and line.
         """
         view = self.view
         chosen = np.asarray(rows, np.int64)
@@ -220,7 +221,10 @@ class FileGraph:
 
 
 def step_of(view: GraphView, row: int) -> PathStep:
-    """Convert an edge row to a step of a path, as all answers show it."""
+    """Convert an edge to a step of a path, as all answers show it.
+
+    `row` is the position of the edge in the arrays of the graph.
+    """
     src, dst = view.infos((int(view.src[row]), int(view.dst[row])))
     confidence = round(float(view.confidence[row]), 4)
     return PathStep(src, dst, view.kind_of(row), confidence, view.source_of(row), view.rule_of(row), int(view.line[row]))

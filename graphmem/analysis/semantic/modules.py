@@ -208,10 +208,10 @@ class Modules:
 
     @cached_property
     def between(self) -> dict[tuple[int, int], I64]:
-        """Edge rows from one module to another, by (from, to).
+        """Edges from one module to another, by (from, to).
 
-        A module is given by its position in `groups`. Edges from tests, and edges from or to files that only re-export names (façades), are
-        excluded.
+        A module is given by its position in `groups`, and an edge by its row: the position in the arrays of the graph. Edges from tests,
+        and edges from or to files that only re-export names (façades), are excluded.
         """
         rows: dict[tuple[int, int], list[I64]] = defaultdict(list)
         files = self.files

@@ -58,9 +58,9 @@ def _narrowed(condition: Node, is_true: bool, first: int, last: int) -> Iterator
 
 
 def _of_case(branch: Node) -> Iterator[Narrowing]:
-    """Yield the classes that a branch `when A, B` or `in A` implies.
+    """Yield the classes that a value has in a branch `when A, B` or `in A`.
 
-    The classes are those of the value `x` in `case x`.
+    The value is `x` in `case x`. Nothing is yielded if a pattern of the branch is not a class.
     """
     case = branch.parent
     target = case.child_by_field_name("value") if case is not None else None

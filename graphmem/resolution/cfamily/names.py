@@ -1,4 +1,4 @@
-"""Look-ups of names in C and C++: visibility by included files.
+"""Find the definitions of names in C and C++, guided by included files.
 
 All files of a project share their global names, because a linker joins them. If several files define a name, the definition in an included
 file is chosen.
@@ -34,13 +34,16 @@ _STANDARD: Final = "std"
 
 
 class CFamilyNames(ScopedRules):
-    """Look-ups of names in C and C++: includes, members outside their class."""
+    """The part of the C and C++ rules that finds the definitions of names.
+
+    It also finds members that are written outside their class.
+    """
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
         """Return the names under which other files can find a file.
 
-        They are one name that all C and C++ files share, and the namespaces that the file opens. A nested namespace `a::b` counts as `a`,
-        `b` and `a.b`.
+        The first name is shared by all C and C++ files. The others are the namespaces that the file opens. A nested namespace `a::b` counts
+        as `a`, `b` and `a.b`.
         """
         found: list[str] = []
         for name in super().names_of(facts):
@@ -115,8 +118,8 @@ class CFamilyNames(ScopedRules):
     def visible(self, inference: Inference, entry: FileEntry, functions: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return the functions of one name that a file can see.
 
-        They are in the file itself, in an included file, or in a source file with the name of an included one. If the file can see none of
-        them, all `functions` are returned.
+        The file can see functions in itself, in an included file, and in a source file that has the same name as an included header. If it
+        can see none of `functions`, all are returned.
         """
         seen = self.included(inference, entry) | {entry.path}
         stems = {stem(path) for path in seen}

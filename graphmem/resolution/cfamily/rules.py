@@ -231,7 +231,7 @@ class CFamilyRules(CFamilyOperators):
         return frozenset(atom for atom in callee if atom[0] != FUNC or atom[1] in kept)
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Whether a parameter accepts a value that has none of its declared types.
+        """Whether a parameter accepts a value that matches no declared type of it.
 
         `given` is the value. `classes` and `outside` are the types that the parameter declares, of the project and of libraries. A value
         that is not an object of a project class is accepted. A constant of an enum is accepted if `classes` is empty, because such

@@ -291,9 +291,9 @@ class EcmascriptTypes(EcmascriptNames):
         return said
 
     def builtin(self, name: str) -> Type:
-        """Return the internal function that stands for a syntax form, like a cast.
+        """Return the internal function that stands for a construct such as a cast.
 
-        `name` is the internal name of the form, which never occurs in source. The result is empty for any other name.
+        `name` is the internal name of the construct, which never occurs in source. The result is empty for any other name.
         """
         return one((EXT, PACKAGE, name, None)) if name in (ATTRIBUTE, CAST, PARAMETER, RETURNED) else EMPTY
 

@@ -46,9 +46,10 @@ class EcmascriptNames(Rules):
         self._entry_files = self._paths.entry_files()
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Map "" to "command" or "export" if a package.json names a file.
+        """Return whether a package.json names a file as a command or an export.
 
-        The key "" stands for the whole file. For a file that no package.json names, the result is empty.
+        The result is {"": "command"} or {"": "export"}, in which "" stands for the whole file. For a file that no package.json names, the
+        result is empty.
         """
         kind = self._entry_files.get(facts.path)
         return {"": kind} if kind else {}
@@ -196,7 +197,7 @@ class EcmascriptNames(Rules):
         return found
 
     def _type_places(self, inference: Inference, module: FileEntry, name: str) -> list[Place]:
-        """Return the bindings of `name` in a module that may define a type."""
+        """Return the bindings of `name` in a module, those of a type first."""
         inference.project.touch_top(module, name)
         inference.project.touch_top(module, type_slot(name))
         names = module.names(0)

@@ -421,9 +421,10 @@ def _targets(value: Any, rest: str) -> Iterator[str]:
 
 
 def _sources(folder: str, target: str) -> Iterator[str]:
-    """Yield the path of a target in a package, then paths of its source.
+    """Yield the path of a target in a package, then paths of its source code.
 
-    The target may be a build product, which the repository does not contain.
+    The target may be a build product, such as `dist/a.js`, which the repository does not contain. The source code may then be `src/a`,
+    without a suffix.
     """
     place = joined(folder, target)
     if place is None:

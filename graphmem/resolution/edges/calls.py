@@ -92,7 +92,7 @@ class CallSites:
         return self.entry.symbols[reference.scope]
 
     def value(self, reference: Reference, term: int) -> Type:
-        """Infer the type of an expression at a call, such as its receiver."""
+        """Infer the type of an expression in a call, such as the call's receiver."""
         key = (reference.scope, term)
         found = self.steady.get(key)
         if found is None:

@@ -177,7 +177,11 @@ class _Resolving(NamedSites):
             self.type_use(symbol, definition.parent, term[1] if term[0] == CALL else decorator, definition.start_line)
 
     def function(self, symbol: Symbol) -> None:
-        """Add edges from a function for overrides, declared types, implicit calls."""
+        """Add the edges that follow from the header of a function.
+
+        They lead to the methods that the function overrides, to the types that its header declares, and to the functions that a framework
+        calls for it, such as test fixtures.
+        """
         entry = self.entry
         definition = entry.definitions[symbol.index]
         parent = entry.symbols[definition.parent]

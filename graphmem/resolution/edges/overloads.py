@@ -99,7 +99,7 @@ class Overloads:
         return symbol is not None and "explicit" in self.project.definition(symbol).modifiers
 
     def _may_mean(self, reference: Reference, target: Target) -> bool:
-        """Whether a call can run a function that is its only candidate.
+        """Whether a call can run a function that is the only candidate.
 
         `target` is the function. The result is True if the function accepts the arguments of the call. It is always True for a constructor.
         It is also True in languages where another declaration of the function may state the default values, unless the call is inside the

@@ -77,7 +77,7 @@ class ReadSites(VariableSites):
     def read_attribute(self, reference: Reference, term: Attr) -> None:
         """Add edges for an attribute whose value is read.
 
-        A property is called; a method or a class is referenced.
+        A property gets a call edge. A method or a class gets a reference edge.
         """
         _, base, name = term
         self.receive(reference, base)
@@ -149,7 +149,8 @@ class ReadSites(VariableSites):
     def use_member(self, reference: Reference, atom: Receiver | SuperObject, name: str, confidence: float = 0.0) -> None:
         """Add edges to a class member that `x.name` reads or writes.
 
-        `atom` is one of the types that `x` may have. Accessors, descriptors and properties are called; other members are referenced.
+        `atom` is one of the types that `x` may have. Accessors, descriptors and properties get call edges, and other members get reference
+        edges.
         """
         inference, rules = self.inference, rules_of(self.entry)
         if atom[0] == INST:
@@ -201,7 +202,7 @@ class ReadSites(VariableSites):
                 self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)
 
     def is_read_of_itself(self, reference: Reference) -> bool:
-        """Whether an expression reads an attribute of its receiver: `self.name`.
+        """Whether an expression reads an attribute of `self`, as `self.name` does.
 
         The result is always False in languages where a mixin cannot use members of the classes that inherit the mixin.
         """

@@ -272,7 +272,7 @@ class Targets:
                 yield Target(found, None, "override")
 
     def _may_run(self, plain: Sequence[Target], method: Symbol) -> bool:
-        """Whether a call can run a method that overrides one of its targets.
+        """Whether a call can run a method that overrides a target of the call.
 
         `method` is the method. It must override one of `plain`, which are the targets of the call without overrides.
         """
@@ -317,7 +317,7 @@ class Targets:
         return any(not users.isdisjoint(inference.project_classes(child) - {owner}) for child in children)
 
     def _calls_on_other(self, site: CallSite) -> Symbol | None:
-        """Return the class whose method makes a call, if not a call on `self`.
+        """Return the class whose method makes a call that is not on `self`.
 
         `site` is the call. The result is None for a call on `self`, for a call outside of methods, and for a decorator.
         """
@@ -616,9 +616,10 @@ class Targets:
 
 
 def _is_plain(entry: FileEntry, annotation: int, value: int) -> bool:
-    """Whether a binding states its type, as `x: A` and `x = A()` do.
+    """Whether a binding states the type of its variable, as `x: A` does.
 
-    `annotation` and `value` are the expressions in the binding, or -1. A call counts if the called name begins with a capital.
+    `annotation` and `value` are the expressions in the binding, or -1. An annotation states the type. A call such as `x = A()` also states
+    the type, if the called name begins with a capital.
     """
     if annotation >= 0:
         return True

@@ -46,7 +46,7 @@ class PythonModules(Rules):
         return found
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Map the functions of a file that are commands or plug-ins to their kind.
+        """Return the commands and plug-ins among a file's functions, with kinds.
 
         Configuration files in folders above the file declare the commands and plug-ins.
         """

@@ -511,7 +511,7 @@ class PythonRules(PythonTypes):
         return any(not isinstance(base, Symbol) and base[2] == "Protocol" for base in inference.bases(symbol))
 
     def is_structural(self, entry: FileEntry, position: int) -> bool:
-        """Return whether the header of a class names `Protocol` as a base."""
+        """Return whether a class is a protocol, which names `Protocol` as a base."""
         return any(_header_name(entry, term) == "Protocol" for _, term in entry.definitions[position].bases)
 
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:

@@ -1,4 +1,4 @@
-"""Members, bases and declarations of classes, by settings of a language.
+"""Find members, bases and declarations of classes, by a language's table.
 
 The settings are in `[resolution]` of `language.toml`.
 """
@@ -44,7 +44,7 @@ MAX_SIBLINGS: Final = 3
 
 
 class ScopedClasses(ScopedNames):
-    """Look-ups of classes, bases and members in a language.
+    """The part of the scoped rules that finds classes, bases and members.
 
     The rules follow the settings in `[resolution]` of the language's `language.toml`.
     """
@@ -136,8 +136,8 @@ class ScopedClasses(ScopedNames):
     def _other_pieces(self, inference: Inference, owner: Symbol) -> tuple[tuple[str, int], ...]:
         """Return (path, position) of the other declarations of a split class.
 
-        A split class has several declarations, such as a `partial class` in C#. `owner` is one of them, which is left out. `position` is
-        that of the declaration in its file.
+        A split class has several declarations, such as a `partial class` in C#. `owner` is one of them, which is left out. `path` is the
+        file of a declaration, and `position` its position among the definitions of the file.
         """
         entry, top = inference.project.entry(owner), owner.qualname.partition(".")[0]
         found: list[tuple[str, int]] = []
@@ -296,7 +296,7 @@ class ScopedClasses(ScopedNames):
         return self._any_count or super().takes(definition, positional, keywords, bound=bound)
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Whether a parameter accepts a value that has none of its declared types.
+        """Whether a parameter accepts a value that matches no declared type of it.
 
         `given` is the value. `classes` and `outside` are the project classes and external types that the parameter declares. A final type,
         such as `String` in Kotlin, has no subclasses. The result is decided as follows:

@@ -1,4 +1,4 @@
-"""Names of files, imports and packages, by settings of a language.
+"""Find files, imports and packages by the settings of a language.
 
 The settings are in `[resolution]` of `language.toml`.
 """
@@ -47,7 +47,7 @@ MAX_SUFFIX: Final = 8
 
 
 class ScopedNames(ScopedTable):
-    """Look-ups of files, packages and names in a language.
+    """The part of the scoped rules that finds files, packages and names.
 
     The rules follow the settings in `[resolution]` of the language's `language.toml`.
     """
@@ -134,7 +134,7 @@ class ScopedNames(ScopedTable):
         return ""
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Return the type of a name in a package, or a package inside it."""
+        """Return the type of a member of a package: a name or an inner package."""
         if module[0] != NAMESPACE:
             return EMPTY
         found = super().submodule(inference, module, name)

@@ -1,4 +1,4 @@
-"""Types of values, and extension functions, by settings of a language.
+"""Find types of values and extension functions by a language's settings.
 
 The settings are in `[resolution]` of `language.toml`.
 """
