@@ -250,7 +250,7 @@ def load_settings(
 ) -> Settings:
     """Settings from all sources; later sources override earlier ones.
 
-    Settings that a file in a repository must not contain are skipped and listed in `ignored`. This is not an error, because a cloned
+    Settings that a file in a repository must not contain are skipped and listed in `ignored`. No error is raised, because a cloned
     repository must not make graphmem unusable.
 
     Args:

@@ -18,8 +18,8 @@ FRESH_S: Final = 5.0  # seconds for which other branches are not read again
 class OtherBranches:
     """Finds the local branches that contain a commit and are not checked out.
 
-    The commits of these branches are read by one run of Git. They are kept until the checked-out commit changes or `FRESH_S` seconds have
-    passed.
+    One run of Git reads the commits of all these branches. The commits are cached until the checked-out commit changes or `FRESH_S` seconds
+    have passed.
     """
 
     def __init__(self) -> None:

@@ -163,7 +163,7 @@ class HistoryLog:
     def meta(self) -> dict[str, str]:
         """Return the values that are stored with the log, by name.
 
-        They are the values set by `exchange`, and internal values of the log.
+        These are the values set by `exchange`, and internal values of the log.
         """
         return dict(self._select("SELECT key, value FROM meta")) if self.exists else {}
 

@@ -1,7 +1,7 @@
 """The history of changes in memory: commits and sessions of each file.
 
 The history follows files across renames. It is derived from the log in `change_log`. Pairs of files that change together are not stored.
-They are computed exactly, with current weights, from each file's list of changes and each change's list of files. This takes milliseconds
+Such pairs are computed when needed, from each file's list of changes and each change's list of files. The computation takes milliseconds
 for a file with 2,000 changes. Adding a change updates only the files in this change.
 """
 

@@ -262,8 +262,8 @@ def _evidence(history: History, seeds: set[int], theirs: set[int], node: int) ->
 def _names(history: History, files: Sequence[str], only: Mapping[int, float] | None) -> dict[int, float]:
     """Return how similar the names of files are to those of the given files.
 
-    The similarity of two base names is the share of words that both have. It is averaged over the given files. Without `only`, all existing
-    files with a similarity above 0 are returned. With `only`, the result is restricted to these files.
+    The similarity of two base names is the share of words that both have. The result is the mean similarity over the given files. Without
+    `only`, all existing files with a similarity above 0 are returned. With `only`, the result is restricted to these files.
     """
     given = [words(path) for path in files]
     out: dict[int, float] = {}

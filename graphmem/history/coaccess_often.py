@@ -17,9 +17,9 @@ LEAST_SHARE: Final = 0.5  # of its changes
 
 
 class Often(NamedTuple):
-    """A file that more than half of the changes to given places also touched.
+    """A file that more than half of the changes to some files also touched.
 
-    A place is a file or a folder.
+    The files are those that the caller of `often_with` gives, or those in the folders that the caller gives.
     """
 
     path: str
@@ -29,7 +29,7 @@ class Often(NamedTuple):
 
 
 def often_with(history: History, places: Sequence[str]) -> list[Often]:
-    """Return files that more than half of the changes to given places touched.
+    """Return files that more than half of the changes to `places` touched.
 
     A place is a file or a folder. With fewer than `LEAST_CHANGES` changes, the result is empty. Only existing files are returned, the most
     frequent first, ties by path. Sessions and commits count equally. Changes that are too large to relate two files do not count.

@@ -18,9 +18,9 @@ _COMMON: Final = ("packed-refs", "shallow", "config", "reftable/tables.list")
 def mark(root: Path) -> Mark | None:
     """Return a value that changes when a repository's current commit changes.
 
-    The value also changes if a shallow clone gets more history. It is computed from the states of some of Git's files. Git replaces each of
-    these files by a rename, so its inode changes with every write. The result is `("", ())` outside a repository, and None if Git's files
-    cannot be read.
+    The value also changes if a shallow clone gets more history. The value is computed from the states of some of Git's files. Git replaces
+    each of these files by a rename, so its inode changes with every write. The result is `("", ())` outside a repository, and None if Git's
+    files cannot be read.
 
     Args:
         root: a folder of a working tree.

@@ -1,6 +1,7 @@
 """The checks of `graphmem verify`: journal, graph, database, backups.
 
-Each check compares data with the source of the data. A failed check names the command that repairs the data.
+The journal is the log of all writes of memories. Each check compares data with the source of the data. A failed check names the command
+that repairs the data.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ _OPEN = "open, so its pages have no checksum until it is closed; the contents of
 
 
 def journal(book: MemoryRepository) -> list[Check]:
-    """Check the journal's hashes, and compare the memories with the journal."""
+    """Check the hashes of the journal; compare the memories with its entries.
+
+    The journal is the log of all writes of memories.
+    """
     with book.writing():
         findings, settled, gaps = book.journal.examine()
         entries = book.journal.head.number

@@ -169,8 +169,8 @@ def damaged_files(data_dir: Path) -> tuple[list[tuple[str, str]], int, int]:
 def _patterns() -> re.Pattern[str]:
     """Return one regular expression for the paths of all kinds of files.
 
-    The expression has one group for each kind of file. It is used at each opening of an index; a loop over the kinds would take ten times
-    as long.
+    The expression has one group for each kind of file. Each opening of an index uses the expression, because a loop over the kinds would
+    take ten times as long.
     """
     return re.compile("|".join(f"({translate(kind.pattern)})" for kind in KINDS))
 

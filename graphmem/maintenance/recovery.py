@@ -68,10 +68,10 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
 
 
 def _folders_aside(path: Path, engine: str) -> list[str]:
-    """Quarantine directories in the places of the database and its lock file.
+    """Quarantine directories that have the path of the database or lock file.
 
-    A directory in place of the database is quarantined only if a journal exists, to restore the memories. Returns one sentence for each
-    directory.
+    A directory that has the path of the database is quarantined only if a journal exists, from which the memories can be restored. Returns
+    one sentence for each directory.
     """
     said: list[str] = []
     why = "it is a directory in place of a file"
@@ -92,7 +92,7 @@ def _folders_aside(path: Path, engine: str) -> list[str]:
 def _proof(error: DatabaseDamagedError, path: Path, settings: Settings) -> str:
     """Return the reason why a database must be quarantined, or raise `error`.
 
-    `error` is the engine's error in this process. This error alone is not sufficient: a separate process must fail to open the database,
+    `error` is the engine's error in this process. This error alone is not sufficient. A separate process must fail to open the database,
     too.
 
     Raises:

@@ -149,8 +149,8 @@ def _texts_of_hits(hits: list[SearchHit]) -> dict[int, dict[str, str]]:
 def _checked(text: str, cites: list[int], question: str, shown: dict[int, dict[str, str]]) -> Sentence | None:
     """Return a sentence of the model's answer, or None if it fails a check.
 
-    The sentence must not be too short or too long. It must cite at least one hit, and only hits that the model was given (`shown`). Every
-    name in the sentence must occur in a cited hit or in `question`.
+    The sentence must not be too short or too long. The sentence must cite at least one hit, and only hits that the model was shown
+    (`shown`). Every name in the sentence must occur in a cited hit or in `question`.
     """
     sentence = one_line(text)
     numbers = sorted(set(cites))

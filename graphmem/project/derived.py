@@ -1,6 +1,7 @@
-"""Results derived from the graph: modules, flows, dead code, duplicates.
+"""Results derived from the graph, such as modules, flows and dead code.
 
-Each result is computed when it is first requested, once for each committed change of the graph.
+Modules are groups of files. Flows are paths of calls from entry points. Each result is computed when it is first requested, once for each
+committed change of the graph.
 """
 
 from __future__ import annotations

@@ -235,9 +235,10 @@ def _edited(view: GraphView, edit: Edit, text: str) -> list[int]:
 
 
 def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
-    """Return the methods that must have the same signature as the given ones.
+    """Return methods whose signature must stay the same as that of others.
 
-    These are the methods that the methods in `nodes` override or implement, and the methods that override or implement those in `nodes`.
+    The others are the methods in `nodes`. Returned are the methods that these override or implement, and the methods that override or
+    implement these.
     """
     kinds = (EdgeKind.OVERRIDES,)
     found = [int(view.dst[edge]) for node in nodes for edge in view.out_edges(node, kinds)]

@@ -163,9 +163,9 @@ class SearchWeighing:
 def churns(history: History, moments: Sequence[float]) -> list[Mapping[str, float]]:
     """Return how often each file had been changed before given moments.
 
-    Each item of the result belongs to the moment with the same position in `moments`. It maps paths to churn, a number from 0 to 1. A
-    change that is one year older counts half as much. The churn of a file is log(1 + sum of its changes), divided by the same number for
-    the most changed file. So the most changed file has churn 1.
+    The result has one dict for each moment, in the order of `moments`. A dict maps paths to churn, a number from 0 to 1. A change that is
+    one year older counts half as much. The churn of a file is log(1 + sum of its changes), divided by the same number for the most changed
+    file. So the most changed file has churn 1.
     """
     found: dict[int, Mapping[str, float]] = {}
     with history.lock:

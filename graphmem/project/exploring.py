@@ -68,7 +68,7 @@ class Pictures:
         Args:
             paths: paths of files, as the map gives them.
             limit: maximum number of symbols, at least 1. Symbols beyond the limit are left out; the answer has their number.
-            roles: the same roles that were given to `atlas`.
+            roles: the same roles, such as "code" or "test", as in the call of `atlas`.
 
         Raises:
             BadInputError: `limit` is out of range.

@@ -140,8 +140,8 @@ class HistorySource:
     def derive_edges(self) -> None:
         """Update the graph's edges between files that change together.
 
-        The edges are of kind CO_ACCESSED. They are derived again when `EDGES_EVERY` more changes are in the history, or when changes were
-        removed. Otherwise nothing happens. If the log cannot be read, a note reports the fault, and the edges stay as they are.
+        The edges have the kind CO_ACCESSED. When `EDGES_EVERY` more changes are in the history, or when changes were removed, all edges are
+        derived again. Otherwise nothing happens. If the log cannot be read, a note reports the fault, and the edges stay as they are.
         """
         log = self.log()
         if not log.exists:

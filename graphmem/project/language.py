@@ -1,6 +1,6 @@
 """Use a configured language model: paragraphs about code, and answers.
 
-Paragraphs describe modules and flows. Answers reply to questions.
+Paragraphs describe modules (groups of files) and flows (paths of calls). Answers reply to questions.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ LONGEST_WAIT_S: Final = 600.0
 
 @dataclass(eq=False, repr=False)
 class Described:
-    """Adds paragraphs by a language model to modules and flows.
+    """Adds paragraphs, written by a language model, to modules and flows.
 
-    Missing paragraphs are written in the background for a later answer.
+    Modules are groups of files, and flows are paths of calls. Missing paragraphs are written in the background for a later answer.
     """
 
     paragraphs: Paragraphs

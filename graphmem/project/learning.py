@@ -230,7 +230,7 @@ class SessionLearning:
     def pause(self, minutes: int | None) -> str:
         """Pause learning for a person who typed `/pause` to an agent.
 
-        Returns a message for the person. It says why if the pause is refused.
+        Returns a message for the person. If the pause is refused, the message has the reason.
         """
         if not caller().may(rule_of("set_learning").needs):
             return "graphmem: this token may not pause learning; ask somebody who curates the memories of this project."
@@ -261,9 +261,10 @@ class SessionLearning:
     def _afterwards(self, record: SessionRecord, ledger: Ledger) -> None:
         """Run the steps that follow the end of a session, such as its summary.
 
-        The steps update the summary, the change history and the trust level. They also update memories in their trial period (the first
-        day), and memories made from many sessions. A failed step is logged and does not stop the others. If all steps succeed, the ledger
-        (the file of facts about sessions) records this. Otherwise, the next call of `learn_from` for the session repeats all steps.
+        The steps update the summary of the session, the history of changes and the trust level. They also update memories in their trial
+        period (the first day) and memories made from many sessions. A failed step is logged and does not stop the others. If all steps
+        succeed, the ledger (the file of facts about sessions) records this. Otherwise, the next call of `learn_from` for the session
+        repeats all steps.
         """
         steps: tuple[Callable[[], object], ...] = (
             lambda: self._experienced(record, ledger),

@@ -115,7 +115,7 @@ class Memories:
         skip_invalid: bool = False,
         actor: str = "",
     ) -> RememberManyAnswer:
-        """Store many memories in one journal entry and one transaction.
+        """Store many memories in one transaction, with one entry in the journal.
 
         Without `skip_invalid`, one invalid item prevents the storing of all. An item that has an id is stored under this id. Items with
         nearly the same meaning are all stored, with `validates` links between them. Of items with the same text, only one is stored. The

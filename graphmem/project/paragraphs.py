@@ -1,8 +1,9 @@
 """Paragraphs about modules and flows, written by a language model.
 
-The paragraphs are written in the background, if a model is configured. An answer includes the paragraphs that exist and does not wait for
-others. The model's output is untrusted. A sentence is dropped if it names something that the model was not shown, or gives an instruction.
-A paragraph is stored under a hash of the model's input, and is written again when the input changes.
+Modules are groups of files, and flows are paths of calls. The paragraphs are written in the background, if a model is configured. An answer
+includes the paragraphs that exist and does not wait for others. The model's output is untrusted. A sentence is dropped if it names
+something that the model was not shown, or gives an instruction. A paragraph is stored under a hash of the model's input, and is written
+again when the input changes.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Paragraphs:
     """The written paragraphs of one index, kept in a file. Thread-safe.
 
     Args:
-        path: the file, created with the first paragraph. It is a cache: if the file is lost, the paragraphs are written again.
+        path: the file, created with the first paragraph. If the file is lost, the paragraphs are written again.
         model: the language model, or None if none is configured. Without a model, only existing paragraphs are shown.
     """
 
@@ -71,7 +72,10 @@ class Paragraphs:
 
     @property
     def wanted(self) -> bool:
-        """Whether a model can write paragraphs, or some were written before."""
+        """Whether paragraphs may exist, now or later.
+
+        True if a model is configured that can write paragraphs, or if paragraphs were written before.
+        """
         return self._model is not None or self._path.exists()
 
     def of(self, subjects: Iterable[Subject]) -> list[str]:

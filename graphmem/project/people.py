@@ -1,6 +1,6 @@
-"""Read and write files that people edit, such as rules and MEMORY.md.
+"""Read and write files for people, such as rule files and MEMORY.md.
 
-Memories are imported from other tools' files and exported for people.
+Rule files contain instructions for agents. Memories are imported from other tools' files and exported for people.
 """
 
 from __future__ import annotations

@@ -198,8 +198,8 @@ class ImpactQuestions:
 
         Raises:
             BadInputError: a bound is out of range.
-            SymbolNotFoundError, AmbiguousSymbolError: no seed matches exactly one symbol or file; the error is about the first seed. If at
-                least one seed is found, the others are listed in `missed` instead.
+            SymbolNotFoundError, AmbiguousSymbolError: no seed (symbol or file in the middle) matches exactly one symbol or file. The error
+                is about the first seed. If at least one seed is found, the others are listed in `missed` instead.
         """
         view = self.graph.view()
         nodes, missed = self._targets(view, seeds)

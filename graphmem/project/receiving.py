@@ -82,7 +82,7 @@ class Applied(TypedDict):
 class Pusher(NamedTuple):
     """The person who pushes, and whether they may change others' branches.
 
-    The login names the person. It is "" on a server without accounts of people.
+    The login names the person; "" on a server without accounts of people.
     """
 
     login: str = ""

@@ -96,8 +96,8 @@ class IndexRuns:
     ) -> IndexSummary:
         """Update the index from all files of the project, or only from some.
 
-        `paths` are the files to read, as paths from the root. They must include every file that changed since the last run. None stands for
-        all files. The other arguments are those of `index`.
+        `paths` are the files to read, as paths from the root. Every file that changed since the last run must be among them. None stands
+        for all files. The other arguments are those of `index`.
         """
         if self.store.feed is not None:
             raise StoreBusyError(
@@ -174,7 +174,7 @@ class IndexRuns:
                 self.progress.publish(IndexProgress("failed", 0, 0, said))
 
     def watch(self) -> None:
-        """Follow file changes: mark files stale at once, index them soon after.
+        """Follow file changes: mark files as changed at once, index them soon.
 
         If the system cannot report changes, the files are polled, and a note in `state()` says so. Watching ends when the project is
         closed.

@@ -19,7 +19,7 @@ TOLD: Final = 50  # maximum memories in one event
 class SessionMemories:
     """Records in a session which memories it was shown and used.
 
-    The class also reports which external text a session has read.
+    The class also reports which untrusted text from outside, such as web pages, a session has read.
     """
 
     folder: Path  # directory of the sessions' trails

@@ -61,7 +61,8 @@ def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> Postgr
     Args:
         data_dir: the index directory, which exists.
         root: the project's directory; None if unknown.
-        settings: `store` is the address. If it is empty, the address of the last call is used. Its password is not stored.
+        settings: `store` is the address of the database. If it is empty, the address of the last call is used. The password in an address
+            is not stored.
 
     Raises:
         BadInputError: the index directory already has a database file of its own, or the address is invalid.

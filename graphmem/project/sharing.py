@@ -192,8 +192,8 @@ def kept_key(data_dir: Path) -> str:
 def choose_key(data_dir: Path, root: Path | None, given: str = "") -> str:
     """Choose and store the project's key in the team's database; return it.
 
-    The key is the project's name in that database. It is `given`, or is derived from the repository at `root` if `given` is "". Later
-    exchanges use the same key.
+    The key is the project's name in that database. If `given` is not "", it becomes the key. Otherwise the key is derived from the
+    repository at `root`. Later exchanges use the same key.
     """
     key = checked_key(given) if given else project_key(root)
     with open(data_dir / KEY, "w", encoding="utf-8", opener=private) as file:

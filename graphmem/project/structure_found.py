@@ -1,4 +1,7 @@
-"""Search modules and flows by their names and descriptions."""
+"""Search modules and flows by their names and descriptions.
+
+A module is a group of files, and a flow is a path of calls from an entry point.
+"""
 
 from __future__ import annotations
 

@@ -34,7 +34,10 @@ class _File(TypedDict):
 
 
 class Subject(NamedTuple):
-    """Facts about a module or a flow, from which a model describes it."""
+    """Facts about a module or a flow, from which a model describes it.
+
+    A module is a group of files, and a flow is a path of calls.
+    """
 
     key: str  # hash of `data`
     data: str  # JSON

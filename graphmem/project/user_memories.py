@@ -56,8 +56,8 @@ class UserMemories:
     def keep(self, info: MemoryInfo) -> None:
         """Store a memory in the person's file, if it belongs to the person.
 
-        A memory with the scope `user` belongs to the person. Memories that are excluded from search, and those with external text, stay in
-        the project only.
+        A memory with the scope `user` belongs to the person. Memories that are excluded from search, and memories with untrusted text from
+        outside, stay in the project only.
         """
         if info.scope == USER and not info.contaminated and info.status in LIVE_STATUSES:
             self.own.put(Own(info.id, info.content, info.type, tuple(info.tags)))

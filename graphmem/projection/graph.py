@@ -100,7 +100,7 @@ class GraphView(GraphNames, GraphEdges):
     def load(cls, path: Path, generation: int, notes: list[str] | None = None) -> GraphView | None:
         """Load the saved code graph; None if it must be built again.
 
-        It must be built again if the file is missing, damaged, or older than the database.
+        The graph must be built again if the file is missing, damaged, or older than the database.
 
         Args:
             path: path of the file.

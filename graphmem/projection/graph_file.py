@@ -43,7 +43,7 @@ def save_graph(arrays: GraphArrays, path: Path) -> None:
 def load_graph(path: Path, generation: int, notes: list[str] | None = None) -> GraphArrays | None:
     """Load the saved arrays of the code graph; None if they must be rebuilt.
 
-    They must be built again if the file is missing, damaged, or older than the database.
+    The arrays must be built again if the file is missing, damaged, or older than the database.
 
     Args:
         path: path of the file.

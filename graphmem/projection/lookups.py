@@ -42,10 +42,10 @@ class StringLookup:
         return [word for word, code in self._code_of.items() if self._ptr[code] < self._ptr[code + 1]]
 
     def patched(self, merge: Merge, column: Any) -> StringLookup:
-        """Return the look-up table of `column`, made from this older table.
+        """Return the look-up table of `column`, made from this older one.
 
-        `column` is the column of strings after a change. This table belongs to the column before it. `merge` says which rows changed. If no
-        value changed, the result is this table itself.
+        `column` is the column of strings after a change. This object was made from the column before the change. `merge` says which rows
+        changed. If no value changed, the result is this object itself.
         """
         words = column.take(pa.array(merge.placed)).to_pylist()
         new = object.__new__(StringLookup)

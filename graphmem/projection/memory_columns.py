@@ -121,7 +121,7 @@ class SlotVectors:
             self.matrix = np.zeros((len(self.present), dim), np.float32)
 
     def put(self, slot: int, unit: F32) -> None:
-        """Set the vector of a slot (row); the vector `unit` has the length 1."""
+        """Set the vector of a slot (row); `unit` must have the length 1."""
         self.matrix[slot] = unit
         self.present[slot] = True
 

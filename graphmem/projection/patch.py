@@ -128,8 +128,8 @@ class _Bisectable(Sequence[str]):
 def _paths(old: GraphArrays, merge: Merge, w_merge: Merge, added: list[str]) -> tuple[Any, I32 | None]:
     """Return the sorted paths after a change, and new positions of old paths.
 
-    `merge` is the plan for nodes, `w_merge` for unresolved calls, and `added` has the paths of new rows. The second result has the new
-    position of each old path. It ends with -1, which stands for "none". It is None if no position changes.
+    `merge` is the plan for nodes, `w_merge` for unresolved calls, and `added` has the paths of new rows. The second result is None if no
+    position changes. Otherwise it is an array with the new position of each old path. The array ends with -1, which stands for "none".
     """
     used = np.zeros(len(old.paths.path) + 1, np.bool_)
     from_old = merge.gather[merge.gather < len(old.nodes.id)]
@@ -208,8 +208,8 @@ def _edges(
 ) -> tuple[EdgeColumns, tuple[str, ...], int]:
     """Return (edges, rules in use, number of dangling edges) after a change.
 
-    A dangling edge has a source or destination that is not in the graph; it is left out. `merge` is the plan for nodes. `old_ids` and `ids`
-    are all node ids before and after the change.
+    A rule names how the target of an edge was found. A dangling edge has a source or destination that is not in the graph, and is left out.
+    `merge` is the plan for nodes. `old_ids` and `ids` are all node ids before and after the change.
     """
     mine = old.edges
     n_old = len(mine.src)
@@ -273,8 +273,8 @@ def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: 
 def _rules(old: GraphArrays, plan: Merge, rows: Sequence[EdgeRow]) -> tuple[tuple[str, ...], U8 | None]:
     """Return the rules that edges use after the change, and a map of codes.
 
-    A rule states how the target of an edge was found. Its code is its position in the list of rules. The map is an array from old code to
-    new code; it is None if no code changes. `plan` merges old and new edges, and `rows` are the new edges.
+    A rule states how the target of an edge was found. The code of a rule is its position in the list of rules. The map is an array from old
+    code to new code; it is None if no code changes. `plan` merges old and new edges, and `rows` are the new edges.
     """
     from_old = plan.gather[plan.gather < len(old.edges.src)]
     in_use = np.bincount(old.edges.rule[from_old], minlength=len(old.rules)) > 0

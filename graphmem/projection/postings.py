@@ -113,7 +113,7 @@ class Postings:
     def add(self, texts: Sequence[tuple[int, str]]) -> None:
         """Add texts, each as (slot, text).
 
-        A slot is a number that identifies the text. It must be unused.
+        A slot is an unused number that identifies the text from now on.
         """
         # A batch at a time: the words of fifty thousand texts at once are a million strings, in memory that is not returned afterwards.
         for at in range(0, len(texts), _BATCH):

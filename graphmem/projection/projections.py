@@ -71,7 +71,7 @@ class Projections(Loading):
     def await_commit(self) -> bool:
         """Wait for the commit of a graph that was published before its commit.
 
-        The call also waits until the word index matches this graph. It returns False if that takes longer than `COMMIT_S` seconds. See
+        The call also waits until the word index matches this graph. The result is False if that takes longer than `COMMIT_S` seconds. See
         `publish`.
         """
         return self._is_level.wait(COMMIT_S)

@@ -1,6 +1,7 @@
 """HTML report on the structure of a system and its problems.
 
-The document has no scripts and no network addresses. It is made only from answers of operations, so it is the same through every interface.
+The document has no scripts and no network addresses. The report is made only from answers of operations, so it is the same through every
+interface.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def _box(box: Box, place: tuple[float, float]) -> str:
 
 
 def colour(heat: float) -> str:
-    """Return a colour from blue over amber to red for a heat of 0 to 1."""
+    """Return a colour from blue over amber to red for a heat (risk) of 0 to 1."""
     stops = ((0.0, (118, 152, 190)), (0.6, (232, 170, 66)), (1.0, (208, 66, 48)))
     for (low, a), (high, b) in pairwise(stops):
         if heat <= high:

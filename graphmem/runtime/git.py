@@ -33,8 +33,8 @@ _PREFIXES: Final = ("fatal: ", "error: ", "warning: ")
 def environment() -> dict[str, str]:
     """Return environment variables for Git that do not select a repository.
 
-    Inside a Git hook, inherited variables would select another repository than that of the working directory. They are left out. Added
-    variables forbid prompts, and forbid fetching objects that a partial clone lacks.
+    Inside a Git hook, inherited variables would select another repository than that of the working directory. Such variables are left out.
+    Added variables forbid prompts, and forbid fetching objects that a partial clone lacks.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}

@@ -113,8 +113,8 @@ def kind_of(error: BaseException, path: str = "") -> str:
 
     Args:
         error: the exception.
-        path: a path that the error's message may contain. It is removed from the message first, so that no word in it is taken for a
-            reason.
+        path: a path that the error's message may contain. The path is removed from the message first, so that no word in the path is taken
+            for a reason.
     """
     if isinstance(error, MemoryError):
         return "memory"

@@ -1,7 +1,7 @@
 """POST requests with JSON to one configured host.
 
-The client limits sizes, times and attempts. It never follows redirects, so texts and keys are sent only to the configured host.
-Answers are untrusted data.
+The client limits sizes, times and attempts. Redirects are never followed, so texts and keys are sent only to the configured host. Answers
+are untrusted data.
 """
 
 from __future__ import annotations

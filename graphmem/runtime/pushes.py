@@ -67,7 +67,7 @@ def address_of(project: str, branch: str) -> str:
 def project_and_branch(part: str) -> tuple[str, str]:
     """Return project and branch of a decoded part of an address.
 
-    This reverses `address_of`. The branch is "" if the part names only a project.
+    The function reverses `address_of`. The branch is "" if the part names only a project.
     """
     project, _, branch = part.partition(BRANCH_MARK)
     return project, branch.replace(_SLASH, "/")

@@ -1,4 +1,4 @@
-"""Location of `queries/` and `grammars/`, and digests of the code.
+"""Location of `queries/` and `grammars/`, and hashes of graphmem's code.
 
 Both folders are in the installed package, or next to the package in a checkout.
 """

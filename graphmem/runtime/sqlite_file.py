@@ -24,7 +24,7 @@ PRIVATE: Final = 0o600  # of every file of an index: memories may be private
 def private(path: str, flags: int) -> int:
     """Open a file; if it is new, only its owner may read or write it.
 
-    This holds for any umask. Use the function as the `opener` of `open`.
+    The umask has no effect on this. Use the function as the `opener` of `open`.
     """
     return os.open(path, flags | OPEN, PRIVATE)
 

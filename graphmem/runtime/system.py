@@ -186,7 +186,7 @@ def give_to(path: Path, account: str) -> None:
 def clone(source: IO[bytes], target: IO[bytes]) -> bool:
     """Copy a file by sharing its blocks on disk; return whether this worked.
 
-    It works only on Linux, on file systems that can share blocks.
+    Only Linux supports this, on file systems that can share blocks.
     """
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
@@ -198,7 +198,7 @@ def clone(source: IO[bytes], target: IO[bytes]) -> bool:
 def soft_limit(which: Limit) -> int | None:
     """Return the soft limit of a resource; None if it is unlimited.
 
-    The soft limit is the one in force for this process. It can be raised up to the hard limit.
+    The soft limit is the one in force for this process. The process can raise it up to the hard limit.
     """
     return _limits(which)[0]
 
@@ -337,7 +337,7 @@ def own_group() -> dict[str, Any]:
 def detached() -> dict[str, Any]:
     """Return options of `subprocess.Popen` for a process that runs on alone.
 
-    It continues when this process or its terminal window ends. A Ctrl-C in that window does not reach it.
+    The new process continues when this process or its terminal window ends. A Ctrl-C in that window does not reach the new process.
     """
     if sys.platform == "win32":
         import subprocess

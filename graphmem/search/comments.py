@@ -27,8 +27,8 @@ def credited(view: GraphView, fused: Sequence[Fused], units: Units, query: str, 
     """Replace comments among the best candidates by definitions below them.
 
     The lines of a chunk outside definitions are one candidate. This candidate is removed if a comment above a definition has more words of
-    the query than the other lines. The definition must be a candidate, too. It then gets the removed score, unless its own score is higher.
-    If several comments match, the one with most words decides.
+    the query than the other lines. The definition must be a candidate, too. The definition then gets the removed score, unless its own
+    score is higher. If several comments match, the one with most words decides.
 
     Args:
         view: the graph of the units.

@@ -89,7 +89,7 @@ class Accepted:
 class PhaseBook:
     """Weights of memory types in each phase of work, for one project.
 
-    They are the built-in weights, or those that a person accepted. The accepted weights are kept in a file. Thread-safe.
+    These are the built-in weights, or the weights that a person accepted. The accepted weights are kept in a file. Thread-safe.
 
     Args:
         folder: the index directory.

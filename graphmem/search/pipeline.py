@@ -338,7 +338,7 @@ class _Run:
     ) -> list[memories.ScoredMemory]:
         """Rank memories that are unrelated to the code hits below these hits.
 
-        `mixed.without_strangers` has the rule. If it leaves out memories, a note is added to the answer.
+        The function `mixed.without_strangers` decides. If it leaves out memories, a note is added to the answer.
         """
         view = self.shot.graph
 

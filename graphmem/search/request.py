@@ -40,9 +40,9 @@ PHASES: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
 
 
 class Weights(NamedTuple):
-    """Weights of the ways to search code, for one type of query.
+    """Weights of the lists of candidates among code, for one type of query.
 
-    For example, `words` is the weight of the search by words, and `dense` that of the search by vectors.
+    For example, `words` is the weight of the list of the search by words, and `dense` that of the search by vectors.
     """
 
     words: float  # BM25 of the query
@@ -102,7 +102,7 @@ class Fields(NamedTuple):
 
 
 class MemoryWeights(NamedTuple):
-    """Weights of the ways to search memories, and factors of their scores."""
+    """Weights of the lists of candidate memories, and factors of their scores."""
 
     words: float = 0.5
     dense: float = 0.5

@@ -63,8 +63,8 @@ def find_or_start(location: Location) -> owner.Owner:
 def environment() -> dict[str, str]:
     """Return environment variables that make an idle server use less memory.
 
-    With Python's own allocator, 200 MB remain in use after a large index run, because it frees only whole megabytes. These variables select
-    the system's allocator, which can free every page (see `graphmem.runtime.heap`) but takes a few percent more processor time.
+    Python's own allocator frees only whole megabytes, so 200 MB remain in use after a large index run. These variables select the system's
+    allocator, which can free every page (see `graphmem.runtime.heap`) but takes a few percent more processor time.
     """
     return {"PYTHONMALLOC": "malloc", **os.environ}
 

@@ -1,6 +1,7 @@
 """Update links from memories to code when the code moves or changes.
 
-The anchor of a link says whether the linked code still exists unchanged. Every write of memories or code sets anchors by this rule:
+The anchor of a link is a word that says whether the linked code still exists unchanged. Every write of memories or code sets anchors as
+follows:
 
 | the code a link leads to | anchor |
 |---|---|
@@ -96,7 +97,8 @@ def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Map
     """Update links of memories after a change of code.
 
     If an end of a link has moved, the link gets the new id. A link to code also gets its new state, such as "suspect". A moved link is
-    dropped if another link has the same ends. A link to code is dropped only if the other link also has the same role.
+    dropped if another link has the same ends. A link to code is dropped only if the other link also has the same role, such as "about" or
+    "impacts".
 
     Returns:
         Two lists: the links that keep both ends, and the links with a new end.

@@ -4,7 +4,8 @@ Two kinds of values are stored in another form:
 
 * The columns `prefix` and `text` of a chunk are compressed together, to half their size. This saves more than half of the file, because the
 engine enlarges a string column in powers of two. * An edge has several lines if, for example, a function calls another one on several
-lines. The first line is stored as it is, the others as   distances from the first line. If the code moves, only the first line changes.
+lines. The first line is stored unchanged. The other lines are stored as distances from the first line, so that only the first line changes
+if the code moves.
 """
 
 from __future__ import annotations
@@ -126,8 +127,8 @@ _VERBATIM: Final = "="  # before sites that are not ascending numbers from `line
 def to_offsets(line: int, lines: str) -> str | None:
     """Convert the lines of an edge to distances from its first line.
 
-    With `line` 12 and `lines` "12,48,101" the result is "36,89". It is None if `line` is the only line. Lines that `to_lines` could not
-    restore are kept as they are, after a marker.
+    With `line` 12 and `lines` "12,48,101" the result is "36,89". The result is None if `line` is the only line. Lines that `to_lines` could
+    not restore are kept as they are, after a marker.
     """
     if lines == (str(line) if line else ""):
         return None

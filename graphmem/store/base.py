@@ -144,7 +144,10 @@ class KeyRow(NamedTuple):
 
 
 class LinkRow(NamedTuple):
-    """A link of a memory to code: ids of both, and role and state of the link."""
+    """A link of a memory to code: ids of both ends, role and state.
+
+    A role is, for example, "about" or "impacts". The state tells whether the code still exists unchanged.
+    """
 
     memory_id: str
     target_id: str

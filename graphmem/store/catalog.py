@@ -62,7 +62,7 @@ class Fill(NamedTuple):
 class NamedQuery:
     """A database query with its name, parameters and result columns.
 
-    It comes from a file in `queries`.
+    The query comes from a file in `queries`.
     """
 
     name: str

@@ -109,7 +109,7 @@ class StoreChanges(LiveFile):
     def _rewrite_knowledge(self, delta: KnowledgeDelta, vectors: embeddings.Vectors | None, meta: Mapping[str, str]) -> None:
         """Apply a change of memories to a copy of the file, then swap the files.
 
-        This is for a change that is too large for one transaction. Reads wait until the copy has replaced the old file.
+        Use this for a change that is too large for one transaction. Reads wait until the copy has replaced the old file.
         """
         files.check_room(self._file, 2 * self._file.stat().st_size + delta_bytes(delta))
         following = str(self._checkpointed + 1)

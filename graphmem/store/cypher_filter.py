@@ -5,7 +5,7 @@ functions that crash the process. Therefore a query is split into tokens, and ea
 gets a new query text built from these tokens: keywords that only read, names, numbers, and parameters in place of strings. The engine
 itself checks the grammar. `cypher_sandbox` limits the cost of a query.
 
-These rules exclude all other clauses and statements:
+The following rules exclude all clauses and statements that are not on the lists:
 
 * The first word, and the first after UNION, is one of `STARTS`; a semicolon is refused. * After a value only a keyword of `KEYWORDS` or a
 symbol such as `,` may follow, never a name. An unknown clause would be a name after a   value. * A name before an opening bracket is one of
@@ -280,8 +280,8 @@ def _limited(part: list[Token], most: int) -> list[Token]:
 
 
 def refusal(why: str, at: int) -> BadInputError:
-    """Return the error for a query that breaks a rule at position `at`.
+    """Return the error for a query that is not allowed.
 
-    `why` says what is wrong and what to do. `at` counts characters from 0.
+    `at` is the position of the fault, in characters from 0. `why` says what is wrong and what to do.
     """
     return BadInputError(f"Cypher, character {at + 1}: {why}", argument="query", value=at)

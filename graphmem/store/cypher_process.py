@@ -1,10 +1,11 @@
 """Run one checked query on a copy of the database, in a separate process.
 
 Usage: `python -m graphmem.store.cypher_process`. Some valid Cypher queries crash the engine and its process (measured: about one in a
-thousand random queries). Here the engine reads from a copy, with bounded memory and time. It may not open another file, and may not write
-to any file.
+thousand random queries). Here the engine reads from a copy, with bounded memory and time. The process may not open another file, and may
+not write to any file.
 
-The process reads one JSON object from standard input and prints one: `{"columns", "rows", "cut"}`, or `{"error", "message"}`.
+The process reads one JSON object from standard input, and prints one JSON object. The printed object has the keys `columns`, `rows` and
+`cut`, or the keys `error` and `message`.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -
 def drop_unknown_stale(transaction: Transaction, label: NodeTable, ids: Collection[str]) -> None:
     """Delete those of the nodes `ids` that are stale and no longer needed.
 
-    A stale node is removed code that was kept because a memory linked to it. It is no longer needed when no memory links to it.
+    A stale node is removed code that was kept because a memory linked to the code. The node is no longer needed when no memory links to it.
     """
     if label not in CODE_NODES or not ids:
         return

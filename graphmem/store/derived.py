@@ -1,8 +1,8 @@
 """Store data derived from the code: modules, flows and more.
 
-All functions work inside the caller's transaction. Modules and flows are derived from one state of the code. Each function replaces all
-stored edges of its kind. A module that no longer exists is deleted. If a memory is linked to the module, the module is marked as stale
-instead.
+All functions work inside the caller's transaction. Modules (groups of files) and flows (paths of calls from entry points) are derived from
+one state of the code. Each function replaces all stored edges of its kind. A module that no longer exists is deleted. If a memory is linked
+to the module, the module is marked as stale instead.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def put_flows(transaction: Transaction, flows: Sequence[FlowRow]) -> None:
 def steps_of(flows: Sequence[FlowRow]) -> list[tuple[Any, ...]]:
     """Return the edges from each flow to the symbols along it, in order.
 
-    An edge is (flow id, symbol id, position in the flow, confidence, rule, line). The first position is 1.
+    A flow is a path of calls from an entry point. An edge is (flow id, symbol id, position in the flow, confidence, rule, line). The rule
+    names the method by which the call was found. The first position is 1.
     """
     return [(one.id, step[0], at, *step[1:]) for one in flows for at, step in enumerate(one.steps, 1)]
 
@@ -124,8 +125,8 @@ def put_handles(transaction: Transaction, project: str, rows: Sequence[HandlesRo
 def keys_and_handlers(project: str, rows: Sequence[HandlesRow]) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Return framework keys, such as routes, and the edges of their handlers.
 
-    A key is (id, kind, name, framework), sorted by id. An edge is (symbol id, key id, confidence, rule, line). There is one edge for each
-    function and key.
+    A key is (id, kind, name, framework), sorted by id. An edge is (symbol id, key id, confidence, rule, line). The rule names the method by
+    which the handler was found. There is one edge for each function and key.
     """
     keys: dict[str, tuple[str, str, str, str]] = {}
     joined: dict[tuple[str, str], HandlesRow] = {}

@@ -2,7 +2,7 @@
 
 Usage: `python -m graphmem.store.dump_process`. An engine that fills a file keeps hundreds of megabytes, and a crash of the engine ends the
 process. A server that checks a backup must avoid both. The process reads one JSON object with the arguments of `read_dump` from standard
-input. It prints one JSON object: `{"meta"}`, or `{"error", "message", "facts"}`.
+input. The process prints one JSON object, with the key `meta`, or with the keys `error`, `message` and `facts`.
 """
 
 from __future__ import annotations

@@ -109,8 +109,8 @@ def vector_id(model: str, text_hash: str) -> str:
 def put(transaction: Transaction, model: str, table: EmbeddingTable, rows: pa.Table, tables: Collection[EmbeddingTable]) -> None:
     """Store vectors of an embedding model in `table`.
 
-    `table` is the table for vectors of this length. It is created if it is not among the existing `tables`. The vectors must be validated.
-    A vector that is already stored stays unchanged.
+    `table` is the table for vectors of this length. The table is created if it is not among the existing `tables`. The vectors must be
+    validated. A vector that is already stored stays unchanged.
     """
     if table not in tables:
         transaction.run("create_embedding_table", table=table, dim=table.dim)

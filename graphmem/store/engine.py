@@ -1,8 +1,8 @@
 """One interface to both database engines, kuzu and ladybug.
 
-No other module imports kuzu or ladybug. ladybug is the maintained fork of kuzu, with the same query language and Python interface. Their
-differences are in `ENGINES` and in a few lines of this module. One process cannot use both, because the second import breaks the
-interpreter. So the engine is chosen before the import.
+No other module imports kuzu or ladybug. ladybug is the maintained fork of kuzu, with the same query language and Python interface. The
+differences of the two engines are in `ENGINES` and in a few lines of this module. One process cannot use both, because the second import
+breaks the interpreter. So the engine is chosen before the import.
 """
 
 from __future__ import annotations

@@ -69,7 +69,10 @@ OUTWARD: Final = (*ABOUT.values(), RELATES, LEARNT)  # all links that start at a
 
 
 def key_of(shape: LinkShape, link: Link) -> Link:
-    """Return the key of a link: its ends, and if needed its role or kind."""
+    """Return the key of a link: its ends, and if needed its role or kind.
+
+    The role or kind is needed if a memory may have several links to one target.
+    """
     return link[: shape.key]
 
 

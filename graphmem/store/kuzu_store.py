@@ -63,8 +63,8 @@ def open_store(
             way, too.
         query_timeout_s: default time limit of one read.
         at_rest: leave a properly closed file closed until the engine is needed; see `store.resting`.
-        keep: called before a schema change. Its arguments are the first new schema version, the meta values, and a function that writes a
-            dump into a directory. If `keep` raises, the database stays unchanged.
+        keep: a function that is called before a schema change. The arguments are the first new schema version, the meta values, and a
+            function that writes a dump into a directory. If `keep` raises, the database stays unchanged.
 
     Raises:
         StoreBusyError: this or another process has the database open.
@@ -219,8 +219,8 @@ class KuzuStore(StoreReads, StoreChanges):
         The old content is deleted.
 
         Args:
-            new: a closed file of this engine, on the same disk. Its counters of changes are set above those of the replaced database. So
-                data derived from either database is recognised as outdated.
+            new: a closed file of this engine, on the same disk. The counters of changes in the new file are set above those of the replaced
+                database. So data derived from either database is recognised as outdated.
 
         Returns:
             The counter of code changes.

@@ -86,7 +86,7 @@ class Layer(NamedTuple):
     """The state of a branch, as far as it differs from the main branch (base).
 
     Attributes:
-        own: maps the path of each file that differs to its digest; "" for a file that the branch lacks.
+        own: maps the path of each file that differs to a digest (hash of the file's graph rows); "" for a file that the branch lacks.
         meta: named values of the branch, which replace the base's.
         keys: framework keys, such as routes, of the whole branch.
         generation: counter of changes of the branch's code.
@@ -125,7 +125,7 @@ class OverlayStore:
 
     Args:
         base: the store of the project's main branch, which stays open.
-        read: returns the rows of files with given digests.
+        read: returns the graph rows of files with given digests (hashes of the rows).
         layer: the state of the branch.
     """
 

@@ -1,6 +1,6 @@
 """Read a database file: named queries, consistent snapshots, and caches.
 
-Counters of changes and named values are cached. They can be read without opening the engine.
+Counters of changes and named values are cached, so that they can be read without opening the engine.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ class StoreReads(LiveFile):
     def packed_chunks(self) -> Iterator[pa.Table]:
         """Yield all chunks, in the order in which the database file stores them.
 
-        A chunk is a piece of code or of a document. Each result is an Arrow table of bounded size. Its column `packed` has the prefix and
-        the text of each chunk, compressed.
+        A chunk is a piece of code or of a document. Each yielded table is an Arrow table of bounded size. The column `packed` has the
+        prefix and the text of each chunk, compressed.
         """
         for piece in Pieces(self._ask).live_chunks():
             yield piece.rename_columns(["packed" if name == "text" else name for name in piece.column_names])

@@ -60,7 +60,7 @@ class Content:
         moment: current time. Removed code that memories link to is kept as stale since this time.
 
     Attributes:
-        knowledge_changed: whether a link of a memory was moved, or its state changed. It is known after `edges` was consumed.
+        knowledge_changed: whether a link of a memory was moved, or its state changed. The value is known after `edges` was consumed.
         schema: the migrations that create tables for these rows; None for all migrations.
     """
 

@@ -1,7 +1,8 @@
 """Facts about a closed database, readable without opening the database.
 
-When a database is closed properly, the facts are recorded in the lock file. They are the named values, the tables of vectors and the number
-of memories. They are valid while the bytes of the file are unchanged. A server that only needs these facts starts in a third less time.
+The facts are the named values, the names of the tables of vectors, and the number of memories. When a database is closed properly, the
+facts are recorded in the lock file. They are valid while the bytes of the database file are unchanged. A server that only needs these facts
+starts in a third less time.
 """
 
 from __future__ import annotations

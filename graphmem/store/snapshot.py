@@ -38,8 +38,8 @@ Ask = Callable[..., pa.Table]  # (named query, **parameters and fills) -> rows
 def graph_tables(ask: Ask, generation: int) -> GraphTables:
     """Return the code graph as Arrow tables, all from one moment.
 
-    The engine returns edges with row numbers of their ends, and this function replaces the row numbers by ids. That is four times cheaper
-    than a join in the engine. Sorting compares the ranks of the ids, not the strings.
+    The engine returns edges with row numbers of their ends, and this function replaces the row numbers by ids. The replacement here takes a
+    quarter of the time of a join in the engine. Sorting compares the ranks of the ids, not the strings.
 
     Args:
         ask: runs named queries in one read transaction.

@@ -101,7 +101,8 @@ class TextColumn(StrEnum):
 class Pair(NamedTuple):
     """An edge table together with the node tables of both ends of its edges.
 
-    For example, (CALLS, Symbol, External) are the calls from symbols to externals. In the schema, this is `FROM Symbol TO External`.
+    For example, (CALLS, Symbol, External) has the calls from symbols to externals, which are names of used packages. In the schema, this is
+    `FROM Symbol TO External`.
     """
 
     edge: RelTable

@@ -161,7 +161,7 @@ def _create(transaction: Transaction, pair: Pair, rows: list[EdgeRow]) -> None:
 def label_lookup(files: Collection[str], externals: Collection[str]) -> LabelOf:
     """Return a function that maps the id of a node to its table, such as File.
 
-    An id that is neither a file nor an external is a symbol.
+    The tables are File, External (names of used packages) and Symbol. An id that is in neither of the first two is that of a symbol.
     """
 
     def label_of(node_id: str) -> NodeTable:

@@ -168,7 +168,8 @@ def _anchor(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, f
     """Replace the links to code of the memories in `delta.anchored`.
 
     `fresh` has the ids of new memories, which have no stored links. A file in `delta.files` that is not indexed gets a placeholder node,
-    stale since `moment`. Each item of the result is (kind of link, link), for a link that was stored before.
+    which is marked as stale (not current) since `moment`. Each item of the result is (kind of link, link), for a link that was stored
+    before.
     """
     named = {file.id: file.path for file in delta.files}
     by_label: dict[str, list[Link]] = defaultdict(list)

@@ -1,7 +1,7 @@
 """Write files, symbols and externals: only the columns that differ.
 
-Most changes only move lines, which are numbers, and the engine sets numbers in place. After a string is set, even to the same value, the
-engine rewrites the whole column at the next checkpoint.
+Externals are names of used packages. Most changes only move lines, which are numbers, and the engine sets numbers in place. After a string
+is set, even to the same value, the engine rewrites the whole column at the next checkpoint.
 """
 
 from __future__ import annotations

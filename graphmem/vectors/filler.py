@@ -275,8 +275,8 @@ class VectorFiller:
     def _open(self) -> None:
         """Choose the embedding model for queries: the current or a former one.
 
-        A former model is chosen if it has more stored vectors than the current model. It is used until the switch to the current model is
-        complete. The choice is made once; later calls do nothing. The caller holds the lock `_choosing`.
+        A former model is chosen if more vectors of it are stored than of the current model. Searches use the former model until the switch
+        to the current model is complete. The choice is made once; later calls do nothing. The caller holds the lock `_choosing`.
         """
         wanted, book = self._embedder, self._book
         if self._opened or wanted is None or book is None or self._projections.graph_if_ready() is None:

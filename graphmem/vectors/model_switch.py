@@ -75,8 +75,8 @@ class ModelSwitch:
         """Compute the missing vectors, memories first.
 
         Args:
-            stopped: called before every batch; if it returns True, the fill stops. Finished batches are stored.
-            on_progress: receives (done, wanted) after every write.
+            stopped: called before every batch; if it returns True, the computation stops. Finished batches are stored.
+            on_progress: receives (number of texts with a new vector, number of all texts) after every write.
 
         Raises:
             EmbedderError: the new model cannot be loaded or failed.

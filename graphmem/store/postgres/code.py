@@ -74,8 +74,8 @@ def apply_code(queries: Queries, delta: GraphDelta, moment: datetime) -> bool:
 def removing_the_rest(queries: Queries, full: GraphDelta) -> GraphDelta:
     """Return a change that makes the stored code equal to the graph `full`.
 
-    The result is `full`, plus the ids of stored files, symbols and externals to remove. This call itself deletes all stored chunks,
-    unresolved calls, name positions and edges of the code.
+    The result is `full`, plus the ids of stored files, symbols and externals (names of used packages) to remove. This call itself deletes
+    all stored chunks, unresolved calls, name positions and edges of the code.
     """
     removed = {label: set(queries.column("live_ids", label=label)) - {row[0] for row in rows} for label, rows in _nodes(full)}
     for label in (NodeTable.CHUNK, NodeTable.UNRESOLVED, NodeTable.OCCURRENCES):
@@ -124,9 +124,9 @@ def _delete_edges(queries: Queries, delta: GraphDelta) -> None:
 
 
 def _remove(queries: Queries, label: NodeTable, ids: list[str], moment: datetime) -> None:
-    """Delete nodes with their edges, or mark them as stale since `moment`.
+    """Delete nodes with their edges, or mark the nodes as stale (removed).
 
-    A node is marked instead of deleted if a memory links to it.
+    A node is marked instead of deleted if a memory links to the node. Then the node is stale since `moment`.
     """
     if not ids:
         return

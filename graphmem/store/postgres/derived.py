@@ -1,4 +1,4 @@
-"""Write modules, flows and other derived data in PostgreSQL.
+"""Write data derived from the code, such as modules, in PostgreSQL.
 
 The module `store.derived` writes the same data with an embedded engine.
 """

@@ -236,7 +236,8 @@ class PostgresStore(PostgresReads):
     def _write(self, change: Callable[[Queries, datetime], dict[str, str]], meta: Mapping[str, str]) -> Mapping[str, str]:
         """Commit a change with named values; return all named values.
 
-        `change` gets the queries of the open transaction and the current time. It writes the data, and returns further values to set.
+        The function `change` gets the queries of the open transaction and the current time. The function writes the data, and returns
+        further values to set.
         """
         self._connections.check_open()
         if self.feed is not None:
