@@ -1,8 +1,8 @@
 """All errors that graphmem raises on purpose, as a flat list of types.
 
-Each error keeps its facts as attributes. A class's docstring lists them in parentheses, or after "Facts:". The message says what is wrong
-and what to do. Every interface shows the error's `code` (`extensions.code` in GraphQL, `code` in the JSON of the command line). Types,
-attributes and codes are API; the wording of messages is not.
+Each error keeps facts for programs as attributes, which the docstring of the class lists. The message says what is wrong and what to do.
+Every interface shows the error's `code` (`extensions.code` in GraphQL, `code` in the JSON of the command line). Types, attributes and codes
+are API; the wording of messages is not.
 """
 
 from __future__ import annotations
@@ -42,57 +42,84 @@ def _rebuild(kind: type[GraphMemError], message: str, facts: dict[str, Any]) -> 
 class BadInputError(GraphMemError, ValueError):
     """An argument is invalid.
 
-    Facts: `argument`, and often `value`, `limit` or `allowed`.
+    The attributes are `argument` (name of the argument), and often `value`, `limit` or `allowed` (allowed values).
     """
 
     code = "BAD_INPUT"
 
 
 class SettingsError(BadInputError):
-    """A setting is unknown or out of range (`setting`, `value`, `origin`)."""
+    """A setting is unknown or out of range.
+
+    The attributes are `setting` (key of the setting), `value` and `origin` (such as the name of a file).
+    """
 
 
 class RepositoryError(BadInputError):
-    """The path to index is missing, unreadable or not a directory (`path`)."""
+    """The path to index is missing, unreadable or not a directory.
+
+    The attribute is `path`.
+    """
 
 
 class UnsupportedLanguageError(GraphMemError):
-    """The language is unknown (`language`)."""
+    """The language is unknown.
+
+    The attribute is `language`.
+    """
 
     code = "BAD_INPUT"
 
 
 class GrammarError(GraphMemError):
-    """A grammar directory or an installed grammar is invalid (`path`, `line`)."""
+    """A grammar directory or an installed grammar is invalid.
+
+    The attributes are `path` and `line` (0 if unknown).
+    """
 
 
 class QueryFileError(GraphMemError):
-    """A file in `queries/` has an invalid format (`path`, `line`)."""
+    """A file in `queries/` has an invalid format.
+
+    The attributes are `path` and `line`.
+    """
 
 
 class QueryParameterError(BadInputError):
-    """A query has wrong parameters (`query`, `missing`, `extra`)."""
+    """A database query was called with wrong parameters.
+
+    The attributes are `query` (name of the query), `missing` and `extra` (names of parameters).
+    """
 
 
 class MigrationError(GraphMemError):
     """A database's schema history does not match the migration files.
 
-    Facts: `path`, `version`.
+    The attributes are `path` and `version` (number of the migration file).
     """
 
 
 class SchemaTooNewError(MigrationError):
-    """The database was written by a newer graphmem (`path`, `found`, `known`)."""
+    """The database was written by a newer graphmem.
+
+    The attributes are `path`, `found` (schema version of the database) and `known` (newest version that this graphmem knows).
+    """
 
 
 class DatabaseDamagedError(GraphMemError):
-    """The database file cannot be opened (`path`, `reason`)."""
+    """The database file cannot be opened.
+
+    The attributes are `path` and `reason`.
+    """
 
     code = "CONFLICT"
 
 
 class DiskFullError(GraphMemError):
-    """A write to disk failed (`path`); the previous index is intact."""
+    """A write to disk failed; the previous index is intact.
+
+    The attribute is `path`.
+    """
 
     code = "LIMIT"
 
@@ -100,7 +127,7 @@ class DiskFullError(GraphMemError):
 class ResourceError(GraphMemError):
     """The system limits memory, descriptors or file size of this process.
 
-    Facts: `limit`, `allowed`, `found`, `path`.
+    The attributes are `limit` (name of the resource), `allowed` and `found` (amounts), and `path`.
     """
 
     code = "LIMIT"
@@ -109,14 +136,17 @@ class ResourceError(GraphMemError):
 class StoreBusyError(GraphMemError):
     """Another process owns the database, or the writer's queue is full.
 
-    Facts: `path`, `owner`; `retry_after` in seconds when waiting helps.
+    The attributes are `path` and `owner` (facts about the other process, or None). If waiting helps, `retry_after` has the seconds to wait.
     """
 
     code = "CONFLICT"
 
 
 class StoreUnreachableError(GraphMemError):
-    """The PostgreSQL that holds the graph does not answer (`address`)."""
+    """The PostgreSQL database that holds the graph does not answer.
+
+    The attribute is `address`.
+    """
 
     code = "CONFLICT"
 
@@ -124,7 +154,7 @@ class StoreUnreachableError(GraphMemError):
 class GenerationChangedError(GraphMemError):
     """The index was changed since the state that the client expects.
 
-    Facts: `expected`, `found`.
+    The attributes are `expected` and `found`: values of the index's counter of changes.
     """
 
     code = "CONFLICT"
@@ -135,7 +165,10 @@ class StoreClosedError(GraphMemError):
 
 
 class SymbolNotFoundError(GraphMemError, LookupError):
-    """The reference matches nothing (`ref`, `suggestions`)."""
+    """The reference to a symbol or file matches nothing.
+
+    The attributes are `ref` (the reference) and `suggestions` (similar names).
+    """
 
     code = "NOT_FOUND"
 
@@ -143,14 +176,17 @@ class SymbolNotFoundError(GraphMemError, LookupError):
 class AmbiguousSymbolError(GraphMemError, LookupError):
     """The reference matches several symbols.
 
-    Facts: `ref`, `candidates` (list of SymbolInfo).
+    The attributes are `ref` (the reference) and `candidates` (list of SymbolInfo).
     """
 
     code = "AMBIGUOUS"
 
 
 class MemoryNotFoundError(GraphMemError, LookupError):
-    """No memory has this id or short id (`id`)."""
+    """No memory has this id or short id.
+
+    The attribute is `id`.
+    """
 
     code = "NOT_FOUND"
 
@@ -158,29 +194,32 @@ class MemoryNotFoundError(GraphMemError, LookupError):
 class AmbiguousMemoryError(GraphMemError, LookupError):
     """Several memories have an id that begins with the given prefix.
 
-    Facts: `id`, `candidates` (list of {id, title}).
+    The attributes are `id` (the prefix) and `candidates` (list of {id, title}).
     """
 
     code = "AMBIGUOUS"
 
 
 class SessionNotFoundError(GraphMemError, LookupError):
-    """The id matches no session, or several (`id`, `candidates`)."""
+    """The id matches no session, or several sessions.
+
+    The attributes are `id` and `candidates` (ids of sessions).
+    """
 
     code = "NOT_FOUND"
 
 
 class SecretError(BadInputError):
-    """The text is mostly a secret and is not stored (`field`, `kinds`).
+    """The text is mostly a secret and is not stored.
 
-    The error does not contain the secret.
+    The attributes are `field` (the field with the secret) and `kinds` (kinds of the secrets). The error does not contain the secret.
     """
 
 
 class JournalError(GraphMemError):
-    """The journal of memories cannot be read or written (`path`).
+    """The journal of memories cannot be read or written.
 
-    Writes that were acknowledged before are intact.
+    Writes that were acknowledged before are intact. The attribute is `path`.
     """
 
     code = "CONFLICT"
@@ -189,26 +228,35 @@ class JournalError(GraphMemError):
 class EncryptionError(GraphMemError):
     """The memories are encrypted, and the key is missing or wrong.
 
-    The fact `key` is the hash that identifies the right key.
+    The attribute `key` is the hash that identifies the right key.
     """
 
     code = "CONFLICT"
 
 
 class NotIndexedError(GraphMemError, LookupError):
-    """The project does not have an index yet (`path`)."""
+    """The project does not have an index yet.
+
+    The attribute is `path`.
+    """
 
     code = "NOT_FOUND"
 
 
 class StaleFileError(GraphMemError):
-    """A file changed after indexing, so its positions are invalid (`path`)."""
+    """A file changed after indexing, so stored positions in it are invalid.
+
+    The attribute is `path`.
+    """
 
     code = "CONFLICT"
 
 
 class IndexingError(GraphMemError):
-    """An index run failed; the previous index is intact (`stage`)."""
+    """An index run failed; the previous index is intact.
+
+    The attribute is `stage` (name of the step that failed).
+    """
 
 
 class IndexCancelledError(IndexingError):
@@ -218,64 +266,82 @@ class IndexCancelledError(IndexingError):
 
 
 class EvidenceError(GraphMemError):
-    """A file with facts from another tool is unusable (`path`, `reason`).
+    """A file with facts from another tool is unusable.
 
-    Such a file is, for example, a coverage report. Facts that were imported before are intact.
+    Such a file is, for example, a coverage report. Facts that were imported before are intact. The attributes are `path` and `reason`.
     """
 
     code = "BAD_INPUT"
 
 
 class HistoryError(GraphMemError):
-    """The history log cannot be read or written (`path`, `reason`).
+    """The history log cannot be read or written.
 
-    The log has commits and agents' sessions. Entries that were acknowledged before are intact.
+    The log has commits and agents' sessions. Entries that were acknowledged before are intact. The attributes are `path` and `reason`.
     """
 
     code = "CONFLICT"
 
 
 class EmbedderError(GraphMemError):
-    """The embedding model failed to load or to answer (`model`)."""
+    """The embedding model failed to load or to answer.
+
+    The attribute is `model`.
+    """
 
     code = "CONFLICT"
 
 
 class LanguageModelError(GraphMemError):
-    """The language model failed to give a valid answer (`host`, `reason`)."""
+    """The language model failed to give a valid answer.
+
+    The attributes are `host` and `reason`.
+    """
 
     code = "CONFLICT"
 
 
 class SharingError(GraphMemError):
-    """Memories cannot be exchanged with the team (`reason`)."""
+    """Memories cannot be exchanged with the team.
+
+    The attribute is `reason`.
+    """
 
     code = "SHARING"
 
 
 class LedgerError(GraphMemError):
-    """The statistics of sessions cannot be read or written (`path`).
+    """The statistics of sessions cannot be read or written.
 
-    Memories are not affected.
+    Memories are not affected. The attribute is `path`.
     """
 
     code = "CONFLICT"
 
 
 class GitError(GraphMemError):
-    """A git command failed, or git is not installed (`command`, `stderr`)."""
+    """A git command failed, or git is not installed.
+
+    The attributes are `command` and `stderr` (the output of git about the error).
+    """
 
     code = "BAD_INPUT"
 
 
 class LimitError(GraphMemError):
-    """A request exceeds a configured limit (`limit`, `allowed`, `found`)."""
+    """A request exceeds a configured limit.
+
+    The attributes are `limit` (name of the limit), `allowed` and `found` (numbers).
+    """
 
     code = "LIMIT"
 
 
 class DeadlineError(GraphMemError):
-    """A request exceeded its time limit (`seconds`)."""
+    """A request exceeded its time limit.
+
+    The attribute `seconds` is the time limit.
+    """
 
     code = "TIMEOUT"
 
@@ -287,22 +353,34 @@ class UnauthenticatedError(GraphMemError):
 
 
 class ForbiddenError(GraphMemError):
-    """The caller or the server lacks permission for this request (`path`)."""
+    """The caller or the server lacks permission for this request.
+
+    The attribute is `needs` (name of the missing permission) or `path` (of a file that must not be read or written).
+    """
 
     code = "FORBIDDEN"
 
 
 class UnsupportedError(ForbiddenError):
-    """The store of the index does not support this function (`needs`)."""
+    """The store of the index does not support this function.
+
+    The attribute `needs` names the missing part of the store.
+    """
 
 
 class WrongIndexError(GraphMemError):
-    """The server serves a different index (`address`, `expected`, `found`)."""
+    """The server serves a different index than the client expects.
+
+    The attributes are `address` of the server, and `expected` and `found` (ids of index directories).
+    """
 
     code = "CONFLICT"
 
 
 class OwnerUnreachableError(GraphMemError):
-    """A server owns the database but does not answer (`address`, `pid`)."""
+    """A server owns the database but does not answer.
+
+    The attributes are `address` and `pid` (number of the server's process).
+    """
 
     code = "CONFLICT"

@@ -38,7 +38,7 @@ class Judged(Protocol):
 
     @property
     def source(self) -> str:
-        """Source that wrote the memory."""
+        """Origin of the memory, such as an agent, a person or a commit."""
 
 
 def is_held(one: Judged) -> bool:

@@ -48,10 +48,10 @@ def missing_for(folder: Path) -> list[str]:
 class QuantisedEmbedder:
     """The packaged model in int8. Thread-safe.
 
-    If the graph does not exist, the first call makes it, in about three seconds.
+    If the computation graph does not exist, the first call makes it, in about three seconds.
 
     Args:
-        folder: folder of the graph; projects and processes may share it.
+        folder: folder of the computation graph; projects and processes may share the folder.
         threads: number of processor threads that one call may use.
         max_tokens: number of tokens that the model reads of each string.
     """

@@ -16,7 +16,7 @@ MOST: Final = 10  # of one file, the most frequent
 
 
 class Together(NamedTuple):
-    """A file and another file that often changes together with it."""
+    """A pair of files that often change together, with counts."""
 
     path: str
     other: str

@@ -1,4 +1,4 @@
-"""Check the project's own architecture rules."""
+"""Check the code against the project's own architecture rules."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ class ChangeQuestions:
     def heat_history(self, steps: int = 24) -> Picture:
         """Return how risky a change of each file was, from the first commit on.
 
-        This score is called heat. The picture has four columns. `at` has the time of each moment (ISO 8601), and `commits` the number of
+        This risk is called heat. The answer has four columns. `at` has the time of each moment (ISO 8601), and `commits` the number of
         commits until then. `paths` has the files that were hot at any moment. `scores` has one list for each moment, with a number from 0
         to 100 for each path. Heat combines churn (frequency of change), complexity and dependents. Only churn is that of the moment; the
         other two are the current ones.

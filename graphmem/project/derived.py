@@ -175,7 +175,7 @@ class Semantics:
     def _together(self) -> dict[tuple[str, str], float]:
         """Return how strongly pairs of files change together, 0 to 1.
 
-        The keys are pairs of paths. `together` defines the strength.
+        The keys are pairs of paths. The function `together` computes the strength.
         """
         history = self._history()
         with history.lock:

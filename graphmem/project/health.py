@@ -1,4 +1,4 @@
-"""Report the state of an open index: what works, and what it costs."""
+"""Report the state of an open index: what works, and what does not."""
 
 from __future__ import annotations
 

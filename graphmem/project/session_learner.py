@@ -39,7 +39,7 @@ class BookClock:
         self._book = book
 
     def now(self) -> datetime:
-        """Return the current time of the repository's clock."""
+        """Return the current time of the memory repository's clock."""
         return self._book.clock.now()
 
 

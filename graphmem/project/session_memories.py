@@ -1,4 +1,4 @@
-"""Record which memories were shown to sessions; find what sessions read."""
+"""Record which memories sessions were shown, and which texts they read."""
 
 from __future__ import annotations
 

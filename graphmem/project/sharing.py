@@ -33,7 +33,7 @@ KEY: Final = "project.key"  # file in the index directory with the project's key
 
 @dataclass(eq=False, repr=False)
 class Sharing:
-    """Exchanges memories with the team's database, and reports about it."""
+    """Exchanges memories with the team's database; reports on the exchange."""
 
     book: MemoryRepository
     root: Callable[[], Path | None]

@@ -171,7 +171,10 @@ class GraphNames(GraphNodes):
         return node if node >= 0 else None
 
     def file_info(self, path: str) -> FileInfo | None:
-        """Return a file as the object that answers contain; None if unknown."""
+        """Return a file's description for answers; None for an unknown file.
+
+        The description has, for example, the language and the number of lines.
+        """
         node, number = self.file_node(path), self.path_number.get(path, -1)
         if node is None:
             return None

@@ -155,11 +155,11 @@ class GraphNodes:
         return np.asarray(self.is_test_case | (self.is_test & (self.kind == NODE_KINDS.index("module"))), dtype=np.bool_)
 
     def info(self, i: int) -> SymbolInfo:
-        """Return a node as the object that answers contain."""
+        """Return a node's description for answers: name, file, lines and so on."""
         return self.infos((int(i),))[0]
 
     def infos(self, indices: Sequence[int] | npt.NDArray[Any]) -> list[SymbolInfo]:
-        """Return many nodes as the objects that answers contain.
+        """Return the descriptions of nodes for answers; see `info`.
 
         The order is that of `indices`. The cost is about 4 microseconds per node.
         """

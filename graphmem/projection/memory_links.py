@@ -130,7 +130,7 @@ class MemoryLinks(ABC):
     # ---- changing
 
     def _patch_links(self, delta: KnowledgeDelta) -> None:
-        """Apply the changed links in `delta`, the change of memories by a write.
+        """Apply the changes of links in `delta`, the change by one write.
 
         Call this after the memories of `delta` were added.
         """
@@ -153,9 +153,9 @@ class MemoryLinks(ABC):
             self._learnt_in[session].discard(memory_id)
 
     def _anchor(self, delta: KnowledgeDelta) -> None:
-        """Replace memories' links to code by those in `delta`, a write's change.
+        """Replace links of memories to code by those in `delta`.
 
-        Only memories whose links changed are affected.
+        `delta` is the change by one write. Only memories whose links changed are affected.
         """
         links: dict[str, list[AboutRow]] = {one: [] for one in delta.anchored}
         for link in delta.about:

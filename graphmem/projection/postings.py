@@ -222,7 +222,7 @@ class Postings:
         return WordScores(total, covered, [terms[term] for term in known], unknown)
 
     def echoes(self, texts: Sequence[tuple[str, float]], without: Sequence[str], size: int) -> F32:
-        """Score all texts, by slot, by the rare words that `texts` contain.
+        """Return a score for each text, by slot: rare words shared with `texts`.
 
         Source: Abdul-Jaleel et al. 2004 (RM3): a second query of the words that the best hits have.
 

@@ -39,7 +39,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def read(cls, db: sqlite3.Connection) -> Rows:
-        """Read the facts about all rows."""
+        """Read the facts about all rows of the word index from its file."""
         empty = Rows(np.zeros(0, np.int64), np.zeros(0, np.int64), {}, 0, 0)
         return empty.after(db, (), 0)
 

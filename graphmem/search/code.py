@@ -144,7 +144,7 @@ def worth_of(view: GraphView, query: str, tuning: Tuning) -> Callable[[str, str]
 
 
 def _asks_for_code(query: str) -> bool:
-    """Whether a query is a question that mentions no documents."""
+    """Whether a query is a question, and does not mention documents."""
     return classify(query) == QUESTION and _OF_DOCUMENTS.search(query) is None
 
 

@@ -1,6 +1,6 @@
 """Search one project, with its memories, aliases and models.
 
-A code hit also shows memories about it.
+A hit in code also shows memories about this code.
 """
 
 from __future__ import annotations

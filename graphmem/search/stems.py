@@ -1,4 +1,4 @@
-"""Find the stems of words, with those of short texts cached."""
+"""Find the stems of words; cache the stems of short texts."""
 
 from __future__ import annotations
 

@@ -109,9 +109,9 @@ def _keep(known: dict[str, _Value], fresh: Mapping[str, _Value]) -> None:
 
 
 def _facts(view: GraphView, node: int | None, texts: tuple[str, str, str, str], fields: tuple[list[str], ...]) -> UnitFacts:
-    """Return the facts about a unit from its node, and its names (`texts`).
+    """Return the facts about a unit: a symbol, or a chunk without a symbol.
 
-    `fields` has the stems of the names.
+    `node` is the symbol's node, or None. `texts` has the names of the unit, and `fields` the stems of these names.
     """
     name, outer, path, _ = texts
     stems = frozenset(chain.from_iterable(fields))

@@ -157,9 +157,10 @@ class Following:
             self._carry()
 
     def held(self, label: NodeTable) -> set[str]:
-        """Return ids of nodes that must not be deleted, as memories link to them.
+        """Return ids of nodes that must be kept, because memories link to them.
 
-        `label` is the kind of node, such as File. A node whose code moved to another id may be deleted, because its links move with it.
+        `label` is the kind of node, such as File. A node whose code moved to another id is left out, because its links move to the other
+        node.
         """
         return self._linked_ids.get(label, set()) - self._moves.keys()
 

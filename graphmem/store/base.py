@@ -475,7 +475,7 @@ class GraphStore(GraphReads, GraphWrites, Protocol):
 
     @property
     def local(self) -> LocalFile | None:
-        """The operations on the file of an embedded engine, or None."""
+        """The object with operations on the file of an embedded engine, or None."""
 
     @property
     def cypher(self) -> CypherQueries | None:

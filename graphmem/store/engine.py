@@ -287,7 +287,7 @@ class Connection:
             return Rows(columns, types, result.get_all())
 
     def first_rows(self, text: str, params: Mapping[str, Any], most: int) -> Rows:
-        """Run one statement and return its first rows; times are naive UTC."""
+        """Run one statement and return at most `most` rows; times are naive UTC."""
         found: list[list[Any]] = []
         with self._run(text, params) as result:
             while len(found) < most and result.has_next():

@@ -360,7 +360,10 @@ class OverlayStore:
         """
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
-        """Do nothing, because each push contains the branch's framework keys."""
+        """Do nothing, because each push contains the branch's framework keys.
+
+        Framework keys are, for example, routes with their handler functions.
+        """
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
         """Add vectors of texts, keyed by text_hash, to the main branch's database."""

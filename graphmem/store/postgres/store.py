@@ -123,7 +123,10 @@ class PostgresStore(PostgresReads):
                 self._lock.release()
 
     def meta(self) -> dict[str, str]:
-        """Return the named values in the database; `root` is this machine's path."""
+        """Return the named values in the database, such as `project`.
+
+        The value `root` is the project's path on this machine.
+        """
         return dict(sorted(unsealed_meta({**super().meta(), **self._own}).items()))
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
