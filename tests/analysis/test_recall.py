@@ -25,6 +25,7 @@ from graphmem.settings import Settings
 from made_once import empty_index
 
 ROOT = Path(__file__).parents[2]
+RATES = {"recall": "explicit recall", "precision": "precision proxy"}
 CPP = "int two() { return 2; }\n\nint one() { return two(); }\n"
 
 
@@ -73,6 +74,20 @@ def test_the_readme_tells_the_same_shares():
     line = next(line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines() if line.startswith("Recall by language"))
     told = dict(re.findall(r"(\S+) (\d?\.\d\d)[,.]", line))
     assert {row.language: f"{row.recall:.2f}".lstrip("0") for row in measured().values()} == told
+
+
+@pytest.mark.parametrize(
+    ("results", "words"),
+    [
+        ("callgraph", "six Python projects of development: recall {recall}, precision {precision}."),
+        ("callgraph_unseen", "Three other projects: {recall} and {precision}."),
+    ],
+)
+def test_the_readme_tells_what_was_measured_on_projects_of_development_and_on_others(results, words):
+    found = json.loads((ROOT / "benchmarks" / "results" / f"{results}.json").read_text(encoding="utf-8"))
+    told = {name: f"{found['means']['graphmem_cli'][key]:.2f}".lstrip("0") for name, key in RATES.items()}
+    assert words.format(**told) in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(found["repositories"]) == {"callgraph": 6, "callgraph_unseen": 3}[results]
 
 
 def test_the_least_known_language_comes_first_and_relatives_count_as_one():
