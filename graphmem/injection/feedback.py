@@ -15,7 +15,7 @@ from graphmem.injection.edits import Edit
 from graphmem.injection.uses import Doubt, Known, UseBook
 from graphmem.knowledge import is_held
 from graphmem.memory.types import LIVE_STATUSES
-from graphmem.observe.acts import AGENT_ROLES
+from graphmem.observe.interpreter import AGENT_ROLES
 from graphmem.observe.tools import FOREIGN, OWN_SERVER, call_of
 from graphmem.observe.words import outcome
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.answers import Forgotten, MemoryInfo, TermAlias
 from graphmem.knowledge import Anchor, KnowledgeDelta, LearntRow, MemoryRow, RelatesRow, SessionRow
 from graphmem.memory import lifecycle
+from graphmem.memory.fields import choice, refuse, text, texts
 from graphmem.memory.records import Event
 from graphmem.memory.recovery import ALIASES
 from graphmem.memory.redact import redact
 from graphmem.memory.types import FORGOTTEN, LIVE_STATUSES, USES, way_back
-from graphmem.memory.validate import choice, refuse, text, texts
 from graphmem.projection.sight import may_meet
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import SecretError
+from graphmem.memory.fields import refuse
 from graphmem.memory.redact import find, is_mostly_secret, redact_all
-from graphmem.memory.validate import CONTENT_CHARACTERS, Draft, checked, refuse
+from graphmem.memory.validate import CONTENT_CHARACTERS, Draft, checked
 
 if TYPE_CHECKING:
     from graphmem.embedding.base import Embedder

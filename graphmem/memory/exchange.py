@@ -15,13 +15,14 @@ from graphmem.errors import BadInputError
 from graphmem.knowledge import AboutRow, MemoryRow, SessionRow
 from graphmem.memory.changes import aliases, checked_aliases, set_alias
 from graphmem.memory.exchange_links import flag, links_of, with_hashes
+from graphmem.memory.fields import choice, moment, number, refuse, text
+from graphmem.memory.plan import Taken
 from graphmem.memory.records import Event, plain
 from graphmem.memory.redact import redact_all
 from graphmem.memory.text import citation_of, fingerprint, short_id
 from graphmem.memory.types import STATUSES
 from graphmem.memory.user_book import USER
-from graphmem.memory.validate import Draft, checked, choice, moment, number, refuse, text
-from graphmem.memory.write import Taken
+from graphmem.memory.validate import Draft, checked
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.knowledge import AboutRow, Anchor, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow, SessionRow
+from graphmem.memory.fields import choice, moment, number, refuse, text
 from graphmem.memory.link import link
 from graphmem.memory.text import text_hash
 from graphmem.memory.types import RELATIONS, ROLES
-from graphmem.memory.validate import ID_CHARACTERS, choice, moment, number, refuse, text
+from graphmem.memory.validate import ID_CHARACTERS
 from graphmem.model import file_id
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from graphmem.errors import BadInputError
 from graphmem.knowledge import MemoryRow
+from graphmem.memory.fields import refuse, type_of
 from graphmem.memory.types import LIVE_STATUSES, SEEDED, SOURCES, STATUSES, TRAPS
-from graphmem.memory.validate import refuse, type_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
+from graphmem.memory.fields import refuse
 from graphmem.memory.markdown import Item, items, lines_of, private_lines, unfolded
 from graphmem.memory.types import TYPES, MemoryItem
-from graphmem.memory.validate import refuse
 from graphmem.runtime.own_block import without_own_block
 
 MAX_BYTES: Final = 4 << 20  # of a text file written by people

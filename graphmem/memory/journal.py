@@ -13,21 +13,17 @@ adds an entry about this.
 from __future__ import annotations
 
 import contextlib
-import errno
 import gzip
 import os
-import re
 import shutil
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from graphmem.errors import DiskFullError, GraphMemError, JournalError, ResourceError
+from graphmem.memory.journal_files import first_entry_of, read_lines, refusal_of, remove_folder, unpacked
 from graphmem.memory.journal_lines import START, Entry, Head, Line, Scan, encoded, from_entry, line_of, scanned
 from graphmem.runtime import system
 from graphmem.runtime.identity import index_id
-from graphmem.runtime.limits import kind_of, refusal
 from graphmem.runtime.sqlite_file import private
 from graphmem.runtime.vault import vault_of
 
@@ -35,11 +31,6 @@ SEGMENT_ENTRIES: Final = 1_000
 OPEN_SEGMENTS: Final = 5  # uncompressed segments, including the one being written: 4,000 to 5,000 entries
 
 LOST: Final = "lost"  # key in an entry: first and last number of missing entries, whose known content it restates
-
-_PIECE: Final = 512  # bytes decompressed at once; up to as many are lost before a damaged one
-_GZIP: Final = gzip.compress(b"", mtime=0)[:10]
-_NAMED: Final = b"\x08"
-_NAME: Final = re.compile(r"journal-(\d{10})\.jsonl(\.gz)?\Z")
 
 
 class Examined(NamedTuple):
@@ -105,7 +96,7 @@ class Journal:
         for path in self._segments():
             if (following := self._first_of_next(path)) is not None and following <= after + 1:
                 continue
-            for entry in scanned(from_entry(_read(path), last)).entries:
+            for entry in scanned(from_entry(read_lines(path), last)).entries:
                 if entry.number > last:
                     last = entry.number
                     yield entry
@@ -118,7 +109,7 @@ class Journal:
         found: list[Entry] = []
         total = 0
         for path in reversed(self._segments()):
-            for entry in reversed(scanned(_read(path)).entries):
+            for entry in reversed(scanned(read_lines(path)).entries):
                 if wanted is None or wanted(entry.body):
                     if skip <= total < skip + limit:
                         found.append(entry)
@@ -131,7 +122,7 @@ class Journal:
         Files are read from the newest on, only until an entry is found.
         """
         for path in reversed(self._segments()):
-            for entry in reversed(scanned(_read(path)).entries):
+            for entry in reversed(scanned(read_lines(path)).entries):
                 if wanted(entry.body):
                     return entry
         return None
@@ -150,7 +141,7 @@ class Journal:
         made_up: set[tuple[int, int]] = set()
         prev, number = START, 0
         for path in self._segments():
-            data, is_whole = _unpacked(path)
+            data, is_whole = unpacked(path)
             scan = scanned(data)
             if not is_whole:
                 findings.append(f"{path.name} is packed and does not match its hash")
@@ -185,7 +176,7 @@ class Journal:
             self.close()
             self._begin()
         if self._unmended is not None:
-            raise _refusal(self._folder, self._unmended)
+            raise refusal_of(self._folder, self._unmended)
         data, head = encoded(bodies, self.head, self._vault)
         try:
             if self._path is None or self._entries_here >= SEGMENT_ENTRIES:
@@ -195,7 +186,7 @@ class Journal:
                 self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | system.OPEN)
             self._write(self._file, data)
         except OSError as error:
-            raise _refusal(self._folder, error) from error
+            raise refusal_of(self._folder, error) from error
         self.head = head
         self._entries_here += len(bodies)
         self._size += len(data)
@@ -214,7 +205,7 @@ class Journal:
         """
         changed = 0
         new = self._folder.with_name(self._folder.name + ".new")
-        _remove_folder(new)
+        remove_folder(new)
         fresh = Journal(new)
         batch: list[Line] = []
         for entry in self.entries():
@@ -239,12 +230,12 @@ class Journal:
         """
         self.close()
         old = self._folder.with_name(self._folder.name + ".old")
-        _remove_folder(old)
+        remove_folder(old)
         if self._folder.exists():
             self._folder.rename(old)
         new.rename(self._folder)
         system.sync(self._folder.parent)
-        _remove_folder(old)
+        remove_folder(old)
         self._begin()
 
     def loss(self, known: int) -> str:
@@ -293,7 +284,7 @@ class Journal:
         """Delete the whole journal with its quarantined files; return their names."""
         self.close()
         names = sorted(path.name for path in self._folder.iterdir()) if self._folder.is_dir() else []
-        _remove_folder(self._folder)
+        remove_folder(self._folder)
         self._begin()
         return names
 
@@ -322,12 +313,12 @@ class Journal:
         for path in segments:
             if path.suffix == ".gz" and path is not segments[-1] and not every:
                 continue
-            data, is_whole = _unpacked(path)
+            data, is_whole = unpacked(path)
             scan = scanned(data)
             if scan.bad or scan.torn_at is not None or not is_whole:
                 try:
                     self._put_aside(path, scan, is_whole=is_whole)
-                    scan = scanned(_read(path))
+                    scan = scanned(read_lines(path))
                 except OSError as error:  # a full or read-only disk; intact entries are read all the same
                     self._unmended = error
                     self.notes.append(f"{path.name} has damaged lines that could not be quarantined yet: {error.strerror or error}")
@@ -354,8 +345,8 @@ class Journal:
             if not self._folder.exists() and old.exists():
                 (new if new.exists() else old).rename(self._folder)
             if self._folder.exists():
-                _remove_folder(old)
-                _remove_folder(new)
+                remove_folder(old)
+                remove_folder(new)
 
     def _segments(self) -> list[Path]:
         """Return the journal's files, oldest first.
@@ -366,13 +357,13 @@ class Journal:
             return []
         by_first = {}
         for path in sorted(self._folder.iterdir(), key=lambda one: one.name, reverse=True):
-            if (first := _first_of(path)) is not None:
+            if (first := first_entry_of(path)) is not None:
                 by_first[first] = path  # the plain one is last and wins
         return [by_first[first] for first in sorted(by_first)]
 
     def _first_of_next(self, path: Path) -> int | None:
-        mine = _first_of(path) or 0
-        return min((first for one in self._segments() if (first := _first_of(one) or 0) > mine), default=None)
+        mine = first_entry_of(path) or 0
+        return min((first for one in self._segments() if (first := first_entry_of(one) or 0) > mine), default=None)
 
     def _begin_segment(self) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -401,7 +392,7 @@ class Journal:
         `scan` has the intact and the damaged lines. The intact lines remain in the journal file. If `is_whole` is False, the file is
         compressed and damaged; then a copy of the whole file is kept, too.
         """
-        data = _read(path)
+        data = read_lines(path)
         quarantine = self._folder / f"quarantine-{path.name.removesuffix('.gz')}"
         if not is_whole:
             self.damaged = True
@@ -431,71 +422,3 @@ class Journal:
             os.fsync(out.fileno())
         scratch.replace(path)
         system.sync(self._folder)
-
-
-def _first_of(path: Path) -> int | None:
-    """Return the number of the first entry of a journal file, by its name.
-
-    The result is None if the file does not belong to the journal.
-    """
-    match = _NAME.match(path.name)
-    return int(match[1]) if match else None
-
-
-def _read(path: Path) -> bytes:
-    return _unpacked(path)[0]
-
-
-def _unpacked(path: Path) -> tuple[bytes, bool]:
-    """Return the lines of a journal file, and whether the file is intact.
-
-    The lines are uncompressed bytes, without those that damage makes unreadable. The second value is False if compressed bytes are damaged.
-    It is always True for a plain file.
-
-    Raises:
-        JournalError: the system cannot read the file.
-    """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        if isinstance(refused := refusal(error, f"reading {path}", path), ResourceError):
-            raise refused from error
-        raise JournalError(
-            f"the file {path} of the memories' journal cannot be read ({error}); restore it from a backup, or "
-            "rename it to continue without its entries",
-            path=str(path),
-        ) from error
-    if path.suffix != ".gz":
-        return data, True
-    inflater = zlib.decompressobj(wbits=31)
-    lines = bytearray()
-    try:
-        for at in range(0, len(data), _PIECE):
-            lines += inflater.decompress(data[at : at + _PIECE])
-    except zlib.error:
-        return bytes(lines), False
-    known_header = data.startswith(_GZIP) or data[3:4] == _NAMED  # earlier versions kept a name in the header
-    return bytes(lines), inflater.eof and not inflater.unused_data and known_header
-
-
-def _refusal(folder: Path, error: OSError) -> GraphMemError:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return DiskFullError("the disk is full: the memory was not kept; make room and try again", path=str(folder))
-    if isinstance(refused := refusal(error, "keeping the memory", folder), ResourceError):
-        return refused
-    is_closed = kind_of(error, str(folder)) in ("read_only", "rights")
-    remedy = (
-        f"make {folder} writable or keep the index elsewhere with --db"
-        if is_closed
-        else "check the disk and its free space, then try again"
-    )
-    return JournalError(
-        f"the memories' journal cannot be written ({error.strerror or error}), so the memory was not kept; {remedy}", path=str(folder)
-    )
-
-
-def _remove_folder(folder: Path) -> None:
-    if folder.is_dir():
-        for path in folder.iterdir():
-            path.unlink()
-        folder.rmdir()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.knowledge import LearntRow, SessionRow
 
 if TYPE_CHECKING:
-    from graphmem.memory.write import Plan
+    from graphmem.memory.plan import Plan
 
 PAGE: Final = "page"  # kind of the session row that represents a source of outside text
 PAGES: Final = 20  # sources named by one memory

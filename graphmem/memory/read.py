@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.answers import AuditEntry, AuditPage, MemoryInfo, MemoryPage, ReviewItem, ReviewQueue, Timeline
 from graphmem.knowledge import MemoryRow
 from graphmem.memory import lifecycle
+from graphmem.memory.fields import moment, path, refuse
 from graphmem.memory.filters import MemoryQuery, ordered
 from graphmem.memory.journal_lines import Entry, Line, text_of
 from graphmem.memory.types import LIVE_STATUSES
-from graphmem.memory.validate import moment, path, refuse
 from graphmem.model import file_id
 
 if TYPE_CHECKING:

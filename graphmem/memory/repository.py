@@ -18,29 +18,25 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from graphmem.answers import Refusal, RememberAnswer, RememberManyAnswer
-from graphmem.errors import (
-    BadInputError,
-    DiskFullError,
-    JournalError,
-    ResourceError,
-    StoreBusyError,
-)
+from graphmem.errors import BadInputError, DiskFullError, JournalError, ResourceError, StoreBusyError
 from graphmem.knowledge import KnowledgeDelta, MemoryRow
 from graphmem.location import JOURNAL
 from graphmem.memory.clock import Clock, SystemClock
 from graphmem.memory.committer import Committer, Vectors
 from graphmem.memory.drafts import dim_of, drafted, listed, model_of
+from graphmem.memory.fields import refuse
 from graphmem.memory.journal import Journal
 from graphmem.memory.journal_turns import JournalTurns
 from graphmem.memory.lifecycle import Policy
+from graphmem.memory.plan import Plan, Surroundings, outcome_counts
 from graphmem.memory.reader import MemoryReader
 from graphmem.memory.records import Event, bodies_of
 from graphmem.memory.recovery import META, Recovery, mark_of
 from graphmem.memory.similar import thresholds_of
 from graphmem.memory.types import FROM_INDEX
-from graphmem.memory.validate import Draft, refuse
+from graphmem.memory.validate import Draft
 from graphmem.memory.vectors import MemoryVectors
-from graphmem.memory.write import Plan, Planner, Surroundings, outcome_counts
+from graphmem.memory.write import Planner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

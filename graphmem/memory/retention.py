@@ -14,12 +14,12 @@ from graphmem.answers import DeleteAnswer, Forgotten, PruneAnswer, Pruned, Rebui
 from graphmem.knowledge import KnowledgeDelta, MemoryRow
 from graphmem.memory import lifecycle
 from graphmem.memory.changes import forget_many
+from graphmem.memory.fields import refuse, text
 from graphmem.memory.records import Event
 from graphmem.memory.recovery import ALIASES
 from graphmem.memory.redact import redact, redact_all
 from graphmem.memory.text import fingerprint, text_hash
 from graphmem.memory.types import LIVE_STATUSES, ORIGINS
-from graphmem.memory.validate import refuse, text
 
 if TYPE_CHECKING:
     from graphmem.memory.repository import MemoryRepository

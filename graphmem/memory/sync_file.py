@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from graphmem.errors import BadInputError
+from graphmem.memory.fields import refuse
 from graphmem.memory.importers import MAX_BYTES
-from graphmem.memory.validate import refuse
 from graphmem.runtime.replacing import replace_file
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ class Extra(NamedTuple):
     """
 
     name: str
-    kind: str  # text | number | count | time | texts | steps: rows of validate.EXTRA_KINDS
+    kind: str  # text | number | count | time | texts | steps: rows of fields.EXTRA_KINDS
     required: bool = False
 
 

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import MemoryInfo
 from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow, RelatesRow
+from graphmem.memory.fields import refuse
 from graphmem.memory.link import Links, link
+from graphmem.memory.plan import Taken
 from graphmem.memory.records import Event
 from graphmem.memory.similar import opposed
 from graphmem.memory.text import citation_of, fingerprint, short_id, text_hash, title_of, uuid7
 from graphmem.memory.types import LIVE_STATUSES, PERSONAL, TAUGHT_HALF_LIFE_DAYS, UNTYPED, way_back
-from graphmem.memory.validate import Draft, refuse, renamed
-from graphmem.memory.write import Taken
+from graphmem.memory.validate import Draft, renamed
 
 if TYPE_CHECKING:
     from datetime import datetime

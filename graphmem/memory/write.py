@@ -7,57 +7,32 @@ the changes to the journal and then to the graph. Redaction and validation happe
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Container, Iterable, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from graphmem.answers import Remembered
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow, SessionRow
+from graphmem.memory.fields import refuse
 from graphmem.memory.lifecycle import confirmed_by_repetition
 from graphmem.memory.link import Links, link
+from graphmem.memory.plan import Plan, Surroundings, Taken
 from graphmem.memory.records import Event
-from graphmem.memory.similar import Similarity, Thresholds, near_rows, near_words, overlap, words_of
+from graphmem.memory.similar import Similarity, near_rows, near_words, overlap, words_of
 from graphmem.memory.text import citation_of, contextual_text, fingerprint, short_id, text_hash, uuid7
 from graphmem.memory.types import LIVE_STATUSES, SEEDED, SOURCES, more_tainted
-from graphmem.memory.validate import Draft, refuse
+from graphmem.memory.validate import Draft
 from graphmem.memory.verdicts import Judge, Met, Verdict, is_of_somebody
 from graphmem.projection.sight import may_meet
 
 if TYPE_CHECKING:
     from graphmem.embedding.base import F32
-    from graphmem.projection.graph import GraphView
-    from graphmem.projection.memories import MemoryIndex
 
 BOOST: Final = 0.1  # of importance, by an exact duplicate
 FILE: Final = "file:"  # before the path, if a rules file takes the place of a session
 MANY: Final = 32  # drafts from which one join finds pairs, instead of one look-up for each
 _LOOK: Final = 16  # nearest memories that are compared
-
-
-class Plan(NamedTuple):
-    """The changes of one write of memories, and reports about it."""
-
-    delta: KnowledgeDelta
-    events: list[Event]
-    before: dict[str, MemoryRow]  # previous rows of the delta
-    results: list[Remembered]  # one for each draft, in order
-    vectors: dict[str, F32]  # text hash -> vector of `model`
-    model: str
-    texts: dict[str, str]  # memory id -> contextual text, of memories that have no vector yet
-
-
-class Surroundings(NamedTuple):
-    """The input for planning a write: existing memories, code and time."""
-
-    memories: MemoryIndex
-    view: GraphView | None
-    project: str
-    now: datetime
-    model: str  # of the vectors in the index, "" when there are none
-    thresholds: Thresholds
 
 
 class Planner:
@@ -469,17 +444,6 @@ class Planner:
         return Plan(delta, self._events, self._before, results, self._vectors, self._model, self._texts)
 
 
-class Taken:
-    """The short ids of memories in the index, together with those in `more`."""
-
-    def __init__(self, index: MemoryIndex, more: Container[str] = ()) -> None:
-        self._index = index
-        self._more = more
-
-    def __contains__(self, short: object) -> bool:
-        return short in self._more or self._index.by_short_id(str(short)) is not None
-
-
 def _united(known: Sequence[AboutRow], more: Sequence[AboutRow]) -> list[AboutRow]:
     """Merge two lists of a memory's links to code.
 
@@ -499,8 +463,3 @@ def _unit(vector: Any) -> F32:
 
 def _cosine(one: F32, other: F32) -> float:
     return float(_unit(one) @ _unit(other))
-
-
-def outcome_counts(results: Sequence[Remembered]) -> dict[str, int]:
-    """Count the results of a write by outcome, such as "added"."""
-    return dict(sorted(Counter(result.outcome for result in results).items()))

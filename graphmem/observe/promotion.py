@@ -36,8 +36,8 @@ from graphmem.observe.wording import SAID, Worded, dead_ends, says_nothing, word
 if TYPE_CHECKING:
     from graphmem.knowledge import MemoryRow
     from graphmem.language_model import LanguageModel
+    from graphmem.memory.plan import Plan
     from graphmem.memory.repository import MemoryRepository
-    from graphmem.memory.write import Plan
     from graphmem.observe.ledger import Ledger
 
 SOURCE: Final = "observer_inferred"

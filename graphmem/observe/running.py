@@ -13,18 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from graphmem.observe.acts import Act, Interpreter, Paths, clean
+from graphmem.observe.acts import Act, Paths, clean
 from graphmem.observe.detect import Detectors
 from graphmem.observe.detect_events import BrowserSeen, Stated
-from graphmem.observe.detect_files import (
-    CoAccessed,
-    ConfigTouch,
-    ContextTokenSpike,
-    FileAccess,
-    GlobIgnore,
-    ImportChase,
-    ReadAbandon,
-)
+from graphmem.observe.detect_files import CoAccessed, ConfigTouch, ContextTokenSpike, FileAccess, GlobIgnore, ImportChase, ReadAbandon
 from graphmem.observe.detect_tools import (
     Backtrack,
     ErrorRetry,
@@ -37,6 +29,7 @@ from graphmem.observe.detect_tools import (
 )
 from graphmem.observe.detect_words import Asked, Corrected, DeadEnds, ExternalReference, ParallelConflict, SelfCorrection
 from graphmem.observe.events import Checked
+from graphmem.observe.interpreter import Interpreter
 from graphmem.observe.merge import folded, ranked, without
 from graphmem.observe.methodology import UNIT_KEYS, Methodology, methodologies
 from graphmem.observe.model import OUTCOMES, SESSION_KINDS, Finding, SessionInfo, SessionRecord

@@ -6,94 +6,39 @@ For each operator, such as `call`, this module makes such a function from a row 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from operator import methodcaller
 from typing import TYPE_CHECKING, Final
 
-from graphmem.errors import GrammarError
 from graphmem.parsing.facts import (
     ATTR,
     AWAIT,
     CALL,
     COMPREHENSION,
-    DICT,
     EITHER,
     INDEX,
     LAMBDA,
-    LIST,
-    LITERAL,
     NAME,
     NEW,
     NO_TERM,
-    OBJECT,
     OPERATOR,
     SELF,
-    SET,
     SPREAD,
-    STRING,
     SUPER,
     TUPLE,
     TYPED,
     CallOperator,
-    ItemsOperator,
     Self,
     Super,
     TermIndex,
 )
-from graphmem.parsing.language import Place, TermEntry
+from graphmem.parsing.language import TermEntry
 from graphmem.parsing.languages import Helper
+from graphmem.parsing.literal_terms import dict_term, items_term, literal_term, object_term, pair_term, string_term
+from graphmem.parsing.picking import children_of, nothing, pick
 from graphmem.parsing.syntax import Syntax
 from graphmem.parsing.terms import MAX_ITEMS, Build, TermBuilder
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-MAX_STRING: Final = 200
-"""Most characters of a string literal: enough for routes, events and settings."""
-
-Pick = Callable[["Node"], "Node | None"]
-
-
-def _children(node: Node) -> list[Node]:
-    return [child for child in node.named_children if not child.is_extra]
-
-
-def _pick(syntax: Syntax, where: Place) -> Pick:
-    """Return a function that finds the child `where` of a syntax node.
-
-    `where` is the name of a field, or a position among the named children that are not comments. A list of these gives the steps to a
-    descendant.
-    """
-    if isinstance(where, str):
-        field = syntax.language.field_id_for_name(where)
-        if field is None:
-            origin = f"grammars/{syntax.spec.name}/language.toml"
-            raise GrammarError(
-                f"the table [terms] of {origin} names the field {where!r}, which the grammar does not have; correct the table",
-                path=origin,
-                line=0,
-            )
-        return methodcaller("child_by_field_id", field)  # half the cost of a lambda
-    if isinstance(where, list):
-        steps = [_pick(syntax, step) for step in where]
-
-        def by_steps(node: Node) -> Node | None:
-            found: Node | None = node
-            for step in steps:
-                found = step(found) if found is not None else None
-            return found
-
-        return by_steps
-    position = int(where)
-
-    def by_position(node: Node) -> Node | None:
-        children = _children(node)
-        return children[position] if position < len(children) else None
-
-    return by_position
-
-
-def _nothing(node: Node) -> None:
-    """Return None; used for a child that the row of the table does not name."""
 
 
 def _name(syntax: Syntax, entry: TermEntry) -> Build:
@@ -107,12 +52,12 @@ def _dotted(syntax: Syntax, entry: TermEntry) -> Build:
     arguments = syntax.kinds(entry.get("lists", ()))
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
-        children = _children(node)
+        children = children_of(node)
         names = [builder.text(child) for child in children if child.kind_id not in arguments]
         term = builder.add((NAME, names[0] if names else builder.text(node)))
         for name in names[1:]:
             term = builder.add((ATTR, term, name))
-        given = [builder.term(item) for child in children if child.kind_id in arguments for item in _children(child)[:MAX_ITEMS]]
+        given = [builder.term(item) for child in children if child.kind_id in arguments for item in children_of(child)[:MAX_ITEMS]]
         if given:
             return builder.add((INDEX, term, given[0] if len(given) == 1 else builder.add((TUPLE, tuple(given)))))
         return term
@@ -134,7 +79,7 @@ def _below(builder: TermBuilder, outer: Node, inner: TermIndex) -> TermIndex:
 
 
 def _attr(syntax: Syntax, entry: TermEntry) -> Build:
-    base, name = _pick(syntax, entry["base"]), _pick(syntax, entry["name"])
+    base, name = pick(syntax, entry["base"]), pick(syntax, entry["name"])
     alone = syntax.kinds(entry.get("alone", ()))
     generic = syntax.kinds(entry.get("generic", ()))
     rooted = str(entry.get("rooted", ""))
@@ -168,12 +113,12 @@ def _attr(syntax: Syntax, entry: TermEntry) -> Build:
 
 def _call(syntax: Syntax, entry: TermEntry) -> Build:
     operator: CallOperator = NEW if entry["op"] == "new" else CALL
-    callee = _pick(syntax, entry["callee"]) if "callee" in entry else _nothing
-    base, member = (_pick(syntax, entry["base"]), _pick(syntax, entry["name"])) if "name" in entry else (_nothing, _nothing)
-    arguments = _pick(syntax, entry["arguments"]) if "arguments" in entry else _nothing
+    callee = pick(syntax, entry["callee"]) if "callee" in entry else nothing
+    base, member = (pick(syntax, entry["base"]), pick(syntax, entry["name"])) if "name" in entry else (nothing, nothing)
+    arguments = pick(syntax, entry["arguments"]) if "arguments" in entry else nothing
     lists = syntax.kinds(entry.get("lists", ()))
     keyword = syntax.kinds(entry.get("keyword", ()))
-    keyword_name, keyword_value = (_pick(syntax, where) for where in entry.get("keyword_fields", (0, 1)))
+    keyword_name, keyword_value = (pick(syntax, where) for where in entry.get("keyword_fields", (0, 1)))
     mark = entry.get("keyword_mark", "")
     double = syntax.kinds(entry.get("spread_keywords", ()))
     generic = syntax.kinds(entry.get("generic", ()))
@@ -210,7 +155,7 @@ def _call(syntax: Syntax, entry: TermEntry) -> Build:
                 name = keyword_name(child)
                 keywords.append((builder.text(name) if name else "", builder.term(keyword_value(child))))
             elif kind in double:
-                spread = _children(child)
+                spread = children_of(child)
                 keywords.append(("**", builder.term(spread[0] if spread else None)))
             elif not child.is_extra:
                 positional.append(builder.term(child))
@@ -231,10 +176,10 @@ def named_callee(builder: TermBuilder, base: Node | None, member: Node | None) -
 
 
 def _index(syntax: Syntax, entry: TermEntry) -> Build:
-    base = _pick(syntax, entry["base"])
+    base = pick(syntax, entry["base"])
     keys_field = entry.get("keys")
     field = syntax.language.field_id_for_name(keys_field) if isinstance(keys_field, str) else None
-    single = _pick(syntax, keys_field) if isinstance(keys_field, int) else None
+    single = pick(syntax, keys_field) if isinstance(keys_field, int) else None
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
         if single is not None:
@@ -242,7 +187,7 @@ def _index(syntax: Syntax, entry: TermEntry) -> Build:
         if field is not None:
             keys = node.children_by_field_id(field)
         elif node.named_child_count > 1:  # the keys are in a list of their own, after the base
-            keys = [key for child in _children(node)[1:] for key in _children(child)]
+            keys = [key for child in children_of(node)[1:] for key in children_of(child)]
         else:
             keys = []
         items = tuple(builder.term(key) for key in keys[:MAX_ITEMS])
@@ -251,126 +196,11 @@ def _index(syntax: Syntax, entry: TermEntry) -> Build:
     return build
 
 
-def _string(syntax: Syntax, entry: TermEntry) -> Build:
-    content = syntax.kinds(entry["content"])
-    holes = syntax.kinds(entry.get("interpolation", ()))
-    start = syntax.kinds(entry.get("start", ()))
-    parts = syntax.kinds(entry.get("parts", ()))
-    quotes_types = bool(entry.get("quotes_types"))
-
-    def build(builder: TermBuilder, node: Node) -> TermIndex:
-        text = ""
-        is_path = False
-        for child in node.named_children:
-            kind = child.kind_id
-            if kind in content:
-                text += builder.slice(child.start_byte, child.end_byte)
-            elif kind in holes:
-                if text.startswith("/"):  # a path with computed parts, as in f"/users/{user.id}/edit"
-                    is_path = True
-                    text += "{}"
-                    continue
-                if not text.isidentifier():
-                    return builder.add((LITERAL, "template"))
-                # Prefix of a name, as in f"visit_{kind}": the computed name is one of those with this prefix.
-                return builder.add((OPERATOR, "+", builder.add((STRING, text[:MAX_STRING])), builder.unknown))
-            elif kind in start:
-                if "b" in builder.text(child).lower():
-                    return builder.add((LITERAL, "bytes"))
-            elif kind in parts:
-                index = builder.term(child)
-                part = builder.terms[index]
-                if part[0] != STRING:
-                    return index
-                _, written = part
-                text += written
-        if is_path:
-            return builder.add((OPERATOR, "+", builder.add((STRING, text[:MAX_STRING])), builder.unknown))
-        quoted = builder.quoted_type(text) if quotes_types and builder._quiet else None
-        return builder.add((STRING, text[:MAX_STRING])) if quoted is None else quoted
-
-    return build
-
-
-def _literal(syntax: Syntax, entry: TermEntry) -> Build:
-    kind = str(entry["kind"])
-
-    def build(builder: TermBuilder, node: Node) -> TermIndex:
-        return builder.add((LITERAL, kind))
-
-    return build
-
-
-def _items(syntax: Syntax, entry: TermEntry) -> Build:
-    operators: Mapping[str, ItemsOperator] = {"list": LIST, "tuple": TUPLE, "set": SET}
-    operator = operators[entry["op"]]
-    lone_is_itself = bool(entry.get("lone_is_itself"))
-
-    def build(builder: TermBuilder, node: Node) -> TermIndex:
-        if lone_is_itself and node.named_child_count == 1:
-            return builder.term(node.named_children[0])
-        return builder.add((operator, tuple(builder.term(child) for child in _children(node)[:MAX_ITEMS])))
-
-    return build
-
-
-def _pair(syntax: Syntax, entry: TermEntry) -> Build:
-    key, value = _pick(syntax, entry["key"]), _pick(syntax, entry["value"])
-
-    def build(builder: TermBuilder, node: Node) -> TermIndex:
-        return builder.add((TUPLE, (builder.term(key(node)), builder.term(value(node)))))
-
-    return build
-
-
-def _dict(syntax: Syntax, entry: TermEntry) -> Build:
-    pairs = syntax.kinds(entry["pairs"])
-    key, value = (_pick(syntax, where) for where in entry.get("pair_fields", ("key", "value")))
-
-    def build(builder: TermBuilder, node: Node) -> TermIndex:
-        keys: list[TermIndex] = []
-        values: list[TermIndex] = []
-        for child in _children(node)[:MAX_ITEMS]:
-            is_pair = child.kind_id in pairs
-            keys.append(builder.term(key(child) if is_pair else child))
-            values.append(builder.term(value(child)) if is_pair else keys[-1])
-        return builder.add((DICT, tuple(keys), tuple(values)))
-
-    return build
-
-
-def _object(syntax: Syntax, entry: TermEntry) -> Build:
-    pairs = syntax.kinds(entry["pairs"])
-    key, value = (_pick(syntax, where) for where in entry.get("pair_fields", ("key", "value")))
-
-    def key_text(builder: TermBuilder, node: Node | None) -> str:
-        term = builder.terms[builder.term(node)]
-        if term[0] in (STRING, NAME):
-            text: str = term[1]
-            return text
-        return builder.text(node) if node is not None else ""
-
-    def build(builder: TermBuilder, node: Node) -> TermIndex:
-        keys: list[str] = []
-        values: list[TermIndex] = []
-        for child in _children(node)[:MAX_ITEMS]:
-            if child.kind_id in pairs:
-                keys.append(key_text(builder, key(child)))
-                values.append(builder.term(value(child)))
-            else:  # `{shorthand}` and `{...spread}`
-                term = builder.term(child)
-                keys.append(builder.text(child) if builder.terms[term][0] == NAME else "...")
-                values.append(term)
-        return builder.add((OBJECT, tuple(keys), tuple(values)))
-
-    return build
-
-
 def _either(syntax: Syntax, entry: TermEntry) -> Build:
-    picks = [_pick(syntax, where) for where in entry.get("items", ())]
+    picks = [pick(syntax, where) for where in entry.get("items", ())]
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
-        chosen = [pick(node) for pick in picks] if picks else list(_children(node)[:MAX_ITEMS])
+        chosen = [pick(node) for pick in picks] if picks else list(children_of(node)[:MAX_ITEMS])
         return builder.add((EITHER, tuple(builder.term(child) for child in chosen if child is not None)))
 
     return build
@@ -378,7 +208,7 @@ def _either(syntax: Syntax, entry: TermEntry) -> Build:
 
 def _wrap(syntax: Syntax, entry: TermEntry) -> Build:
     is_await = entry["op"] == "await"
-    inner = _pick(syntax, entry.get("of", 0))
+    inner = pick(syntax, entry.get("of", 0))
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
         wrapped = builder.term(inner(node))
@@ -388,7 +218,7 @@ def _wrap(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def _typed(syntax: Syntax, entry: TermEntry) -> Build:
-    named = _pick(syntax, entry["of"])
+    named = pick(syntax, entry["of"])
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
         return builder.add((TYPED, builder.annotation(named(node))))
@@ -403,7 +233,7 @@ def _applied(syntax: Syntax, entry: TermEntry) -> Build:
     """
     name = str(entry["name"])
     of = entry["of"]
-    picks = [_pick(syntax, where) for where in (of if isinstance(of, list) else (of,))]
+    picks = [pick(syntax, where) for where in (of if isinstance(of, list) else (of,))]
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
         parts = tuple(builder.term(pick(node)) for pick in picks)
@@ -413,7 +243,7 @@ def _applied(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def _lambda(syntax: Syntax, entry: TermEntry) -> Build:
-    body = _pick(syntax, entry["body"])
+    body = pick(syntax, entry["body"])
     opaque = syntax.kinds(entry.get("blocks", ()))
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
@@ -426,7 +256,7 @@ def _lambda(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def _comprehension(syntax: Syntax, entry: TermEntry) -> Build:
-    kind, element = str(entry["kind"]), _pick(syntax, entry["element"])
+    kind, element = str(entry["kind"]), pick(syntax, entry["element"])
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
         return builder.add((COMPREHENSION, kind, builder.term(element(node))))
@@ -435,9 +265,9 @@ def _comprehension(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def _operator(syntax: Syntax, entry: TermEntry) -> Build:
-    left = _pick(syntax, entry["left"])
-    right = _pick(syntax, entry["right"]) if "right" in entry else None
-    sign = _pick(syntax, entry["sign"]) if "sign" in entry else None
+    left = pick(syntax, entry["left"])
+    right = pick(syntax, entry["right"]) if "right" in entry else None
+    sign = pick(syntax, entry["sign"]) if "sign" in entry else None
     fixed = str(entry.get("text", ""))
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
@@ -458,7 +288,7 @@ def _keyword(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def _through(syntax: Syntax, entry: TermEntry) -> Build:
-    inner = _pick(syntax, entry.get("of", 0))
+    inner = pick(syntax, entry.get("of", 0))
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
         return builder.term(inner(node))
@@ -486,14 +316,14 @@ OPERATORS: Final[Mapping[str, Callable[[Syntax, TermEntry], Build]]] = {
     "call": _call,
     "new": _call,
     "index": _index,
-    "string": _string,
-    "literal": _literal,
-    "list": _items,
-    "tuple": _items,
-    "set": _items,
-    "pair": _pair,
-    "dict": _dict,
-    "object": _object,
+    "string": string_term,
+    "literal": literal_term,
+    "list": items_term,
+    "tuple": items_term,
+    "set": items_term,
+    "pair": pair_term,
+    "dict": dict_term,
+    "object": object_term,
     "either": _either,
     "await": _wrap,
     "spread": _wrap,

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from graphmem.analysis.semantic.heat import F64
     from graphmem.answers.semantic import Drift
     from graphmem.history.co_edits import History
-    from graphmem.project.derived import SemanticSource
     from graphmem.project.graph_source import GraphSource
     from graphmem.project.history_source import HistorySource
+    from graphmem.project.semantic_source import SemanticSource
 
 MOST_COMMITS: Final = 2_000
 MOST_LOOKED_AT: Final = 2_000  # files of a commit; modules are not listed for larger commits

@@ -22,8 +22,9 @@ from graphmem.resolution.rules import RULES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphmem.project.derived import Semantics, SemanticSource
+    from graphmem.project.derived import Semantics
     from graphmem.project.graph_source import GraphSource
+    from graphmem.project.semantic_source import SemanticSource
 
 MAX_EDGES: Final = 6_000  # edges between files sent with the map, heaviest first
 MAX_SYMBOLS: Final = 5_000  # symbols of one picture

@@ -24,7 +24,7 @@ from graphmem.history.coaccess_often import often_with
 from graphmem.history.reviewers import reviewers
 from graphmem.injection.planner import Moving
 from graphmem.injection.planning import Wanted
-from graphmem.memory import validate
+from graphmem.memory import fields
 from graphmem.project.history_source import CHURN_HALF_LIFE_S, iso
 from graphmem.runtime.naming import in_project
 
@@ -86,7 +86,7 @@ class CoAccess:
                 argument="offsets",
                 value=len(offsets),
             )
-        key = validate.text("session", session, MAX_KEY, lines=False) if session else ""
+        key = fields.text("session", session, MAX_KEY, lines=False) if session else ""
         self.history.log().append(
             [Change(AGENT, _seconds(at), paths, key, offsets=tuple(float(one) for one in offsets), counted=len(paths) <= MAX_FILES)]
         )
@@ -234,7 +234,7 @@ class CoAccess:
         if len(files) > most:
             raise BadInputError(f"{argument} has {len(files):,} paths; give at most {most:,}", argument=argument, value=len(files))
         root = self.graph.root_path
-        return tuple(dict.fromkeys(validate.path(argument, one, root) for one in files))
+        return tuple(dict.fromkeys(fields.path(argument, one, root) for one in files))
 
 
 def _hit(history: History, one: coaccess.Ranked, its: coaccess.Evidence, edges: Mapping[str, Sequence[str]]) -> CoAccessHit:
@@ -262,4 +262,4 @@ def _check(name: str, value: Any, low: int, high: int) -> None:
 
 
 def _seconds(at: datetime | str | None) -> float:
-    return (datetime.now(UTC) if at is None else validate.moment("at", at)).timestamp()
+    return (datetime.now(UTC) if at is None else fields.moment("at", at)).timestamp()

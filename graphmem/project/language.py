@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from graphmem.answers.modules import ModuleInfo
     from graphmem.answers.semantic import ParagraphState, Reply
     from graphmem.language_model import LanguageModel
-    from graphmem.project.derived import Semantics, SemanticSource
+    from graphmem.project.derived import Semantics
     from graphmem.project.paragraphs import Paragraphs
+    from graphmem.project.semantic_source import SemanticSource
     from graphmem.settings import Settings
 
 MOST_FLOWS: Final = 50  # flows that have a paragraph, in the order of the list

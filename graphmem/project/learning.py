@@ -14,8 +14,8 @@ from graphmem.answers.sessions import LearningState
 from graphmem.answers.upkeep import MemoryCost, WeekOfCost
 from graphmem.errors import BadInputError, GraphMemError, LedgerError, SessionNotFoundError
 from graphmem.injection.experiment import CONTROL, GROUPS, group_of
+from graphmem.memory.fields import moment, text
 from graphmem.memory.redact import redact_all
-from graphmem.memory.validate import moment, text
 from graphmem.observe import summary as summaries
 from graphmem.observe.ledger import Ledger
 from graphmem.observe.measures import by_week, cost, share, summed

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers.maps import MapEntries, MapEntry
 from graphmem.errors import BadInputError, SymbolNotFoundError
-from graphmem.memory import validate
+from graphmem.memory import fields
 from graphmem.runtime.inside import inside
 from graphmem.runtime.naming import raw
 from graphmem.runtime.own_folder import hide_from_git
@@ -26,8 +26,8 @@ from graphmem.runtime.replacing import replace_file
 
 if TYPE_CHECKING:
     from graphmem.analysis.semantic.modules import Modules
-    from graphmem.project.derived import SemanticSource
     from graphmem.project.graph_source import GraphSource
+    from graphmem.project.semantic_source import SemanticSource
 
 FILE: Final = ".graphmem/map.json"  # from the root; people commit it
 VERSION: Final = 1
@@ -79,13 +79,13 @@ class MapNotes:
         """
         changed: dict[str, Any] = {}
         if name is not None:
-            changed["name"] = validate.text("name", name, NAME, least=0, lines=False)
+            changed["name"] = fields.text("name", name, NAME, least=0, lines=False)
         if colour is not None:
             changed["colour"] = _colour(colour)
         if group is not None:
-            changed["group"] = validate.text("group", group, NAME, least=0, lines=False)
+            changed["group"] = fields.text("group", group, NAME, least=0, lines=False)
         if note is not None:
-            changed["note"] = validate.text("note", note, NOTE, least=0)
+            changed["note"] = fields.text("note", note, NOTE, least=0)
         if hidden is not None:
             changed["hidden"] = bool(hidden)
         if pinned is not None:
@@ -200,14 +200,14 @@ def _entry(one: dict[str, Any]) -> MapEntry:
     Every value is checked, because anybody may write the file.
     """
     return MapEntry(
-        validate.text("module", one["module"], validate.PATH_CHARACTERS, lines=False),
-        validate.text("name", one.get("name", ""), NAME, least=0, lines=False),
+        fields.text("module", one["module"], fields.PATH_CHARACTERS, lines=False),
+        fields.text("name", one.get("name", ""), NAME, least=0, lines=False),
         _colour(one.get("colour", "")),
-        validate.text("group", one.get("group", ""), NAME, least=0, lines=False),
-        validate.text("note", one.get("note", ""), NOTE, least=0),
+        fields.text("group", one.get("group", ""), NAME, least=0, lines=False),
+        fields.text("note", one.get("note", ""), NOTE, least=0),
         one.get("hidden", False) is True,
         _pinned(one.get("pinned", [])),
-        list(validate.texts("files", one.get("files", []), ANCHORS, validate.PATH_CHARACTERS)),
+        list(fields.texts("files", one.get("files", []), ANCHORS, fields.PATH_CHARACTERS)),
     )
 
 

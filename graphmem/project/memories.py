@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     )
     from graphmem.injection.uses import Doubt
     from graphmem.memory.filters import MemoryQuery
+    from graphmem.memory.plan import Plan
     from graphmem.memory.repository import MemoryRepository
-    from graphmem.memory.write import Plan
     from graphmem.operations.memory import MemoryChanges, MemoryFilter, RememberExtras
     from graphmem.project.progress import Feed, Hub
     from graphmem.project.session_memories import SessionMemories

@@ -46,7 +46,6 @@ from graphmem.project.changes import ChangeQuestions
 from graphmem.project.context import AgentContext
 from graphmem.project.contracts import ContractQuestions
 from graphmem.project.cypher import CypherQueries
-from graphmem.project.derived import SemanticSource
 from graphmem.project.documents import Documents
 from graphmem.project.earlier import EarlierGraphs
 from graphmem.project.edge_places import EdgeQuestions
@@ -85,6 +84,7 @@ from graphmem.project.runs import IndexRuns
 from graphmem.project.searching import SearchQuestions
 from graphmem.project.seeding import Seeding
 from graphmem.project.semantic import SystemQuestions
+from graphmem.project.semantic_source import SemanticSource
 from graphmem.project.served import OwnProject
 from graphmem.project.session_learner import TRAILS, BookClock, SessionLearner, observer_of
 from graphmem.project.session_memories import SessionMemories

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.answers.organisation import Comments, OrganisationAudit
 from graphmem.errors import BadInputError, SharingError
+from graphmem.memory.fields import text as checked_text
 from graphmem.memory.redact import redact
-from graphmem.memory.validate import text as checked_text
 from graphmem.operations.memory import MemoryFilter
 from graphmem.sharing.organisation import LEVELS, STANDINGS, OrganisationDesk
 

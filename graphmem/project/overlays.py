@@ -34,7 +34,8 @@ from graphmem.runtime.replacing import replace_file
 from graphmem.security.access import Access, caller
 from graphmem.store.anchors import real_moves, states
 from graphmem.store.base import KeyRow
-from graphmem.store.overlay import Judging, Layer, OverlayStore, OwnRows
+from graphmem.store.overlay import OverlayStore
+from graphmem.store.overlay_layer import Judging, Layer, OwnRows
 
 if TYPE_CHECKING:
     from graphmem.answers import MemoryInfo

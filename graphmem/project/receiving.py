@@ -15,24 +15,23 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
 
-import pyarrow as pa
-
 from graphmem.contracts import rows as contracts
 from graphmem.contracts.rows import ContractRow
 from graphmem.errors import BadInputError, ForbiddenError, GenerationChangedError
 from graphmem.history.change_log import GIT
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
 from graphmem.memory.code_links import follow_index
-from graphmem.model import ExternalRow, HandlesRow, IndexProgress, stable_id
+from graphmem.model import HandlesRow, IndexProgress, stable_id
 from graphmem.project.branches import BranchKey
 from graphmem.project.overlays import Overlays, unknown_branch
 from graphmem.project.pushed_commits import commit_of, digest_of
 from graphmem.project.pushed_rows import body_of
+from graphmem.project.received_rows import WRONG, checked
 from graphmem.runtime.limits import disk_refusal
 from graphmem.runtime.pushes import FORMAT, MOST_PART, PUSHED_FILE, is_inside
 from graphmem.runtime.replacing import replace_file
 from graphmem.store.base import HANDLES_OF
-from graphmem.store.wire import row_of, unpacked
+from graphmem.store.wire import unpacked
 
 if TYPE_CHECKING:
     from graphmem.model import GraphDelta
@@ -42,8 +41,6 @@ FILE: Final = PurePosixPath(PUSHED_FILE).name
 PARTS: Final = "pushing"
 LEFT_S: Final = 86_400  # after which the parts of an interrupted push are deleted
 _NAME: Final = re.compile(r"[0-9a-f]{32}")
-_TABLES: Final = ("files", "symbols", "chunks", "edges", "unresolved", "occurrences")
-_WRONG: Final = (KeyError, TypeError, ValueError, AttributeError, pa.ArrowInvalid, pa.ArrowTypeError)
 
 
 class Held(TypedDict):
@@ -239,7 +236,7 @@ class Receiving:
             raise BadInputError("a part of the pushed index is missing; run `graphmem push` again", argument="body") from error
         except OSError as error:
             raise disk_refusal(error, "applying a push", folder) from error
-        except _WRONG as error:
+        except WRONG as error:
             if isinstance(error, (BadInputError, GenerationChangedError)):
                 raise
             raise BadInputError(
@@ -264,7 +261,7 @@ class Receiving:
 
         `last` describes the push, and `parts` are the pieces in which the rows were sent. `who` is the person who pushes.
         """
-        digests, _, sent = _checked(last, parts)
+        digests, _, sent = checked(last, parts)
         with self.runs.turn:
             if not self.runs.store.generation():
                 raise BadInputError(
@@ -301,7 +298,7 @@ class Receiving:
         The result is (new counter of changes, dropped branches). A branch is dropped (deleted) if the main branch now contains its changes.
         `last` describes the push, and `parts` are the pieces in which the rows were sent.
         """
-        digests, new, sent = _checked(last, parts)
+        digests, new, sent = checked(last, parts)
         runs = self.runs
         with runs.turn:
             store, projections = runs.store, runs.projections
@@ -397,46 +394,3 @@ class Receiving:
 
 def _may_drop(key: BranchKey, pushed_by: str, who: Pusher) -> bool:
     return who.curates or pushed_by == who.login or (bool(key.person) and key.person == who.login)
-
-
-def _checked(last: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> tuple[dict[str, str], Rows, set[str]]:
-    """Check a push; return a hash of each file, all rows, and sent paths.
-
-    `last` describes the push and has, for example, the digest (hash of the rows) of each file. `parts` are the pieces in which the rows
-    were sent. The third result has the paths whose rows were sent.
-
-    Raises:
-        BadInputError: a path is invalid, or a part has rows of a file that has no digest.
-    """
-    digests: dict[str, str] = {str(path): str(digest) for path, digest in last["digests"].items()}
-    if bad := next((path for path in digests if not is_inside(path)), None):
-        raise _outside(bad)
-    new, sent = _rows(parts)
-    if not sent <= digests.keys():
-        raise BadInputError(
-            "the pushed index has rows of files that are not in its list of files; run `graphmem index`, then `graphmem push` again",
-            argument="body",
-        )
-    return digests, new, sent
-
-
-def _rows(parts: list[Mapping[str, Any]]) -> tuple[Rows, set[str]]:
-    """Return the rows in all parts of a push, and the paths of their files."""
-    rows: dict[str, list[Any]] = {table: [] for table in _TABLES}
-    externals: dict[str, ExternalRow] = {}
-    for part in parts:
-        for table, some in part["rows"].items():
-            rows[table] += [row_of(table, row) for row in some]
-        externals.update((id_, ExternalRow._make(row)) for id_, row in part["externals"].items())
-    new = Rows(externals=externals, **rows)
-    paths = {row.path for table in ("files", "symbols", "chunks", "unresolved", "occurrences") for row in rows[table]}
-    if bad := next((path for path in paths if not is_inside(path)), None):
-        raise _outside(bad)
-    return new, {row.path for row in new.files}
-
-
-def _outside(path: str) -> BadInputError:
-    return BadInputError(
-        f"the pushed path {path[:200]!r} is not a source file inside the project; run `graphmem index`, then `graphmem push` again",
-        argument="path",
-    )

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from graphmem.answers import IndexSummary
     from graphmem.memory.repository import MemoryRepository
     from graphmem.parsing.ignore import DiscoveryOptions
-    from graphmem.project.derived import SemanticSource
     from graphmem.project.graph_source import GraphSource
     from graphmem.project.history_source import HistorySource
     from graphmem.project.indexer_source import IndexerSource
     from graphmem.project.progress import Feed, Hub
     from graphmem.project.seeding import Seeding
+    from graphmem.project.semantic_source import SemanticSource
     from graphmem.project.stale import StaleFiles
     from graphmem.project.watching import Following
     from graphmem.projection.projections import Projections

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from graphmem.memory.validate import moment
+from graphmem.memory.fields import moment
 from graphmem.project.structure_found import Structure
 from graphmem.search.groups import counted, grouped, is_unknown, near_names
 from graphmem.search.request import SYSTEM_KINDS, Request
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from graphmem.answers import SearchAnswer, SearchHit
     from graphmem.answers.injection import PackedText
-    from graphmem.project.derived import SemanticSource
     from graphmem.project.graph_source import GraphSource
+    from graphmem.project.semantic_source import SemanticSource
     from graphmem.projection.projections import Projections
     from graphmem.search.searcher import Searcher
 

@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphmem.answers.vocabulary import CycleLevel, EntryKind, HotspotLevel
-    from graphmem.project.derived import Semantics, SemanticSource
+    from graphmem.project.derived import Semantics
     from graphmem.project.graph_source import GraphSource
     from graphmem.project.language import Described
+    from graphmem.project.semantic_source import SemanticSource
 
 LEVELS: Final = ("files", "modules")
 PEOPLE: Final = 5  # people listed for one part

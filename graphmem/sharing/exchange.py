@@ -17,9 +17,9 @@ from graphmem.answers.sharing import Disagreement, Said, SharingAnswer
 from graphmem.errors import SharingError
 from graphmem.knowledge import KnowledgeDelta, MemoryRow
 from graphmem.memory.changes import forget_many
+from graphmem.memory.plan import Taken
 from graphmem.memory.records import Event
 from graphmem.memory.types import LIVE_STATUSES
-from graphmem.memory.write import Taken
 from graphmem.sharing.collect import Collector
 from graphmem.sharing.rows import Made, is_shared, made, record_of
 from graphmem.sharing.sidecar import BY_OTHERS, DIRTY, UNLINKED, Base, Sidecar

@@ -15,9 +15,10 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from graphmem.memory.fields import text
 from graphmem.memory.text import TITLE_CHARACTERS
 from graphmem.memory.types import ORIGINS, RELATIONS, ROLES, SCOPES, SOURCES, STATUSES, TYPES, VISIBILITIES
-from graphmem.memory.validate import CONTENT_CHARACTERS, text
+from graphmem.memory.validate import CONTENT_CHARACTERS
 
 VERSION: Final = 1
 _SKIPPED: Final = "graphmem skips this change, so you need not do anything"

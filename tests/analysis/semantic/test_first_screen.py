@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphmem.analysis.semantic.modules import Modules
-from graphmem.project import derived
+from graphmem.project import derived, semantic_source
 from graphmem.project.graphmem import GraphMem
 from graphmem.project.kept import FILE
 from graphmem.server.keeper import TASKS, Keeper
@@ -32,7 +32,7 @@ def test_the_first_graph_is_derived_at_once_and_a_later_one_when_changes_have_se
     app.write_text(app.read_text(encoding="utf-8") + "\n\nmain()\n", encoding="utf-8")
     service.index()
     assert service.derive_when_due() == ""  # the next edit may follow
-    monkeypatch.setattr(derived, "SETTLED_S", 0.0)
+    monkeypatch.setattr(semantic_source, "SETTLED_S", 0.0)
     assert service.derive_when_due() == "generation 2"
     assert service.parts.semantics.newest() is not here
 
@@ -58,7 +58,7 @@ def test_a_large_run_keeps_them_for_the_next_process(tmp_path, monkeypatch):
     def answers(service):
         return (service.dead_code(0.0).symbols, service.flows().flows, service.modules().modules, service.cycles("modules").cycles)
 
-    monkeypatch.setattr(derived, "LARGE_FILES", 2)
+    monkeypatch.setattr(semantic_source, "LARGE_FILES", 2)
     with GraphMem.open(index, settings=settings) as service:
         assert "explorer" in service.index(root).seconds
         derived_here = answers(service)
