@@ -96,7 +96,7 @@ def test_a_project_is_indexed_by_workers_changed_and_searched(windows, project):
 def test_a_client_starts_a_server_which_answers_and_ends(windows, project):
     started = windows(
         "-c",
-        "import sys, pathlib; from graphmem.server.starting import find_or_start; from graphmem.settings import Location\n"
+        "import sys, pathlib; from graphmem.server.starting import find_or_start; from graphmem.location import Location\n"
         "root = pathlib.Path(sys.argv[1]); one = find_or_start(Location(root / '.graphmem', root)); print(one.pid, one.address)",
         str(project),
     )

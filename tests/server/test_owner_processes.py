@@ -27,7 +27,8 @@ import sys
 from pathlib import Path
 from graphmem.client.connecting import connect_or_start
 from graphmem.server import owner
-from graphmem.settings import Settings, locate
+from graphmem.location import locate
+from graphmem.settings import Settings
 location = locate(Path(sys.argv[1]), Settings())
 sys.stdin.readline()  # until everybody is here
 service = connect_or_start(location)
