@@ -74,7 +74,7 @@ def known_calls(languages: Iterable[str]) -> list[Measured]:
 
 
 def known_in(view: GraphView, nodes: IntArray) -> list[KnownCalls]:
-    """Return the shares of calls found in the nodes' languages, lowest first.
+    """Return the shares of calls found, lowest first, in the nodes' languages.
 
     Languages with edges from an indexer are excluded, because their share is higher. Languages that were never measured come last. Such
     languages are listed only if some of the nodes are functions.

@@ -160,7 +160,7 @@ def _ranks(view: GraphView, ref: str) -> list[list[int]]:
 
 
 def _inherited(view: GraphView, ref: str) -> list[int]:
-    """Return the definitions that `Class.member` means if it is inherited.
+    """Return the definitions of an inherited member, named by `Class.member`.
 
     The class inherits the member. Only the nearest bases count, because a base hides the definitions of its own bases. An abstract
     definition, as in an interface, counts only if there is no other.

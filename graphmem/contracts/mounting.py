@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def expanded(rows: Sequence[ContractRow]) -> tuple[list[ContractRow], list[ContractRow]]:
-    """Return the rows that offer a contract, and the rows that use one.
+    """Return the places that offer a contract, and the places that use one.
 
-    A file may be mounted by another file under a prefix, as by `app.use("/api", carts)`. The names of its routes then get the prefix: `GET
-    /carts` becomes `GET /api/carts`.
+    The places are rows of `contracts.json`. A file may be mounted by another file under a prefix, as by `app.use("/api", carts)`. The names
+    of its routes then get the prefix: `GET /carts` becomes `GET /api/carts`.
     """
     mounts: dict[str, list[tuple[str, str]]] = {}
     paths = {row.path for row in rows if row.role == "offers" and row.kind == "http"} | {row.path for row in rows if row.role == "mounts"}

@@ -72,7 +72,7 @@ class Sidecar:
     def mark(self) -> str:
         """Return the version of the stored edges of outside tools.
 
-        Each file of an outside tool that is stored gives a new version. The result is "" if nothing is stored.
+        The version changes whenever edges are stored or removed. The result is "" if nothing is stored.
         """
         if not self.exists:
             self.close()

@@ -64,10 +64,10 @@ class Undo(NamedTuple):
 
 
 def undo_of(delta: GraphDelta, old: Rows, before: GraphView) -> Undo:
-    """Return the inverse of a change, which restores the graph before it.
+    """Return the inverse of a change, which restores the graph as it was.
 
     Args:
-        delta: the change.
+        delta: the change to reverse.
         old: rows of the affected files before the change.
         before: the whole graph before the change.
     """

@@ -205,10 +205,10 @@ class Bindings(Extraction):
         found.body_hash = digest(self.source[target.end_byte : statement.end_byte])
 
     def on_condition(self, kind: str, node: Node, captures: Captures) -> None:
-        """Record what a condition says about a variable inside its branch.
+        """Record what holds for a variable inside the branch of a condition.
 
-        For `if isinstance(x, A)`, a binding says that `x` is an A in the lines of the branch. For `if x is None`, a binding says that the
-        branch runs only in calls whose parameter `x` is None.
+        For `if isinstance(x, A)`, a binding records that `x` is an A in the lines of the branch. For `if x is None`, a binding records that
+        the branch runs only in calls whose parameter `x` is None.
         """
         builder = self.builder
         for found in self.grammar.helper.narrowings(builder, node):

@@ -191,9 +191,10 @@ class Classes:
         return found
 
     def _whole_classes(self, value: Type) -> Type:
-        """Return a type with one declaration for each class that has several.
+        """Keep only one declaration of each class that is declared several times.
 
-        In Ruby, each file of a library may declare the same module. All its declarations have the same members.
+        `value` is a type that may contain such classes. In Ruby, each file of a library may declare the same module. All declarations of
+        the module have the same members.
         """
         parts: dict[tuple[str, bool], list[Symbol]] = {}
         others: list[Atom] = []
@@ -361,8 +362,8 @@ class Classes:
     def _bind(self, value: Type, receiver: Receiver, name: str) -> Type:
         """Return the type of `x.name`, given the type of `name` in x's class.
 
-        `value` is the type in the class, and `receiver` is `x`. Functions become methods that are bound to `receiver`, and properties are
-        read.
+        `value` is the type in the class, and `receiver` is `x`. Functions become methods that are bound to `receiver`. A property is
+        replaced by the type of its value.
         """
         for atom in ordered(value):
             if atom[0] in (FUNC, SELFTYPE, INST):

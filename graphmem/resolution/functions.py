@@ -1,4 +1,7 @@
-"""Infer types of parameters from their callers, and types of results."""
+"""Infer the types of functions' parameters and results.
+
+The type of a parameter may come from the callers of the function.
+"""
 
 from __future__ import annotations
 

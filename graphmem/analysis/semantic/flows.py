@@ -69,7 +69,7 @@ def _rank(modules: Modules, entries: Entries, way: _Way) -> tuple[object, ...]:
 
 
 def _best(modules: Modules, calls: Calls, module_of: Sequence[int], entry: int) -> _Way | None:
-    """Return the path of calls from an entry point that passes most modules.
+    """Return the path of calls from an entry point through the most modules.
 
     The result is None if no path has enough steps.
     """

@@ -77,10 +77,10 @@ def file_heat(files: FileGraph, churn: F64 | None) -> F64:
 
 
 def symbol_heat(files: FileGraph, churn: F64 | None) -> tuple[F64, I64]:
-    """Return each node's risk of a change, 0 to 100, and its dependents.
+    """Return each node's risk of a change, 0 to 100, and number of dependents.
 
-    The second result has numbers of dependents. Both results have the shape (n,). Only definitions that have a body and are outside tests
-    have a score above 0. The frequency of change of a definition is that of its file.
+    Both results have the shape (n,). Only definitions that have a body and are outside tests have a score above 0. The frequency of change
+    of a definition is that of its file.
     """
     view = files.view
     dependents = symbol_dependents(files)

@@ -1,4 +1,4 @@
-"""Find the calls of C and C++ macros at the place of use.
+"""Find the calls that C and C++ macros make where the macros are used.
 
 The compiler replaces `CHECK(x)` by the text of the macro, and runs the calls of that text inside the function around it. The text is
 expanded token by token, through other macros, and its calls are resolved with the names visible at the place of use.

@@ -67,8 +67,8 @@ class CFamilyNames(ScopedRules):
 
         Definitions in included files are preferred; these may be static. Without them, definitions in all files count, except static ones
         and the macros of `_is_macro_apart`. If definitions in several files remain and all are classes, or all are aliases, all are
-        returned. Otherwise, those in the file whose header is included are returned. The result is None if nothing was found or the choice
-        is unclear.
+        returned. Otherwise, those in the one source file that has the name of an included header, or of this file, are returned. The result
+        is None if nothing was found or the choice is unclear.
         """
         found: list[Place] | None = inference.project.solver.ask(entry.memo, ("shared", name), self._shared, inference, entry, name)
         return found

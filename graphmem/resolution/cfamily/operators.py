@@ -1,4 +1,4 @@
-"""Functions that operators and macros of C and C++ run."""
+"""Find the functions that operators and macros run in C and C++."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Find the declared type of a C or C++ expression, as it is written.
 
-Inferred types leave out pointers, and they are empty for names that only a build knows, such as `char_type`.
+Inferred types leave out pointers. They are empty for names that are defined only during a build, such as `char_type`.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ _NEVER: Final = 1 << 30
 
 
 class EcmascriptTypes(EcmascriptNames):
-    """The part of the JavaScript and TypeScript rules for annotations."""
+    """The part of the JavaScript and TypeScript rules that reads annotations."""
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the type that a TypeScript annotation declares.

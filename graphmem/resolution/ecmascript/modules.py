@@ -297,7 +297,7 @@ def _matches(pattern: _Pattern, parts: Sequence[str]) -> bool:
 
 
 def candidates(place: str, importer: str) -> Iterator[str]:
-    """Yield the files that a path in an import can mean: `./a` is `a.ts`.
+    """Yield the files that a path in an import may mean: for `./a`, `a.ts`.
 
     `place` is the path, relative to the project's root, and `importer` is the importing file. Candidates are the path with a suffix, the
     source of a compiled file, and the index file of a folder. If the importer is TypeScript, TypeScript files come first.
@@ -389,7 +389,7 @@ def _matched(pattern: str, text: str) -> str | None:
 
 
 def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
-    """Yield the paths of a key in `exports` or `imports` of a package.json.
+    """Yield the paths for a key of `exports` or `imports` in a package.json.
 
     `table` is the value of `exports` or `imports`. If `table` has the key itself, only that entry is used. Otherwise all patterns that
     match the key are used, the longest first.

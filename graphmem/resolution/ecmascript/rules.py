@@ -109,7 +109,7 @@ class EcmascriptRules(EcmascriptTypes):
         return super().is_visible(entry, scope) or "namespace" in entry.definitions[scope].modifiers
 
     def builtin(self, name: str) -> Type:
-        """Return the type of a global name of the language or its platforms."""
+        """Return the type of a global name that JavaScript or a platform defines."""
         return one((EXT, PACKAGE, name, None)) if name in GLOBALS else super().builtin(name)
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:

@@ -664,7 +664,7 @@ class CallSites:
         """Add edges to methods that the language calls, such as properties.
 
         Each target gets a call edge. A method that stores its result, such as a `cached_property`, gets a reference edge, because a library
-        calls it and only once.
+        calls the method, and only once.
         """
         self.add_calls(reference, [one._replace(kind=EdgeKind.REFERENCES) if self.is_stored(one.symbol) else one for one in targets])
 

@@ -174,7 +174,7 @@ class JavaRules(PackageRules):
     def property_of(self, accessor: str) -> str:
         """Return the Kotlin property that a Java accessor reads or writes.
 
-        For `getPrice` and `setPrice` it is `price`, and for `isOpen` it is `isOpen`. For other names the result is "".
+        For `getPrice` and `setPrice` the property is `price`, and for `isOpen` it is `isOpen`. For other names the result is "".
         """
         ending = accessor[3:] if accessor[:3] in ("get", "set") else ""
         return ending[:1].lower() + ending[1:] if ending[:1].isupper() else accessor if accessor[:2] == "is" else ""

@@ -149,7 +149,7 @@ def _passed_at(inference: Inference, site: CallSite, symbol: Symbol, position: i
 
 
 def _defaults(inference: Inference, entry: FileEntry, binding: Binding) -> Type:
-    """Return the type of the default value in a field description.
+    """Return the type of the default value that `field(…)` states for a field.
 
     For `field(default_factory=list)`, this is the result of `list()`. The result is empty for a field without such a call.
     """
