@@ -267,8 +267,8 @@ class _Search(Listing):
     def _keeps(self, path: str, reason: str) -> bool:
         """Whether a file is indexed although a rule gives a `reason` to skip it.
 
-        A `!` pattern of an ignore file can require this for any reason except "binary". The option `include_generated` requires it for
-        generated and minified files.
+        A `!` pattern in an ignore file keeps a file, whatever the reason, unless the reason is "binary". The option `include_generated`
+        keeps generated and minified files.
         """
         if reason == "binary":
             return False

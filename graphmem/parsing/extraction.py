@@ -327,8 +327,8 @@ class Extraction:
     def name_place(self, term: TermIndex, spot: int, start: int, end: int) -> tuple[int, int]:
         """Return the line and column of an expression's last name.
 
-        For `a.b(c)`, the last name is `b`. The name is searched at `spot` first, then in the whole expression. The result is (0, 0) if the
-        expression has no name, or its source does not contain the name.
+        For `a.b(c)`, the last name is `b`. The name is searched for at `spot` first, then in the whole expression. The result is (0, 0) if
+        the expression has no name, or its source does not contain the name.
 
         Args:
             term: the expression, as its index among the file's expressions.

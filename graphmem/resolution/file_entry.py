@@ -75,8 +75,8 @@ class FileRules(Protocol):
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
         """Return the class of the receiver `self` or `this`.
 
-        `base` is the expression. The class is given by its position among the file's definitions. The result is -1 if `base` is not the
-        receiver.
+        `base` is the expression to check. The class is given by its position among the file's definitions. The result is -1 if `base` is
+        not the receiver.
         """
         ...
 

@@ -280,7 +280,7 @@ class Functions:
         return found
 
     def _decorates(self, made: Instance, callee: Type) -> bool:
-        """Whether a decorator's object stands in a called value for a function.
+        """Whether an object replaces a decorated function in a called value.
 
         `made` is the object, and `callee` is the type of the called value. After `@Task` on a function `f`, the type of `f` has two
         alternatives: `f` itself and a `Task` object. The inferred result of `Task.__call__` has the results of all functions that `Task`

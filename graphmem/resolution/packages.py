@@ -110,7 +110,7 @@ class PackageRules(Rules):
     def package_places(self, inference: Inference, package: str, name: str, entry: FileEntry | None) -> list[Place]:
         """Return the bindings that define a name in a package.
 
-        `entry` is the file of the package that uses the name. None means that a file of another package imports it.
+        `entry` is the file of the package that uses the name. If `entry` is None, a file of another package imports the name.
         """
         found: list[Place] = []
         files = [inference.project.files[path] for path in inference.project.binders(package, name)]

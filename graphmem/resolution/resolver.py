@@ -259,7 +259,7 @@ class Resolver:
         return found.id, found.qualname, entry.in_tests
 
     def handler(self, path: str, scope: int, line: int, name: str, edges: Iterable[EdgeRow]) -> tuple[str, str] | None:
-        """Return (id, qualified name) of the handler function that a line names.
+        """Return (id, qualified name) of the handler that a line of code names.
 
         In `router.POST("/message", messages.create)`, the handler is `messages.create`. Several functions may have the handler's name. The
         edge with the highest confidence decides between them. The result is None if no edge leads to such a function, or if the best edges

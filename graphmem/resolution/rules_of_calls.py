@@ -210,7 +210,7 @@ class CallRules:
         return EMPTY
 
     def used_as(self, inference: Inference, symbol: Symbol, index: int) -> Type:
-        """Infer the type of an unannotated parameter from the attributes in use.
+        """Infer the type of an unannotated parameter from its used attributes.
 
         If a function reads `x.read` and `x.close`, the type of the parameter `x` is a class that has both attributes.
         """

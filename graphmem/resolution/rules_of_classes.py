@@ -257,8 +257,8 @@ class ClassRules:
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
         """Return the class of the receiver `self` or `this`.
 
-        `base` is the expression, and `scope` must be inside a method of the class. The class is returned as its position among the file's
-        definitions. The result is -1 if `base` is not the receiver.
+        `base` is the expression to check, and `scope` must be inside a method of the class. The class is returned as its position among the
+        file's definitions. The result is -1 if `base` is not the receiver.
         """
         term = entry.terms[base]
         if term[0] != SELF and not (self.first_parameter_is_receiver and term[0] == NAME):

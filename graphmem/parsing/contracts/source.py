@@ -155,7 +155,7 @@ class Source:
         return list(dict.fromkeys(self.expression(at) for at in found[-4:])) or [text]
 
     def look_up(self, name: str) -> str | None:
-        """Return the string expression that a file assigns to `name`, or None.
+        """Return the string expression that the file assigns to `name`, or None.
 
         For the name `f()`, the result is the expression that the function `f` returns. The result is None if the file has no such
         expression, or several that differ.

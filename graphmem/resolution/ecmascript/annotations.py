@@ -246,7 +246,7 @@ class EcmascriptTypes(EcmascriptNames):
     def _origin(self, inference: Inference, place: Place) -> Place | None:
         """Return the binding that defines a type alias; None if there is none.
 
-        `place` is where a name is bound. If it is an import, the alias is searched in the imported file.
+        `place` is where a name is bound. If the name is imported, the alias is searched for in the imported file.
         """
         if place.slot.kind == "binding":
             return place if is_alias(place.entry, place.scope, place.slot.index) else None

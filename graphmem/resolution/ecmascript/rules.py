@@ -178,9 +178,9 @@ class EcmascriptRules(EcmascriptTypes):
         return value
 
     def given_bases(self, inference: Inference, entry: FileEntry, symbol: Symbol) -> Type:
-        """Return the bases that code gives a constructor function.
+        """Return the bases that statements give to a constructor function.
 
-        Examples of the code are `util.inherits(A, B)` and `Object.create(Base.prototype)`.
+        Examples of such statements are `util.inherits(A, B)` and `A.prototype = Object.create(B.prototype)`.
         """
         if symbol.kind != "function":
             return EMPTY

@@ -42,7 +42,7 @@ _CONTEXT: Final = "<context>"
 def type_arguments(inference: Inference, call: Call) -> list[Type]:
     """Return the types in the angle brackets of a call: `A` for `f<A>()`.
 
-    For a type such as `any`, which says nothing, the item is empty.
+    Each item of the result is a type. It is empty for a type such as `any`, which gives no information.
     """
     for name, term in call.keywords:
         if name == TYPE_ARGUMENTS:

@@ -71,7 +71,8 @@ class PythonTypes(PythonModules):
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the type that an annotation declares, such as `list[User]`.
 
-        `term` is the index of the annotation in the file's list of expressions. Classes, aliases and the forms of `typing` are known.
+        `term` is the index of the annotation in the file's list of expressions. The annotation may contain classes, aliases and types of
+        `typing`.
         """
         found = entry.terms[term]
         if found[0] in (NAME, ATTR):

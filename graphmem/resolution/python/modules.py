@@ -132,7 +132,7 @@ class PythonModules(Rules):
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
         """Return the submodule `name` of a package.
 
-        `module` is the package: the file `__init__.py` or a folder without that file. The submodule is searched in the folder of the
+        `module` is the package: the file `__init__.py` or a folder without that file. The submodule is searched for in the folder of the
         package, and by its dotted name.
         """
         if module[0] == MODULE:

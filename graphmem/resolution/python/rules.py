@@ -254,7 +254,7 @@ class PythonRules(PythonTypes):
         return inference.awaited(inference.expanded(value))
 
     def used_as(self, inference: Inference, symbol: Symbol, index: int) -> Type:
-        """Infer the type of an unannotated parameter from the attributes in use.
+        """Infer the type of an unannotated parameter from its used attributes.
 
         If a function uses `x.read()` and `x.close()`, `x` is an object of the classes that have both methods. See `shapes.used_as`.
         """
@@ -409,7 +409,7 @@ class PythonRules(PythonTypes):
         return isinstance(found, type) and getattr(found, name, None) not in (None, getattr(object, name, None))
 
     def library_has(self, base: Ext, name: str) -> bool:
-        """Return whether a class in `collections.abc` has a method like `keys`.
+        """Return whether a class in `collections.abc` has a given method.
 
         `base` is the library class. The result is False for a class that is not in `collections.abc`.
         """

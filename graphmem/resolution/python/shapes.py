@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def used_as(inference: Inference, symbol: Symbol, index: int) -> Type:
-    """Infer the type of an unannotated parameter from the attributes in use.
+    """Infer the type of an unannotated parameter from its used attributes.
 
     If a function uses `x.read()` and `x.close()`, `x` is an object of the classes that have both methods. A single attribute identifies a
     class only if it is a method or a property. A test class is considered only in its own file. The result is empty in these cases:
