@@ -63,6 +63,9 @@ if TYPE_CHECKING:
 Caller = tuple[CallSite, bool, frozenset[Atom | None]]
 """A call that runs a function, whether the functions it passes count, and the receivers of the call."""
 
+MAX_OVERRIDING: Final = 16
+"""Most methods that override an abstract method, so that a call of it has their results."""
+
 MAX_FUNCTIONS_OF_TESTS: Final = 40
 """Most callers of a function for which the functions that tests pass to it count."""
 
@@ -305,7 +308,8 @@ class Functions:
             if atom[2] is None and "property" in self.project.definition(atom[1]).modifiers:
                 return EMPTY  # a property of a class cannot be called
             excluded = self._excluded(atom, call)
-            return self.substituted(self._returned_unless(atom[1], excluded) if excluded else self.returned(atom[1]), atom, call)
+            found = self.substituted(self._returned_unless(atom[1], excluded) if excluded else self.returned(atom[1]), atom, call)
+            return found or self._of_overrides(atom, call)
         if atom[0] == CLASS:
             _, symbol, or_below = atom
             rules = rules_of(call.entry)
@@ -334,6 +338,25 @@ class Functions:
         if atom[0] == PARTIAL:
             return self.called_blindly(self.inference.expanded(atom[1]), call)
         return EMPTY
+
+    def _of_overrides(self, function: Func, call: Call) -> Type:
+        """Return the result type of a call of an abstract method.
+
+        The type is that of the methods in subclasses of the receiver's class. It is empty for other methods, for an abstract method with a
+        declared result, and for more than `MAX_OVERRIDING` methods.
+        """
+        _, symbol, receiver = function
+        if receiver is None or receiver[0] != INST or receiver[2] or symbol.kind != "method":
+            return EMPTY
+        definition = self.project.definition(symbol)
+        if "abstract" not in definition.modifiers or definition.returns >= 0:
+            return EMPTY
+        in_tests = self.project.files[receiver[1].path].in_tests
+        methods: list[Func] = []
+        for child in self.inference.below(receiver[1]):
+            if child.index >= 0 and self.project.files[child.path].in_tests == in_tests:
+                methods += ((FUNC, one, (INST, child, False)) for one in self.inference.functions(child, symbol.name))
+        return join_all(self.call_atom(one, call) for one in methods) if len(methods) <= MAX_OVERRIDING else EMPTY
 
     def substituted(self, value: Type, function: Func, call: Call) -> Type:
         """Return a result type with parameters replaced by a call's arguments.
