@@ -72,6 +72,7 @@ class Evaluation:
         self._named = names.value
         self.module_places = names.module_places
         self.module_member = names.module_member
+        self.asked_for_missing = names.asked_for_missing
         self.taken = names.taken
         self.slot = names.slot
         self.defined = names.defined
@@ -316,7 +317,7 @@ class Evaluation:
                 _, base, name = term
                 return self._narrow(self.attribute(self.expanded(self.term(entry, scope, base, line)), name), narrowed)
         _, base, name = term
-        value = self.expanded(self.term(entry, scope, base, line))
+        value = self.expanded(self.term(entry, scope, base, line)) or self.private_receiver(entry, scope, name)
         found = self.attribute(value, name)
         if found is TOP or is_own(found):
             return found
@@ -327,6 +328,14 @@ class Evaluation:
             return extended
         known = rules_of(entry).member_of_library
         return join_all(known(atom) or one(atom) for atom in found) if found else found
+
+    def private_receiver(self, entry: FileEntry, scope: int, name: str) -> Type:
+        """Return the class of an object of which code uses a private attribute.
+
+        In a class `A` of Python, `x.__name` can only be an attribute of an `A`. The result is empty for other names.
+        """
+        owner = rules_of(entry).private_owner(entry, scope, name)
+        return one((INST, entry.symbols[owner], False)) if owner >= 0 else EMPTY
 
     def beside_variable(self, entry: FileEntry, scope: int, base: int, line: int) -> Type:
         """Return the type that a local variable's name has outside the function.

@@ -13,7 +13,7 @@ from graphmem.resolution.call import Call
 from graphmem.resolution.file_entry import FileEntry, Place
 from graphmem.resolution.project import Project
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import Atom, Base, Func, Instance, Receiver, Type
+from graphmem.resolution.types import Atom, Base, Func, Instance, Module, Receiver, Type
 
 
 class AsksNames(Protocol):
@@ -24,6 +24,10 @@ class AsksNames(Protocol):
 
         The result is None if nothing binds the name.
         """
+        ...
+
+    def private_receiver(self, entry: FileEntry, scope: int, name: str) -> Type:
+        """Return the class of an object of which code uses a private attribute."""
         ...
 
     def beside_variable(self, entry: FileEntry, scope: int, base: int, line: int) -> Type:
@@ -54,6 +58,10 @@ class AsksNames(Protocol):
 
         The annotation is given by its position in the file's list of expressions.
         """
+        ...
+
+    def asked_for_missing(self, module: Module, name: str) -> list[Symbol]:
+        """Return the function that a module runs because it lacks a name."""
         ...
 
     def module_places(self, path: str, name: str) -> list[Place] | None:

@@ -20,6 +20,7 @@ from graphmem.resolution.types import (
     NAMESPACE,
     PARAM,
     Atom,
+    Module,
     Type,
     behind,
     closed,
@@ -310,6 +311,24 @@ class Names:
             return rules_of(target).submodule(self.inference, module, name) if target is not None else EMPTY
         rules = self.project.rules_of(module[2]) if module[0] == NAMESPACE else None
         return as_rules(rules).submodule(self.inference, module, name) if rules is not None else EMPTY
+
+    def asked_for_missing(self, module: Module, name: str) -> list[Symbol]:
+        """Return the function that a module runs because it lacks a name.
+
+        In Python this is `__getattr__` of the module. The result is empty if the module has the name, or no such function.
+        """
+        target = self.project.file(module[1])
+        hook = rules_of(target).fallback_method if target is not None else ""
+        if target is None or not hook or name.startswith("__"):
+            return []
+        functions = [
+            place.slot.index
+            for place in self.module_places(module[1], hook) or ()
+            if place.entry is target and place.slot.kind == "definition"
+        ]
+        if not functions or self.module_places(module[1], name) or self.module_member(module, name):
+            return []
+        return [target.symbols[index] for index in functions if target.symbols[index].kind in FUNCTION_KINDS]
 
     def binding(self, entry: FileEntry, position: int) -> Type:
         """Return the type that an assignment, `for` or `with` gives its variable."""

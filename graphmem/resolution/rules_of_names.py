@@ -46,6 +46,14 @@ class NameRules:
     An example is `from . import x` in a package.
     """
 
+    def private_owner(self, entry: FileEntry, scope: int, name: str) -> int:
+        """Return the class whose objects alone have a private attribute.
+
+        `name` is the attribute, which code in `scope` uses of an object of unknown type. The result is -1 if the name does not tell the
+        class.
+        """
+        return -1
+
     script_endings: tuple[str, ...] = ()
     """Endings of files whose names no other file sees, such as `build.sc`."""
 

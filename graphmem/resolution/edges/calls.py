@@ -103,6 +103,10 @@ class CallSites:
                 self.steady[key] = found
         return found
 
+    def receiver_of(self, reference: Reference, receiver: int, name: str) -> Type:
+        """Infer the type of `x` in `x.name`; a private name tells its class."""
+        return self.value(reference, receiver) or self.inference.private_receiver(self.entry, reference.scope, name)
+
     def call(self, reference: Reference) -> None:
         """Add the edges of a call `callee(…)` or `new callee(…)`."""
         self.evidence.call_sites += 1
@@ -279,7 +283,7 @@ class CallSites:
 
     def called_attribute(self, reference: Reference, receiver: int, name: str) -> list[Target]:
         """Return the definitions (targets) that `receiver.name()` can run."""
-        base = self.without_unfit_classes(reference, self.value(reference, receiver), name)
+        base = self.without_unfit_classes(reference, self.receiver_of(reference, receiver, name), name)
         self.read_called(reference, base, name)
         elsewhere = self.handing.run_by(reference, receiver, name)
         how = self.receiver_rule(reference, receiver)
@@ -595,7 +599,7 @@ class CallSites:
                 owner = self.inference.owner(atom[1], name)
                 if isinstance(owner, Symbol):
                     self.special(reference, atom, name, likely)
-                    self.step(reference, atom, name)
+                    self.step(reference, atom, name, likely)
                     break
                 if owner is not None and rules_of(self.entry).answers_itself(owner, name):
                     break
@@ -637,7 +641,7 @@ class CallSites:
                 found = join(found, self.inference.expanded(join_all(one[1]) if one[0] == TUP else EMPTY))
         return found
 
-    def step(self, reference: Reference, receiver: Instance, name: str) -> None:
+    def step(self, reference: Reference, receiver: Instance, name: str, confidence: float) -> None:
         """Add the call that fetches the next element from an iterator.
 
         `name` is the method of `receiver` that creates the iterator. For `__iter__` in Python, the added call is that of `__next__`. If
@@ -648,6 +652,8 @@ class CallSites:
             for iterator in ordered(self.inference.method_result(receiver, name)):
                 if iterator[0] == INST:
                     self.special(reference, iterator, following)
+                elif iterator[0] == PENDING and iterator[1].name != name:
+                    self.add_calls(reference, [Target(iterator[1], None, "implicit", confidence)])
 
     def special(self, reference: Reference, receiver: Receiver, name: str, confidence: float = 0.0) -> None:
         """Add the implicit call of an object's special method, such as `__len__`.

@@ -81,12 +81,16 @@ class ReadSites(VariableSites):
         """
         _, base, name = term
         self.receive(reference, base)
-        value = self.value(reference, base)
+        value = self.receiver_of(reference, base, name)
+        if not value:
+            self.add_reads(reference, self.targets.of_property(name, self.caller(reference)))
         for atom in ordered(value):
             if atom[0] in (MODULE, NAMESPACE, EXT):
                 self.refer(reference, self.inference.attribute_of(atom, name), "import")
                 if atom[0] == MODULE:
                     self.read_module_variable(reference, atom[1], name, frozenset())
+                    missing = self.inference.asked_for_missing(atom, name)
+                    self.add_calls(reference, [Target(function, None, "implicit") for function in missing])
                 elif atom[0] == NAMESPACE:
                     for module in rules_of(self.entry).package_files(self.inference, atom, name):
                         self.read_module_variable(reference, module[1], name, frozenset())
@@ -138,7 +142,7 @@ class ReadSites(VariableSites):
             self.run_on_key(reference, term[2], rules_of(self.entry).key_methods, term[1])
         elif term[0] == ATTR:
             self.receive(reference, term[1])
-            for atom in ordered(self.value(reference, term[1])):
+            for atom in ordered(self.receiver_of(reference, term[1], term[2])):
                 if atom[0] == INST or atom[0] == SUPEROBJ:
                     self.use_member(reference, atom, term[2])
                 elif atom[0] == CLASS:

@@ -479,6 +479,29 @@ class Targets:
         confidence = ONE_FAMILY if bound and self._is_one_family(found) else round(0.5 / len(found), 3)
         return [Target(symbol, None, "ambiguous_name", confidence) for symbol in found]
 
+    def of_property(self, name: str, caller: Symbol) -> list[Target]:
+        """Return the properties that `x.name` may read if `x` has an unknown type.
+
+        All classes that have an attribute of this name must have it as a property. The result is empty for more than `AMBIGUOUS_LIMIT`
+        classes, and for names that library objects have, too.
+        """
+        if name.startswith("__") or rules_of(self.entry).is_common_name(name) or self.entry.in_tests:
+            return []
+        owners = [symbol for symbol in self.project.having(name) if not _is_apart(self.project.files[symbol.path])]
+        found: list[Symbol] = []
+        for owner in owners[: AMBIGUOUS_LIMIT + 1]:
+            own = [one for one in self.inference.functions(owner, name) if self._is_property(one)]
+            if not own or len(owners) > AMBIGUOUS_LIMIT:
+                return []
+            found += own
+        found = [one for one in found if not self._is_unused(one)]
+        if len(found) == 1 and found[0] is caller:  # it usually asks a wrapped object, which is of another class
+            return []
+        if len(found) <= 1:
+            return [Target(one, None, "unique_name") for one in found]
+        confidence = ONE_FAMILY if self._is_one_family(found) else round(0.5 / len(found), 3)
+        return [Target(one, None, "ambiguous_name", confidence) for one in found]
+
     def _fitting(self, name: str, bound: bool, positional: int, keywords: Sequence[str], keeps_all: bool) -> Sequence[Symbol]:
         """Return those definitions of a name that accept a call's arguments.
 

@@ -160,6 +160,13 @@ class PythonRules(PythonTypes):
         method = entry.enclosing(scope, ("method",))
         return entry.definitions[method].parent if (method, term[1]) in made else -1
 
+    def private_owner(self, entry: FileEntry, scope: int, name: str) -> int:
+        """Return the class around a use of an attribute `__name`.
+
+        Python puts the name of this class in front of the attribute's name. The result is -1 for other names.
+        """
+        return entry.enclosing(scope, CLASS_KINDS) if name.startswith("__") and not name.endswith("__") else -1
+
     def missing_member(self, receiver: Receiver, name: str) -> Type:
         """Return `object.__new__` for `super().__new__` in a class without bases."""
         return one((EXT, BUILTINS, "object.__new__", None)) if name == "__new__" and receiver[0] == CLASS else EMPTY
