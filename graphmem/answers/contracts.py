@@ -1,4 +1,4 @@
-"""Answers about contracts between programs."""
+"""Answers about contracts: network interfaces between programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graphmem.answers.plain import answer
 
 @answer
 class ContractPlace:
-    """A place in the code that offers, declares or uses a contract."""
+    """Code that offers, declares or uses a contract, such as an HTTP route."""
 
     project: Annotated[str, Doc("name of the other project that contains the place; empty for this project")]
     path: str
@@ -32,7 +32,7 @@ class Contract:
 
 @answer
 class OutsideUse:
-    """A contract between code of this project and code of another project."""
+    """A contract, such as a route, between this project and another one."""
 
     kind: Annotated[str, Doc("http, grpc or topic")]
     name: Annotated[str, Doc("name of the contract, as in `Contract`")]
@@ -52,7 +52,7 @@ class OutsideUse:
 
 @answer
 class ContractsAnswer:
-    """Contracts between programs, the most used first."""
+    """Contracts between programs, such as routes; the most used come first."""
 
     contracts: Annotated[list[Contract], Size(20)]
     count: Annotated[int, Doc("total number of contracts; `contracts` may list fewer")]

@@ -107,7 +107,7 @@ class CentralSymbol:
 
 @answer
 class CentralPage:
-    """Symbols on which most other code depends, most central first."""
+    """The symbols on which the most other code depends, most central first."""
 
     symbols: list[CentralSymbol]
     state: IndexState

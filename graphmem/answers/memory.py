@@ -173,7 +173,7 @@ def age(since: str, now: datetime) -> str:
 def about_once(info: MemoryInfo) -> list[MemoryAnchor]:
     """The links of a memory to code, at most one for each name.
 
-    Overloads share a name. Of their links, only the one whose state of the code says most is kept.
+    Overloads share a name. Of their links, one whose code was changed or deleted is kept in preference to one whose code is unchanged.
     """
     found: dict[str, MemoryAnchor] = {}
     for one in info.about:

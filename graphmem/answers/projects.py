@@ -68,7 +68,7 @@ class ProjectsSearch:
 
 @answer
 class ReachedProject:
-    """Code of another project that uses a contract of affected code."""
+    """Code of another project that uses an affected contract, such as a route."""
 
     project: str
     through: Annotated[str, Doc("kind and name of the network interface (contract), such as `http GET /carts`")]

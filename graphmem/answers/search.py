@@ -103,7 +103,7 @@ class HitGroup:
 
 @answer
 class FacetCount:
-    """The number of hits in one part of the project."""
+    """The number of hits of one kind of content, such as code, tests or docs."""
 
     facet: SearchFacet
     hits: int

@@ -97,7 +97,7 @@ class Sentence:
 
 @answer
 class Reason:
-    """A passage that gives a reason, or that is near to the question."""
+    """A passage that gives a reason, or else one similar to the question."""
 
     kind: ReasonKind
     text: Annotated[str, Doc("the passage, at most 400 characters; for a commit the message without its subject")]

@@ -98,7 +98,7 @@ class VerifyAnswer:
 
 @answer
 class Part:
-    """An ability of an open index, such as semantic search."""
+    """A feature of an open index, such as semantic search, and its state."""
 
     name: str
     ready: bool
@@ -150,7 +150,7 @@ class MemoryCost:
 
 @answer
 class Health:
-    """The health of an open index, and its missing abilities."""
+    """The health of an open index, with features that do not work."""
 
     status: Annotated[str, Doc("status of the index: ok, degraded or starting")]
     ready: Annotated[bool, Doc("true when queries about stored data can be answered")]

@@ -69,7 +69,7 @@ class IndexRun:
 
 
 class Query:
-    """Questions.
+    """Queries, which change no data.
 
     Fields that can fail are nullable, so that an error in one field does not discard the answers of the others.
     """

@@ -50,7 +50,8 @@ def fitted(head: Iterable[str], rows: Sequence[str], budget: int, more: str) -> 
 def shared(sections: Sequence[tuple[Sequence[str], float]], budget: int, more: str) -> str:
     """Join sections of lines, in order, to an answer within a token budget.
 
-    With too few tokens for shares, the remaining sections count as one. A section that is cut counts its omitted lines.
+    If too few tokens are left to be divided, all remaining sections are treated as a single one. If a section does not fit, its last line
+    states how many lines were omitted.
 
     Args:
         sections: the lines of each section, and the share of the tokens left that it gets at most. The last section gets all.

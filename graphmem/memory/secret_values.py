@@ -1,4 +1,4 @@
-"""Judge whether a value with a secret's shape is one."""
+"""Decide whether a value that looks like a secret really is a secret."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def clean(text: str, most: int = MESSAGE_CHARACTERS) -> str:
 
 
 class Paths:
-    """Convert file names as agents write them to paths of the project.
+    """Converts the file names that agents write to paths in the project.
 
     Args:
         roots: folders of the project and of its working copies, written with '/'.

@@ -191,10 +191,10 @@ def damage_of_trail(path: Path) -> str:
 
 
 def act_of(body: Mapping[str, Any]) -> tuple[Act, list[int]]:
-    """Decode a line of a session log: an agent's action, and event hashes.
+    """Return the action and the event hashes in a line of a session's log.
 
-    `body` is the JSON content of the line. An event is a report of the agent, such as a tool call. The hashes are those of the events from
-    which the action was read. If such an event is reported again, its hash shows that it was already counted.
+    An event is a report of the agent, such as a tool call. The hashes are those of the events from which the action was read. If such an
+    event is reported again, its hash shows that it was already counted. `body` is the JSON content of the line.
     """
     told: dict[str, Any] = {name: tuple(value) if name in _TUPLES else value for name, value in body.items() if name in _DEFAULTS}
     return Act(body["n"], body["s"], body["t"], body["k"], **told), list(body.get("m", ()))

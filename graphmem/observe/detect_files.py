@@ -89,8 +89,8 @@ class CoAccessed(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Pair each file that an act uses with the files used just before.
 
-        If a file was already among the files used just before, its pairs are not counted again. Its first edit still marks its pairs with
-        recently edited files as edited together.
+        If a file was already among the files used just before, its pairs are not counted again. The first edit of the file still marks the
+        pairs of this file and recently edited files as edited together.
         """
         if act.ok is False or len(act.paths) > BULK:
             return

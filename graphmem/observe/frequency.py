@@ -57,7 +57,7 @@ RATES: Final[Mapping[str, Rate]] = MappingProxyType(
 
 
 class Share(NamedTuple):
-    """Number of sessions with a pattern, and of those that could have it."""
+    """Number of sessions with a pattern, and of sessions that could have it."""
 
     found: int
     of: int

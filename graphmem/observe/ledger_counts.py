@@ -114,7 +114,7 @@ class LedgerCounts(LedgerFile):
         return found
 
     def measures(self) -> dict[str, dict[str, Any]]:
-        """Return the counts of each session that `observe.measures` made, by id.
+        """Return, for each session id, the counts that `observe.measures` made.
 
         The oldest session comes first. Each session gets two more fields. `again` is the number of the session's abandoned approaches (dead
         ends) that an earlier session had abandoned too. `at` is the end of the session, in seconds since 1970.

@@ -312,8 +312,8 @@ class _Promotion:
     def _with_model(self, kept: list[int], cases: Sequence[_Case]) -> tuple[list[int], list[extraction.Fact]]:
         """Let the model improve the wordings and extract facts, in one call.
 
-        Return (`kept`, facts), where `kept` has the indices of accepted cases, unchanged. Without a model, or if its answer is unusable,
-        the texts of the templates remain.
+        Return (`kept`, facts). The argument `kept`, the indices of the accepted cases, is returned unchanged. Without a model, or if its
+        answer is unusable, the texts of the templates remain.
         """
         self.rewritten: dict[int, str] = {}
         if self.means.model is None:

@@ -186,7 +186,7 @@ class CodeOperations:
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def sites(self, ids: Sequence[str], relation: Relation, limit: int = 1000) -> dict[str, list[Site]]:
-        """The first `limit` edges of a relation, for each id."""
+        """The first `limit` edges of one relation, such as callers, by symbol."""
 
     @operation(needs="read", shows=Sight.SEEN, client="none")
     def known_about(self, ids: Sequence[str], limit: int = 5) -> dict[str, NearbyMemories]:
@@ -194,7 +194,10 @@ class CodeOperations:
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def details(self, ids: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-        """`doc`, `modifiers`, `complexity` and `parent` (an id or "") by id."""
+        """Details of symbols by id: docstring, modifiers, complexity and parent.
+
+        `parent` is the id of the enclosing symbol, or "".
+        """
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def source(self, id: str) -> str:  # noqa: A002 - the word of the domain
@@ -302,8 +305,8 @@ class CodeOperations:
     def atlas(self, edges: int = 6000, roles: Sequence[FileRole] | None = None) -> Picture:
         """The map of the project, with positions.
 
-        The columns are `modules`, their `files`, `moduleEdges` and the heaviest `fileEdges`.
-        `bands` are the layers from the top, `blocks` rectangles around cycles, and `roles` counts the files of each role.
+        The columns are `modules`, their `files`, `moduleEdges` and the heaviest `fileEdges`. `bands` are the layers from the top, and
+        `blocks` are rectangles around cycles. `roles` counts the files of each role, such as tests or generated code.
 
         Args:
             edges: the maximum number of edges between files, heaviest first.
@@ -414,5 +417,5 @@ class CodeOperations:
     def subscribe_progress(self) -> AbstractContextManager[Iterator[IndexProgress]]:
         """Subscribe to the progress of index runs.
 
-        Leaving the context ends the iteration in any thread.
+        At the end of the `with` block the iteration stops, in whichever thread it runs.
         """

@@ -65,7 +65,7 @@ class ContextOperations:
     def subscribe_context(self) -> AbstractContextManager[Iterator[ContextReady]]:
         """Subscribe to contexts that become ready.
 
-        Leaving the context ends the iteration in any thread.
+        At the end of the `with` block the iteration stops, in whichever thread it runs.
         """
 
     @operation("query", needs="read", shows=Sight.WHOLE, command="plan", searches=True)

@@ -29,7 +29,7 @@ R = TypeVar("R")
 
 
 class Sight(StrEnum):
-    """A way in which an operation hides memories from some callers."""
+    """The rule by which an operation hides memories from some callers."""
 
     PLAIN = "plain"
     """The answer contains no memories."""

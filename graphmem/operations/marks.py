@@ -43,9 +43,9 @@ class Argument(NamedTuple):
 
 
 class Spelled(NamedTuple):
-    """Mark of a parameter whose form in a command differs from the rule.
+    """Mark of a parameter whose command option is not the derived one.
 
-    `graphmem.cli.derived` derives commands from operations, and has the rule.
+    `graphmem.cli.derived` derives options from the parameters of operations. This mark replaces parts of a derived option.
 
     Args:
         flags: flags of the option.

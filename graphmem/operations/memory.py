@@ -314,7 +314,7 @@ class MemoryOperations:
     def subscribe_memories(self) -> AbstractContextManager[Iterator[MemoryChange]]:
         """Subscribe to changes of memories.
 
-        Leaving the context ends the iteration in any thread.
+        At the end of the `with` block the iteration stops, in whichever thread it runs.
         """
 
     # ---- import and export

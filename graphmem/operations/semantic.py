@@ -40,7 +40,7 @@ class SemanticOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)
     def module(self, ref: Annotated[str, Ref()]) -> ModuleDetail:
-        """A module with its files and their links.
+        """A module with its files and dependencies.
 
         `ref` is the name or id of the module, or the path of a file in the module.
         """
@@ -243,7 +243,7 @@ class SemanticOperations:
     def heat_history(self, steps: int = 24) -> Picture:
         """Hot spots over time.
 
-        The columns are `at` (the times), `commits` until then, `paths`, and `scores`, a list for each time.
+        The columns are `at` (the times), `commits` (the number of commits up to each time), `paths`, and `scores` (a list for each time).
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)

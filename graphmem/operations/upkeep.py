@@ -21,7 +21,7 @@ class UpkeepOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def health(self) -> Health:
-        """Whether the index can answer queries, and which abilities are missing."""
+        """Whether the index can answer queries, and which features do not work."""
 
     @operation("query", needs="admin", shows=Sight.PLAIN, slow=True, client="own")
     def doctor(self) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def trust(
         typer.Argument(**options.one_of(TrustLevel), help="The new trust level; auto derives it from the corrections of past sessions."),
     ] = None,
 ) -> None:
-    """Show or set how sure a memory must be to reach agents.
+    """Show or set how certain a memory must be to be shown to agents.
 
     An agent sees a less certain memory only when it searches for memories.
     """

@@ -29,7 +29,7 @@ EXTRAS: Final = {"lsp": "pygls", "organisation": "psycopg", "models": "sentence_
 
 
 class Tried(NamedTuple):
-    """Result of testing one ability of the installation, for example `memory`."""
+    """Result of testing one feature of the installation, for example `memory`."""
 
     part: str
     ok: bool
@@ -61,7 +61,7 @@ def self_check(here: CommandContext) -> None:
 
 
 def _tried(here: CommandContext) -> Iterator[Tried]:
-    """Test each ability of the installation and yield its result.
+    """Test each feature of the installation and yield its result.
 
     If indexing fails, the other tests are left out.
     """

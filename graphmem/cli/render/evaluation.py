@@ -8,7 +8,7 @@ from graphmem.cli.render import common
 
 
 def evaluation(output: Output, found: SearchEvaluation) -> None:
-    """Print the measured quality of each way to search, weights and advice.
+    """Print the quality of each search method, the weights, and advice.
 
     Of the weights of the ranking, only those are printed that were changed or should be.
     """

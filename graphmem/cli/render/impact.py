@@ -146,7 +146,10 @@ def _body(output: Output, report: ImpactReport, top: int) -> None:
 
 
 def _of_verdict(output: Output, report: ImpactReport, verdict: str, hits: list[ImpactHit], top: int) -> None:
-    """Print the hits of one verdict, all at the same or following depths."""
+    """Print the symbols that have one verdict, such as "will break".
+
+    The heading gives the verdict, or for a report on dependencies the range of depths.
+    """
     depths = sorted({hit.depth for hit in hits})
     span = f"depth {depths[0]}" if len(depths) == 1 else f"depth {depths[0]} to {depths[-1]}"
     _group(output, verdict.capitalize() if report.direction == "dependents" else span.capitalize(), span, hits, top)
