@@ -15,7 +15,7 @@ class ContractPlace:
     project: Annotated[str, Doc("name of the other project that contains the place; empty for this project")]
     path: str
     line: int
-    name: Annotated[str, Doc("qualified name of the definition at the place; empty in a schema file")]
+    name: Annotated[str, Doc("qualified name of the definition that offers, declares or uses the contract; empty in a schema file")]
     confidence: Annotated[float, Doc("confidence of the link to the contract, 0 to 1; 1 for a place that offers the contract")]
 
 

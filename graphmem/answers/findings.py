@@ -159,8 +159,8 @@ class DuplicateGroup:
         str, Doc("how alike the copies are: exact (the same tokens), renamed (only names or values differ) or near (some lines differ)")
     ]
     similarity: Annotated[float, Doc("lowest similarity of a copy to the first copy of the code, 0 to 1; 1 if all are identical")]
-    lines: Annotated[int, Doc("number of lines that could be removed")]
-    places: Annotated[list[Duplicate], Doc("places of the copies, by path and line"), Size(4)]
+    lines: Annotated[int, Doc("number of lines that would be saved if only one copy were kept")]
+    places: Annotated[list[Duplicate], Doc("the copies, by path and line"), Size(4)]
 
 
 @answer
@@ -169,5 +169,5 @@ class DuplicatePage:
 
     groups: list[DuplicateGroup]
     total: int
-    lines: Annotated[int, Doc("number of lines that could be removed in all groups")]
+    lines: Annotated[int, Doc("number of lines that would be saved in all groups if one copy of each were kept")]
     state: IndexState

@@ -47,7 +47,7 @@ class CoAccessHit:
         list[str], Doc("kinds of code edges between this file and the requested files; empty when only the history connects them")
     ]
     depth: Annotated[int, Doc("1 when the file changed with a requested file; 2 when the file changed only with files of depth 1")]
-    via: Annotated[str, Doc("for depth 2, the file of depth 1 that connects this file most strongly")]
+    via: Annotated[str, Doc("for depth 2, the file of depth 1 through which this file is most strongly connected")]
     parts: Annotated[dict[str, float], Doc("The terms that add up to the score, by name"), Size(4)]
 
 

@@ -56,8 +56,8 @@ class Cause:
     kind: Annotated[
         str,
         Doc(
-            "reason in one word: not_run, unjudged_tests, low_confidence, unresolved_calls, failed_files, stale, "
-            "depth, budget, history, projects or named_in_text"
+            "why the answer may be incomplete, in one word: not_run, unjudged_tests, low_confidence, unresolved_calls, "
+            "failed_files, stale, depth, budget, history, projects or named_in_text"
         ),
     ]
     message: str
@@ -79,7 +79,7 @@ class Possible:
 class RiskFactor:
     """A factor of a risk score, with its points."""
 
-    name: Annotated[str, Doc("name of the factor: dependents, entry points, directories, untested or public")]
+    name: Annotated[str, Doc("name of the factor of the risk score: dependents, entry points, directories, untested or public")]
     points: float
     most: Annotated[float, Doc("the maximum number of points of this factor")]
     counted: Annotated[str, Doc("what the factor counted to compute its points, as text, such as `12` or `weight 3.5`")]

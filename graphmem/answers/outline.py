@@ -15,7 +15,7 @@ class OutlineEntry:
 
     symbol: SymbolInfo
     callers: Annotated[int, Doc("number of symbols other than tests that call the symbol")]
-    tests: Annotated[int, Doc("number of tests that have an edge to the symbol")]
+    tests: Annotated[int, Doc("number of tests that use the symbol directly")]
     memories: Annotated[int, Doc("number of current memories about the symbol")]
     traps: Annotated[int, Doc("number of memories about the symbol that are warnings: gotchas, error patterns and dead ends")]
     suspect: Annotated[

@@ -133,7 +133,9 @@ class SearchAnswer:
     notes: Annotated[list[str], Doc("sentences about changes that search made to the query, such as omitted or replaced words")] = field(
         default_factory=list
     )
-    packed: Annotated[PackedText | None, Doc("the hits as one text for a token budget; null if no budget was given")] = None
+    packed: Annotated[PackedText | None, Doc("the hits packed into one text that fits the token budget; null if no budget was given")] = (
+        None
+    )
     groups: Annotated[list[HitGroup], Doc("the hits grouped by file; files in the order of their best hits"), Size(6)] = field(
         default_factory=list
     )

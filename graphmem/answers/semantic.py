@@ -31,7 +31,7 @@ class DependencyChange:
 
     src: Annotated[str, Doc("name of the dependent module in the newer revision, or in the older one if the module was removed")]
     dst: str
-    change: Annotated[str, Doc("change of the dependency: added, removed, heavier or lighter")]
+    change: Annotated[str, Doc("change of the dependency: added, removed, heavier (more edges) or lighter (fewer edges)")]
     before: Annotated[int, Doc("number of edges in the older revision")]
     after: int
     sites: Annotated[list[PathStep], Doc("the first few edges of an added dependency"), Size(3)]
@@ -80,7 +80,7 @@ class ParagraphState:
     """
 
     model: Annotated[str, Doc("name and host of the language model; empty when none is configured")]
-    total: Annotated[int, Doc("number of paragraphs to write: one for each module and each main flow")]
+    total: Annotated[int, Doc("number of paragraphs to write: one for each module and each main call flow")]
     written: int
     refused: Annotated[int, Doc("number of paragraphs that were discarded, because no sentence was usable")]
     running: Annotated[bool, Doc("true while the model is writing")]

@@ -194,7 +194,13 @@ class FindingVerdict:
     short_id: str
     sessions: Annotated[int, Doc("number of independent sessions that show the pattern")]
     min_sessions: Annotated[int, Doc("number of sessions that must show the pattern before it becomes a memory")]
-    score: Annotated[float, Doc("importance of the pattern, 0 to 1, from its value, its sessions and trust; 0 when not computed")]
+    score: Annotated[
+        float,
+        Doc(
+            "importance of the pattern, 0 to 1, from the usefulness of its kind, the number of sessions with it and the "
+            "trust in its source; 0 when not computed"
+        ),
+    ]
     points: Annotated[list[str], Doc("reasons for the score of the pattern")]
     contaminated: Annotated[bool, Doc("true when the pattern contains text from untrusted sources")]
     files: list[str]
@@ -262,7 +268,7 @@ class PhaseWeight:
     ]
     used: Annotated[int, Doc("number of shown memories of the type that were used in the session that showed them")]
     built_in: float
-    weight: Annotated[float, Doc("the weight that the ranking uses")]
+    weight: Annotated[float, Doc("weight of the memory type that the ranking uses now")]
     proposed: Annotated[float | None, Doc("the proposed weight; null while there is too little data")]
 
 

@@ -75,7 +75,9 @@ class RememberExtras(TypedDict, total=False):
     derived_from: Annotated[Sequence[str] | None, Doc("ids of memories from which the memory is derived")]
     required_with: Annotated[Sequence[str] | None, Doc("ids of memories that must be shown together with the memory")]
     id: Annotated[str | None, Doc("id for the memory; default: a new UUIDv7")]
-    vector: Annotated[Sequence[float] | None, Doc("vector of the memory's text with its context; requires `embedding_model`")]
+    vector: Annotated[
+        Sequence[float] | None, Doc("embedding vector of the memory's text with its files, module and type; requires `embedding_model`")
+    ]
     embedding_model: Annotated[str | None, Doc("id of the model that made `vector`")]
 
 
