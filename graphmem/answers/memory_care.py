@@ -12,7 +12,7 @@ from graphmem.answers.vocabulary import Moment
 
 @answer
 class Pruned:
-    """A memory that pruning retires, and the rule for it."""
+    """A memory that pruning removes or hides from search, and the rule for it."""
 
     id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
     short_id: str

@@ -247,7 +247,7 @@ class AnchorFields:
     @resolved(Symbol | None)
     @staticmethod
     async def symbol(parent: strawberry.Parent[answers.MemoryAnchor], info: Info) -> answers.SymbolInfo | None:
-        """The linked code as a symbol; null for other code, or if it is gone."""
+        """The linked symbol; null if it is gone, or if a file is linked."""
         return await info.context.loaders.symbols.load(parent.id)
 
 

@@ -88,7 +88,7 @@ class HubApp:
         self.state.servers = self._servers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request for the server, or pass it to the project."""
+        """Answer a request about the whole server, or pass it to a project."""
         if scope["type"] == "lifespan":
             await self._live(scope, receive, send)
             return

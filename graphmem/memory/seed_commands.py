@@ -25,7 +25,7 @@ _MOST_COMMANDS: Final = 8
 
 
 def ci_commands(path: str, text: str) -> Iterator[Seed]:
-    """Yield a seed with the commands that a CI file runs."""
+    """Yield a seed (text for a first memory) with a CI file's commands."""
     every = dict.fromkeys(one for one in _commands(text) if _TELLING_COMMAND.search(one) and not _INSTALLS.search(one))
     shortest: dict[str, str] = {}
     for one in every:

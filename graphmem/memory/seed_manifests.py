@@ -19,7 +19,7 @@ _TOOLS: Final = "configures"  # a manifest that tells nothing else, such as one 
 
 
 def pyproject(path: str, text: str) -> Iterator[Seed]:
-    """Yield the seed of a `pyproject.toml`."""
+    """Yield the seed (text for a first memory) of a `pyproject.toml`."""
     found = tomllib.loads(text)
     project = _table(found, "project")
     tools = _table(found, "tool")
@@ -42,7 +42,7 @@ def pyproject(path: str, text: str) -> Iterator[Seed]:
 
 
 def package_json(path: str, text: str) -> Iterator[Seed]:
-    """Yield the seed of a `package.json`."""
+    """Yield the seed (text for a first memory) of a `package.json`."""
     found = json.loads(text)
     scripts = _table(found, "scripts")
     ranked = sorted(scripts, key=lambda name: (re.match(r"(?:test|build|lint|check|type|format|dev|start)", name) is None, ":" in name))
@@ -60,7 +60,7 @@ def package_json(path: str, text: str) -> Iterator[Seed]:
 
 
 def cargo_toml(path: str, text: str) -> Iterator[Seed]:
-    """Yield the seed of a `Cargo.toml`."""
+    """Yield the seed (text for a first memory) of a `Cargo.toml`."""
     found = tomllib.loads(text)
     package = _table(found, "package")
     edition = package.get("edition")
@@ -75,7 +75,7 @@ def cargo_toml(path: str, text: str) -> Iterator[Seed]:
 
 
 def composer_json(path: str, text: str) -> Iterator[Seed]:
-    """Yield the seed of a `composer.json`."""
+    """Yield the seed (text for a first memory) of a `composer.json`."""
     found = json.loads(text)
     yield from _manifest(
         path,
@@ -86,7 +86,7 @@ def composer_json(path: str, text: str) -> Iterator[Seed]:
 
 
 def go_mod(path: str, text: str) -> Iterator[Seed]:
-    """Yield the seed of a `go.mod`."""
+    """Yield the seed (text for a first memory) of a `go.mod`."""
     module, version = re.search(r"^module\s+(\S+)", text, re.MULTILINE), re.search(r"^go\s+(\S+)", text, re.MULTILINE)
     needs = re.findall(r"^(?:require\s+|\t|\s{2,})([\w.\-]+\.[\w.\-]+/\S+)\s+v\S+[ \t]*$", text, re.MULTILINE)
     if module is not None:
@@ -94,7 +94,7 @@ def go_mod(path: str, text: str) -> Iterator[Seed]:
 
 
 def maven_pom(path: str, text: str) -> Iterator[Seed]:
-    """Yield the seed of a `pom.xml`."""
+    """Yield the seed (text for a first memory) of a `pom.xml`."""
     own = re.sub(r"<(parent|dependencies|dependencyManagement|build|profiles|plugins)>.*?</\1>", "", text, flags=re.DOTALL)
     name = re.search(r"<artifactId>([^<]+)</artifactId>", own)
     needs = re.findall(r"<dependency>.*?<artifactId>([^<]+)</artifactId>", text, re.DOTALL)
@@ -105,24 +105,24 @@ def maven_pom(path: str, text: str) -> Iterator[Seed]:
 
 
 def gradle_build(path: str, text: str) -> Iterator[Seed]:
-    """Yield the seed of a Gradle build file."""
+    """Yield the seed (text for a first memory) of a Gradle build file."""
     plugins = re.findall(r"\bid\s*\(?\s*['\"]([\w.\-]+)['\"]", text)
     yield from _manifest(path, "Gradle build", ("plugins", plugins))
 
 
 def gemfile(path: str, text: str) -> Iterator[Seed]:
-    """Yield the seed of a `Gemfile`."""
+    """Yield the seed (text for a first memory) of a `Gemfile`."""
     yield from _manifest(path, "Ruby project", ("gems", re.findall(r"^\s*gem\s+['\"]([\w\-]+)['\"]", text, re.MULTILINE)))
 
 
 def makefile(path: str, text: str) -> Iterator[Seed]:
-    """Yield the seed of a Makefile or `justfile`."""
+    """Yield the seed (text for a first memory) of a Makefile or `justfile`."""
     targets = [one for one in re.findall(r"^([a-z][\w\-]*)(?:\s[^:=\n]*)?:(?![=:])", text, re.MULTILINE | re.IGNORECASE) if "." not in one]
     yield from _manifest(path, "Commands", ("targets", targets))
 
 
 def cmake_lists(path: str, text: str) -> Iterator[Seed]:
-    """Yield the seed of a `CMakeLists.txt`."""
+    """Yield the seed (text for a first memory) of a `CMakeLists.txt`."""
     name = re.search(r"^\s*project\s*\(\s*([\w\-]+)", text, re.MULTILINE | re.IGNORECASE)
     options = re.findall(r"^\s*option\s*\(\s*(\w+)", text, re.MULTILINE | re.IGNORECASE)
     if name is not None:

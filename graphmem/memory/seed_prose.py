@@ -55,7 +55,10 @@ _NUMBER: Final = lazy_pattern(r"^(?:ADR[- ]?)?\d+\s*[.:)\-–—]*\s*", re.IGNOR
 
 
 def readme(path: str, text: str) -> Iterator[Seed]:
-    """Yield seeds of a README: its first paragraph and its directives."""
+    """Yield texts for first memories (seeds) from a README.
+
+    They are its first paragraph and its directives, such as "Run the tests before each commit".
+    """
     said = _prose(path, text)
     about = next(
         (
@@ -117,7 +120,7 @@ def _from_rst(text: str) -> str:
 
 
 def instructions(path: str, text: str) -> Iterator[Seed]:
-    """Yield a seed for each rule of a file with instructions."""
+    """Yield a seed (text for a first memory) for each rule in a file."""
     form = next((one.name for one in FORMATS if one.fits(path.lower())), "agents")
     for one in read_rules(text, form if form not in ("markdown", "facts") else "agents").items:
         told = _DESCRIBES.search(one["content"]) and not _DIRECTIVE.search(one["content"])
@@ -125,7 +128,7 @@ def instructions(path: str, text: str) -> Iterator[Seed]:
 
 
 def contributing(path: str, text: str) -> Iterator[Seed]:
-    """Yield seeds of the directives of a contributing page."""
+    """Yield the directives of a contributing page as seeds for memories."""
     for one in _prose(path, text):
         if one.text.count(" ") >= 4 and _directs(one):
             yield Seed(one.text, "pattern")

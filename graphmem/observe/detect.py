@@ -49,7 +49,7 @@ class Detector:
 
 
 class Detectors:
-    """All detectors of one session; each gets only the acts that it needs."""
+    """All detectors of one session; each gets only the actions that it needs."""
 
     def __init__(self, kinds: Sequence[type[Detector]], pad: Scratchpad) -> None:
         self.all = [kind(pad) for kind in kinds]
@@ -59,7 +59,7 @@ class Detectors:
                 self._by_want.setdefault(want, []).append(one)
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Pass an act to the detectors that need this kind of act, such as edits."""
+        """Pass an action, such as an edit, to the detectors that need it."""
         for one in self._by_want.get(act.action if act.kind in (TOOL, "diff") else act.kind, ()):
             one.see(act, pad)
 

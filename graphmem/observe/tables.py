@@ -33,7 +33,7 @@ class Table(dict[K, V], Generic[K, V]):
         self.let_go = 0
 
     def add(self, key: K, value: V) -> V:
-        """Store a value under a key and return it; halve a full table first."""
+        """Store a value under a key and return it; first halve a full table."""
         if len(self) >= self.limit:
             self.halve()
         self[key] = value

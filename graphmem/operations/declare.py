@@ -254,7 +254,7 @@ def within_bounds(function: Callable[..., Any], operation: Operation) -> Callabl
 
 
 def held_to(operation: Operation, method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap an implementation with its bounds and earlier parameter names."""
+    """Wrap a function to check its bounds and accept earlier parameter names."""
     if operation.bounds:
         method = within_bounds(method, operation)
     return accepting(method, operation.hints.renamed) if operation.hints.renamed else method

@@ -1,4 +1,4 @@
-"""Print agents' sessions, what was learnt from them, and phase weights."""
+"""Print agents' sessions, lessons from them, and weights of memory types."""
 
 from __future__ import annotations
 

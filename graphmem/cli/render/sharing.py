@@ -59,5 +59,5 @@ def disagreements(output: Output, found: Sequence[Disagreement]) -> None:
 
 
 def _moment(at: str) -> str:
-    """Return the minutes of a time in ISO form."""
+    """Return an ISO time without its seconds, for display."""
     return at[:16].replace("T", " ")
