@@ -75,10 +75,10 @@ def model(name: str) -> Model:
 
 
 def test_features(view: GraphView, reached: Reached, targets: Sequence[int]) -> FloatArray:
-    """Return features of each reached node, (nodes, len(TEST_FEATURES)).
+    """Return the features of each reached node, shape (nodes, features).
 
-    The model `test` computes from a row the chance that this node, a test, runs one of `targets`. For nodes that are not tests, the
-    features of names are 0.
+    From the row of a node that is a test, the model `test` computes the chance that the test runs one of `targets`. For nodes that are not
+    tests, the features of names are 0.
     """
     tests = int(np.count_nonzero(view.is_test_case))
     named = int(np.count_nonzero(view.is_test_case[reached.nodes]))

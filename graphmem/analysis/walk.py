@@ -136,7 +136,7 @@ class Walk:
     def paths(self, nodes: Sequence[int]) -> list[list[int]]:
         """Return the edges of the most confident path to each of `nodes`.
 
-        Edges are row numbers. The first edge of a path is the one at the seed (start node).
+        An edge is given by its row: its position in the arrays of the graph. The first edge of a path is the one at the seed (start node).
         """
         last: dict[int, tuple[int, int]] = {}  # node -> (level, entry) that improved it last
         wanted = np.asarray([node for node in nodes if node not in self.last], dtype=np.int64)

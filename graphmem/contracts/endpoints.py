@@ -66,7 +66,7 @@ class _Routes:
 def _equal(requested: Sequence[str], offered: Sequence[str]) -> int:
     """Return the number of fixed segments that two paths share, or -1.
 
-    A segment is a part between slashes. A variable one such as `{id}` matches any text and does not count: `/carts/7` and `/carts/{id}`
+    A segment is a part between slashes. A variable segment such as `{id}` matches any text and does not count: `/carts/7` and `/carts/{id}`
     share one segment. The result is -1 if the paths do not match.
     """
     if offered and offered[-1] == REST:

@@ -145,11 +145,11 @@ def _definition_at(place: Place, known: Mapping[tuple[int, int, str], Definition
 
 
 def _enclosing_definition(place: Place, ending: Iterable[Definition]) -> Definition | None:
-    """Return the only definition around a position that has the name there.
+    """Return the only definition around a SCIP position with the right name.
 
-    `place` is a position at which the SCIP index has a definition. The parser can have another position for the name, so the definition is
-    searched by its lines. `ending` has the definitions that end at the line where the definition ends in the SCIP index. The result is None
-    if no definition fits, or if several do.
+    `place` is a position at which the SCIP index has a definition, and the right name is the name there. The parser can have another
+    position for this name, so the definition is searched for by its lines. `ending` has the definitions that end at the line where the
+    definition ends in the SCIP index. The result is None if no definition fits, or if several do.
     """
     named = [one for one in ending if one.name == place.text or spells(place.symbol, one.name)]
     named = [one for one in named if one.start_line <= place.line <= one.end_line]

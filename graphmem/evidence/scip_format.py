@@ -1,8 +1,8 @@
 """Read SCIP files (protocol buffers), one document at a time.
 
-Field names and numbers are those of `scip.proto` (https://github.com/sourcegraph/scip, Apache-2.0). Other fields are skipped.
-Message descriptors are created in code, so that they work with every version of the compiler. An index can be larger than memory:
-the outer message is scanned by hand, and each document is parsed on demand.
+Field names and numbers are those of `scip.proto` (https://github.com/sourcegraph/scip, Apache-2.0). Other fields are skipped. Message
+descriptors are created in code, so that they work with every version of the compiler. An index can be larger than memory. Therefore, the
+outer message is scanned by hand, and each document is parsed on demand.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The file is SQLite. This file has all observed edges, and the graph has only the valid ones. So if a source file is edited and the edit is
 undone, the observed edges of the file return. Every change of this file increments a version, and records the affected source files. From
-them, a run after a failed run, or with a rebuilt index, knows which files to merge again.
+this record, a run after a failed run, or with a rebuilt index, knows for which files edges must be merged again.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Sidecar:
 
     @property
     def exists(self) -> bool:
-        """Whether any edge that a tool observed, such as a test run, was stored."""
+        """Whether any edge that an outside tool observed was stored."""
         return self.path.exists()
 
     def close(self) -> None:

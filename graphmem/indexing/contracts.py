@@ -25,9 +25,9 @@ SCHEMAS: Final = (".proto", ".graphql", ".graphqls", ".gql", ".yaml", ".yml", ".
 
 
 def is_schema(path: str) -> bool:
-    """Whether the suffix of a path is one of schema files, such as `.proto`.
+    """Whether a path has the suffix of a schema file, such as `.proto`.
 
-    Suffixes such as `.json` are included: schema files may declare contracts between programs.
+    Suffixes such as `.json` are included, because JSON files may declare contracts between programs.
     """
     return path.endswith(SCHEMAS)
 

@@ -2,9 +2,9 @@
 
 To resolve a file means to find the definitions to which its names refer. An input is a part of another file that was read for this. Each
 input is identified by a string, its key. A group is a set of inputs. Resolution takes most of the time of an index run. A new process reads
-these dependencies, and the results of parsing in the last run (see `parsing.facts_cache`). So it resolves only files that a change can
-affect. The dependencies are in one SQLite file. If this file is missing, all files are resolved again. If it is damaged, it is replaced by
-an empty one, with a note.
+the stored inputs of each file, called its dependencies, and the results of parsing in the last run (see `parsing.facts_cache`). So it
+resolves only files that a change can affect. The dependencies are in one SQLite file. If this file is missing, all files are resolved
+again. If it is damaged, it is replaced by an empty one, with a note.
 """
 
 from __future__ import annotations

@@ -246,8 +246,8 @@ class _Run:
         """Merge the dependencies that the child processes found.
 
         A dependency is an input (a part of another file that was read) or a group of inputs. `start` has the inputs and groups that all
-        children share. Each child numbered its further ones separately, so one number can mean different inputs. The merged dependencies
-        have new numbers: those that a single process would give.
+        children share. Each child numbered further inputs and groups separately, so one number can mean different inputs. The merged
+        dependencies have new numbers: those that a single process would give.
         """
         if len(self._ended) == 1:
             (only,) = self._ended.values()

@@ -168,7 +168,7 @@ class ClassRules:
     def is_one_class(self, symbol: Symbol) -> bool:
         """Whether all declarations with one qualified name form a single class.
 
-        In Ruby they are, because each file may add members to the class.
+        In Ruby they do, because each file may add members to the class.
         """
         return False
 
@@ -278,7 +278,10 @@ class ClassRules:
         return EMPTY
 
     def is_super_call(self, entry: FileEntry, term: int) -> bool:
-        """Whether an expression is `super`: `this`, seen as an object of the base."""
+        """Whether an expression is `super`, or `super()` in Python.
+
+        It stands for the object `this`, seen as an object of the base class.
+        """
         return bool(entry.terms[term][0] == SUPER)
 
     def accessors(self, name: str, kind: str) -> Sequence[str]:

@@ -1,8 +1,8 @@
 """Divide modules that form a cycle although their packages form none.
 
-A language such as Go forbids import cycles between packages. In such a language, modules can form a cycle for only one reason. A module
-holds two packages, and in the order of dependencies a package of another module lies between the two. Such a module is divided here between
-its packages.
+A language such as Go forbids import cycles between packages. In such a language, modules can form a cycle only if a module holds several
+packages. For example, package a uses b, and b uses c. If one module holds a and c, and another module holds b, the two modules use each
+other. Such a module is divided here between its packages.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def _closing(text: str, start: int) -> int:
 
 
 def declared_type(builder: TermBuilder, written: str) -> TermIndex:
-    """Convert a type in a comment to an expression; return its index.
+    """Convert a type in a comment to a term (an expression); return its index.
 
     The result is -1 if the type is invalid, or gives no information, such as `any`.
     """

@@ -1,4 +1,4 @@
-"""Questions about nodes of JavaScript's syntax tree."""
+"""Examine nodes of JavaScript's syntax tree, such as patterns and `this`."""
 
 from __future__ import annotations
 

@@ -44,9 +44,9 @@ _CAST: Final = re.compile(r"^/\*\*\s*@type\s*\{(.*)\}\s*\*/$", re.DOTALL)
 
 
 def object_literal(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert an object literal to a term.
+    """Convert an object literal to a term (an expression).
 
-    A function in it is named by its place in the file.
+    A function in the literal is named by its place in the file.
     """
     keys: list[str] = []
     values: list[TermIndex] = []
@@ -79,10 +79,10 @@ def _anchor(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def binary_operation(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert a binary operation to an expression.
+    """Return the term (expression) that stands for a binary operation.
 
-    `a || b` and `a ?? b` stand for either value, and `a && b` for `b`. Other operations give a number, because classes cannot overload
-    operators.
+    For `a || b` and `a ?? b`, the term means that the value is `a` or `b`. For `a && b`, the term is `b`. For other operators, the term is
+    a number, because classes cannot overload operators.
     """
     operator = node.child_by_field_name("operator")
     sign = operator.type if operator is not None else ""
@@ -175,6 +175,6 @@ def returned_value(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def subscript(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert `object[index]` to a term."""
+    """Convert `object[index]` to a term (an expression)."""
     base, key = builder.term(node.child_by_field_name("object")), builder.term(node.child_by_field_name("index"))
     return builder.add((INDEX, base, key))

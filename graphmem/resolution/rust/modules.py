@@ -315,7 +315,7 @@ class RustModules(PackageRules):
         return super().this(inference, entry, scope) or (one((MODULE, entry.path)) if entry.enclosing(scope, ("method",)) < 0 else EMPTY)
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the module of `crate`, `super`, `self::` or a crate's name."""
+        """Return the module that `crate`, `super`, `self` or a crate's name means."""
         if name == "crate":
             return self._crates(inference, entry.path)
         if name == "super":

@@ -248,7 +248,7 @@ class ScopedClasses(ScopedNames):
     def next_owners(self, inference: Inference, after: Symbol, name: str) -> Sequence[Symbol]:
         """Return the class in which `super` in a mixin finds a method, in a list.
 
-        `after` is the mixin, and `name` the method. The method is searched after the mixin in the resolution order of each class that
+        `after` is the mixin, and `name` the method. The method is searched for after the mixin in the resolution order of each class that
         inherits the mixin. If it is not found there, the classes themselves are searched, because a prepended mixin comes before its class.
         The result is empty if the search finds several classes.
         """

@@ -1,4 +1,4 @@
-"""Tell the build module of a file, and whether the file is main code.
+"""Find the build module of a file, and whether the file is main code.
 
 The folders of a build with Gradle or a similar tool give the answers.
 """
