@@ -355,7 +355,7 @@ class UnauthenticatedError(GraphMemError):
 class ForbiddenError(GraphMemError):
     """The caller or the server lacks permission for this request.
 
-    The attribute is `needs` (name of the missing permission) or `path` (of a file that must not be read or written).
+    The attribute is `needs` (name of the missing permission) or `path` (of a directory that the server may not index).
     """
 
     code = "FORBIDDEN"

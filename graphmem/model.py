@@ -279,7 +279,7 @@ class GraphDelta(NamedTuple):
     def only_moved(self, chunk: ChunkRow | PackedChunkRow) -> bool:
         """Whether a chunk equals the stored chunk except for line numbers.
 
-        The stored chunk is the one with the same id in `before`. The result is False if it is not there, or if `chunk` is packed.
+        The stored chunk is the one with the same id in `before`. The result is False without such a stored chunk, or if `chunk` is packed.
         """
         old = self.before.chunks.get(chunk.id)
         if old is None or isinstance(chunk, PackedChunkRow):

@@ -63,7 +63,7 @@ def prepare(file: Path) -> None:
 
 
 def _encoder(model: Any) -> Any:
-    """Build the computation graph from token ids to a unit vector.
+    """Build the computation graph that maps token ids to a unit vector.
 
     The graph uses single precision. The ids have the shape (1, tokens), and the vector has the shape (1, DIM).
     """

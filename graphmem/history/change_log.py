@@ -118,9 +118,9 @@ class HistoryLog:
             return written
 
     def erase(self, source: str) -> int:
-        """Delete all stored changes from one source, such as Git; overwrite them.
+        """Delete all stored changes from one source, such as Git.
 
-        The result is the number of deleted changes.
+        The bytes of the deleted changes are overwritten. The result is the number of deleted changes.
         """
         with self._writing() as db:
             db.execute("PRAGMA secure_delete = ON")

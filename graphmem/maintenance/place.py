@@ -124,7 +124,7 @@ def _restrict(path: Path) -> None:
 
 
 def open_in(database: Path) -> Holder | None:
-    """Return the process that its lock file names as having a database open.
+    """Return the process that has a database open, according to the lock file.
 
     The result is None without a lock file, or if the last process closed the database properly.
     """

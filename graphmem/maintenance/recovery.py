@@ -37,8 +37,8 @@ _log = logging.getLogger(__name__)
 def open_or_mend(path: Path, settings: Settings) -> GraphStore:
     """Open the database of an index; quarantine a damaged one first.
 
-    A database in an older storage format is quarantined, too: only the graphmem version that wrote it can read it. A quarantined database
-    is replaced by a new one, or by the newest portable backup. The notes of the returned store report the quarantine.
+    A database in an older storage format is quarantined, too, because only the graphmem version that wrote it can read it. A quarantined
+    database is replaced by a new one, or by the newest portable backup. The notes of the returned store report the quarantine.
 
     Raises:
         SchemaTooNewError, MigrationError, SettingsError: the database is intact, but needs another graphmem or engine.

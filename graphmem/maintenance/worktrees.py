@@ -141,7 +141,7 @@ def _take(source: Path, target: Path, *, closed: bool) -> None:
 def copy_with_holes(source: Path, target: Path) -> None:
     """Copy a file; its blocks of zeros take no space in the copy.
 
-    An engine allocates pages in advance: up to a fifth of a database is zeros. `target` is replaced.
+    An engine allocates pages in advance, so up to a fifth of a database is zeros. `target` is replaced.
     """
     with source.open("rb") as old, target.open("wb") as new:
         while part := old.read(_PART):

@@ -125,7 +125,7 @@ class Backups:
 
         Args:
             file: a path, or the file name of a backup in the index's `backups` directory.
-            rules: also restore the rules in the backup, which are texts given to every agent. Otherwise the answer names the rules.
+            rules: also restore the rule files in the backup, which are instructions for agents. Otherwise the answer names these files.
 
         Raises:
             BadInputError: the file is not a backup, or belongs to another project.

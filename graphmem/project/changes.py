@@ -201,8 +201,8 @@ def _newest(
 ) -> tuple[list[git_log.Commit], list[git_log.Commit]]:
     """Return the newest commits, and the skipped commits made by programs.
 
-    A commit is skipped if a program made it that updates versions of dependencies, unless `programs` is true. More commits are read until
-    `limit` commits are found, or until `MOST_SEARCHED` are read.
+    Commits made by programs that update dependencies are skipped, unless `programs` is true. More commits are read until `limit` commits
+    are found, or until `MOST_SEARCHED` are read.
     """
     count = limit
     while True:

@@ -215,7 +215,7 @@ def wired(
     patience_s: float = PATIENCE_S,
     main: Overlaid | None = None,
 ) -> Parts:
-    """Create and return the parts of a project, in the order of their needs.
+    """Create and return the parts of a project, each after those it needs.
 
     A part is an object that implements some operations, such as search.
 

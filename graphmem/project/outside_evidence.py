@@ -68,8 +68,8 @@ class OutsideEvidence:
     def report(self, view: GraphView, project: str, root: str) -> EvidenceReport:
         """Report which edges come from outside tools, and where tools disagree.
 
-        The report counts the edges by source. For each rule (a way to find edges), it counts the stored facts and those that are still
-        valid. The tools are named.
+        The report counts the edges by source. For each rule (a way to find edges), the report counts the stored facts and the facts that
+        are still valid. The report names the tools.
 
         Args:
             view: the graph.

@@ -17,7 +17,7 @@ TOLD: Final = 50  # maximum memories in one event
 
 @dataclass(eq=False, repr=False)
 class SessionMemories:
-    """Records in a session which memories it was shown and used.
+    """Records in a session which memories the session was shown and used.
 
     The class also reports which untrusted text from outside, such as web pages, a session has read.
     """

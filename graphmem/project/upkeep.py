@@ -106,7 +106,7 @@ class Upkeep:
         return CompactAnswer(before, file.stat().st_size, round(perf_counter() - begun, 3))
 
     def compact_when_wasteful(self) -> CompactAnswer | None:
-        """Compact the database file if this frees at least 24 MB and half of it.
+        """Compact the database file if this frees half of it, and at least 24 MB.
 
         Returns None if the file was not compacted.
         """

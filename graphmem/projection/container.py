@@ -3,9 +3,9 @@
     magic (8) | length of the header (8) | CRC-32 of the header (4) | header (JSON) | padding | sections, each at a multiple of 64
 
 Numbers in parentheses are bytes; integers are little endian. The header contains the kind of the file, its format number, and the number of
-the database's last change (generation). For every section it has position, length and CRC-32, and for an array also numpy type and shape. A
-section without a numpy type is an Arrow IPC stream. All sections are compressed with zstd. A file is written under a temporary name and
-then renamed, so a reader sees the old or the new file.
+the database's last change (generation). For every section, the header has position, length and CRC-32, and for an array also numpy type and
+shape. A section without a numpy type is an Arrow IPC stream. All sections are compressed with zstd. A file is written under a temporary
+name and then renamed, so a reader sees the old or the new file.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ class GraphNodes:
         return self.infos((int(i),))[0]
 
     def infos(self, indices: Sequence[int] | npt.NDArray[Any]) -> list[SymbolInfo]:
-        """Return the descriptions of nodes for answers; see `info`.
+        """Return the descriptions of several nodes for answers; see `info`.
 
         The order is that of `indices`. The cost is about 4 microseconds per node.
         """

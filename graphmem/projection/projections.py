@@ -306,7 +306,7 @@ class Projections(Loading):
             self._hashes.covered += sum(self._hashes.uses.get(key, 0) for key in fresh)
 
     def covered(self) -> tuple[int, int]:
-        """Count chunks of code and text: (those with a vector, all).
+        """Count chunks (pieces of files): (those with a vector, all).
 
         Both numbers are 0 until the code graph is ready.
         """
@@ -315,7 +315,7 @@ class Projections(Loading):
         return self._hashes.covered, self._hashes.total
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """Count chunks of code and text: (those with a text hash in `have`, all)."""
+        """Count chunks (pieces of files): (those with a text hash in `have`, all)."""
         with self._state:
             return sum(count for key, count in self._hashes.uses.items() if key in have), self._hashes.total
 

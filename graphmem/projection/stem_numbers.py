@@ -1,4 +1,4 @@
-"""Number the stems of words, to count words of indexed texts quickly.
+"""Give each stem of a word a number, to count words in texts quickly.
 
 The word index stores each text as the numbers of its stems. So a search can score its candidates by their own lines without splitting and
 stemming the texts again.

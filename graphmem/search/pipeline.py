@@ -397,10 +397,10 @@ def _cosines(coded: code.CodeLists) -> Collection[float]:
 
 @cache
 def _pool(path: str) -> ThreadPoolExecutor:
-    """Return the threads that run one way to find candidates.
+    """Return the thread pool of one way to find candidates, such as by words.
 
-    SQLite, the model and the matrix product all release the interpreter lock. Each way has its own threads, so that queries that wait for a
-    model to load do not delay the word search of others.
+    SQLite, the model and the matrix product all release the interpreter lock. Each way has its own threads. So a query that waits for a
+    model to load does not delay the word search of another query.
     """
     return ThreadPoolExecutor(2, thread_name_prefix=f"graphmem-{path}")
 

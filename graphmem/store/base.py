@@ -266,7 +266,7 @@ class GraphReads(Protocol):
     def meta(self) -> dict[str, str]:
         """Return the named values in the database, which are short strings.
 
-        Examples are `project`, `root`, `indexed_at` and the version of the extraction.
+        Examples are `project`, `root` and `indexed_at` (time of the last index run).
         """
 
 

@@ -190,7 +190,7 @@ def _named(connection: Connection, catalog: Catalog, names: set[str]) -> Iterato
 def _migrations_to(version: str, folder: Path) -> tuple[Migration, ...] | None:
     """Return the migrations that create the tables of a dump.
 
-    The dump may have an older schema. The result is None if it has the newest schema.
+    The dump may have an older schema. The result is None if the dump has the newest schema.
     """
     known = load_migrations()
     if version > known[-1].version:

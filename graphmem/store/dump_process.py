@@ -54,7 +54,7 @@ def read_dump_in_process(folder: Path, path: Path, engine: str, buffer_pool_byte
 
 
 def main() -> int:
-    """Read the dump named on standard input and print the result.
+    """Run `read_dump` with the arguments on standard input; print the result.
 
     Always return 0.
     """

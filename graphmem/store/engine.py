@@ -325,8 +325,8 @@ class Connection:
     def roll_back(self) -> None:
         """Undo a transaction, unless the engine has already undone it.
 
-        The engine itself undoes the transaction of a statement that fails there. A statement that fails before it reaches the engine leaves
-        the transaction open.
+        If a statement fails in the engine, the engine itself undoes the transaction. A statement that fails before it reaches the engine
+        leaves the transaction open.
         """
         self._end("ROLLBACK")
 

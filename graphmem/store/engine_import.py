@@ -13,8 +13,8 @@ NAME: Final = "AsyncConnection"
 def import_engine(package: str) -> ModuleType:
     """Import and return a database engine, without its asynchronous module.
 
-    graphmem does not use the asynchronous module, which imports asyncio. That takes a twelfth of the processor time of a short command. If
-    other code uses the asynchronous module, it is imported then.
+    graphmem does not use the asynchronous module, which imports asyncio. The import of asyncio takes a twelfth of the processor time of a
+    short command. If other code uses the asynchronous module, it is imported then.
 
     Raises:
         ImportError: the package is not installed.

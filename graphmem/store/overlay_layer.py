@@ -37,7 +37,7 @@ class Judging(NamedTuple):
     """Differences of a branch that affect links of memories to code.
 
     Attributes:
-        moves: maps the id of a node in the base to its id on the branch, if the code was moved.
+        moves: maps the id of a node on the main branch to its id on the branch, if the code was moved.
         states: maps the id of each node that differs on the branch to its state there.
         names: maps the id of each node that the branch lacks to its name.
         added: links of memories to code that only the branch has.

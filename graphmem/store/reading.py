@@ -228,7 +228,7 @@ class StoreReads(LiveFile):
 
     @contextmanager
     def _snapshot(self, *, of_code: bool = True) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
-        """Yield a function that runs queries in one snapshot, and named values.
+        """Yield (function that runs queries in one snapshot, named values).
 
         The named values are those of the snapshot. Checkpoints wait while the snapshot is open. If `of_code` is true, the snapshot begins
         only after an announced change is committed; see `LocalFile.announced`.
