@@ -89,3 +89,20 @@ def indexed(gm, repository):
     """A book beside an indexed repository."""
     gm.index(repository)
     return gm
+
+
+@pytest.fixture
+def project(tmp_path, clock):
+    """Yields the root of a small project and its open index."""
+    root = tmp_path / "project"
+    (root / "shop").mkdir(parents=True)
+    (root / "shop" / "cart.py").write_text("def add_item(cart, item):\n    cart.append(item)\n")
+    with GraphMem.open(db=root / ".graphmem", settings=Settings(embedder="none")) as memory:
+        memory.parts.book.clock = clock
+        memory.index(root)
+        yield root, memory
+
+
+def contents(memory):
+    """The contents of all memories, sorted."""
+    return sorted(one.content for one in memory.memories().memories)
