@@ -5,12 +5,12 @@ Nothing is downloaded.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from graphmem.embedding.offline import forbid_downloads
 from graphmem.errors import EmbedderError
 
 
@@ -56,9 +56,7 @@ class CrossEncoderReranker:
         return values
 
     def _load(self) -> Any:
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
-        os.environ.setdefault("TRANSFORMERS_OFFLINE", "1")
-        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        forbid_downloads()
         try:
             import torch
             from sentence_transformers import CrossEncoder

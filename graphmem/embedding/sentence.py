@@ -5,7 +5,6 @@ The library is installed with the extra `models`. A user's model is a folder, or
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphmem.embedding.base import F32
+from graphmem.embedding.offline import forbid_downloads
 from graphmem.embedding.packaged import DIM, FULL, MODEL
 from graphmem.errors import EmbedderError
 
@@ -104,10 +104,7 @@ class SentenceEmbedder:
 
     def _load(self) -> Any:
         folder = FULL.checked().parent if not self._name else self._name
-        # The libraries read these at import. Without them, they would try to reach the model hub and wait.
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
-        os.environ.setdefault("TRANSFORMERS_OFFLINE", "1")
-        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        forbid_downloads()
         try:
             import torch
             import transformers

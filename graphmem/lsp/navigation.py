@@ -11,7 +11,7 @@ from lsprotocol import types as lsp
 
 from graphmem.lsp.editor import Editor, handles
 from graphmem.lsp.hover import SHOWN, hover_text
-from graphmem.lsp.places import last
+from graphmem.lsp.places import Item, last
 
 if TYPE_CHECKING:
     from graphmem.answers import Site
@@ -77,10 +77,7 @@ def calls(server: Editor) -> None:
 
     @handles(server, lsp.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, [])
     def prepare(editor: Editor, given: lsp.CallHierarchyPrepareParams) -> list[lsp.CallHierarchyItem]:
-        uri = given.text_document.uri
-        found = editor.at(uri, given.position)
-        one = found.symbol if found is not None else None
-        return [editor.texts(uri).item(lsp.CallHierarchyItem, one)] if one is not None and one.path else []
+        return _items_at(editor, given, lsp.CallHierarchyItem)
 
     @handles(server, lsp.CALL_HIERARCHY_INCOMING_CALLS, [])
     def incoming(editor: Editor, given: lsp.CallHierarchyIncomingCallsParams) -> list[lsp.CallHierarchyIncomingCall]:
@@ -115,10 +112,7 @@ def types(server: Editor) -> None:
 
     @handles(server, lsp.TEXT_DOCUMENT_PREPARE_TYPE_HIERARCHY, [])
     def prepare(editor: Editor, given: lsp.TypeHierarchyPrepareParams) -> list[lsp.TypeHierarchyItem]:
-        uri = given.text_document.uri
-        found = editor.at(uri, given.position)
-        one = found.symbol if found is not None else None
-        return [editor.texts(uri).item(lsp.TypeHierarchyItem, one)] if one is not None and one.path else []
+        return _items_at(editor, given, lsp.TypeHierarchyItem)
 
     @handles(server, lsp.TYPE_HIERARCHY_SUPERTYPES, [])
     def above(editor: Editor, given: lsp.TypeHierarchySupertypesParams) -> list[lsp.TypeHierarchyItem]:
@@ -136,3 +130,11 @@ def types(server: Editor) -> None:
 def _items(editor: Editor, uri: str, sites: list[Site]) -> list[lsp.TypeHierarchyItem]:
     texts = editor.texts(uri)
     return [texts.item(lsp.TypeHierarchyItem, one.symbol) for one in sites if one.symbol.path]
+
+
+def _items_at(editor: Editor, given: lsp.TextDocumentPositionParams, kind: type[Item]) -> list[Item]:
+    """Return the symbol at a position as the root of a hierarchy; [] if none."""
+    uri = given.text_document.uri
+    found = editor.at(uri, given.position)
+    one = found.symbol if found is not None else None
+    return [editor.texts(uri).item(kind, one)] if one is not None and one.path else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from graphmem.operations.code import CodeOperations
 from graphmem.operations.context import ContextOperations
@@ -17,19 +17,6 @@ from graphmem.operations.semantic import SemanticOperations
 from graphmem.operations.sessions import SessionOperations
 from graphmem.operations.sharing import SharingOperations
 from graphmem.operations.upkeep import UpkeepOperations
-
-DECLARED = (
-    CodeOperations,
-    SemanticOperations,
-    HistoryOperations,
-    MemoryOperations,
-    ContextOperations,
-    SessionOperations,
-    SharingOperations,
-    OrganisationOperations,
-    ProjectsOperations,
-    UpkeepOperations,
-)
 
 
 class Operations(
@@ -48,6 +35,9 @@ class Operations(
 
     All calls are synchronous and thread-safe.
     """
+
+
+DECLARED: Final = Operations.__bases__  # in the order of the documentation
 
 
 @cache

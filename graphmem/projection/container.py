@@ -137,6 +137,21 @@ def read_container(path: Path, what: str, version: int) -> Container:
     return Container(header["generation"], header["meta"], sections)
 
 
+def read_or_none(path: Path, what: str, version: int, notes: list[str] | None) -> Container | None:
+    """Read a file like `read_container`; None if it must be made again.
+
+    The result is None for a missing or damaged file, and for one of another format. `notes` receives a sentence if the file is damaged.
+    """
+    try:
+        return read_container(path, what, version)
+    except (FileNotFoundError, OtherFormatError):
+        return None
+    except DamagedFileError as error:
+        if notes is not None:
+            notes.append(str(error))
+        return None
+
+
 def _array_bytes(value: npt.NDArray[Any]) -> memoryview:
     plain = np.ascontiguousarray(value).reshape(-1).view(np.uint8).data
     return memoryview(_CODEC.compress(plain, asbytes=True)) if value.nbytes else memoryview(b"")

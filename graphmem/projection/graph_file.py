@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from graphmem.projection.arrays import EdgeColumns, GraphArrays, NodeColumns, PathColumns, UnresolvedColumns
 from graphmem.projection.build import text
-from graphmem.projection.container import DamagedFileError, OtherFormatError, read_container, write_container
+from graphmem.projection.container import read_or_none, write_container
 
 _FORMAT: Final = 2  # of the file; raise it when a column or a code changes
 _KIND: Final = "graph"
@@ -50,15 +50,8 @@ def load_graph(path: Path, generation: int, notes: list[str] | None = None) -> G
         generation: number of the database's last change.
         notes: receives a sentence if the file is damaged.
     """
-    try:
-        saved = read_container(path, _KIND, _FORMAT)
-    except (FileNotFoundError, OtherFormatError):
-        return None
-    except DamagedFileError as error:
-        if notes is not None:
-            notes.append(str(error))
-        return None
-    if saved.generation != generation:
+    saved = read_or_none(path, _KIND, _FORMAT, notes)
+    if saved is None or saved.generation != generation:
         return None
 
     def part(kind: type[Any], name: str) -> Any:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from graphmem.projection.container import DamagedFileError, OtherFormatError, read_container, write_container
+from graphmem.projection.container import read_or_none, write_container
 from graphmem.projection.memories import MemoryIndex
 from graphmem.runtime.vault import opened, vault_of
 
@@ -58,15 +58,8 @@ def load_memories(path: Path, generation: int, key: str, notes: list[str] | None
     The result is None if the file is missing or damaged, or was not saved with the same `key`. `notes` receives a sentence if the file is
     damaged.
     """
-    try:
-        saved = read_container(path, _KIND, _VERSION)
-    except (FileNotFoundError, OtherFormatError):
-        return None
-    except DamagedFileError as error:
-        if notes is not None:
-            notes.append(str(error))
-        return None
-    if (saved.generation, saved.meta) != (generation, {"key": key, "format": FORMAT}):
+    saved = read_or_none(path, _KIND, _VERSION, notes)
+    if saved is None or (saved.generation, saved.meta) != (generation, {"key": key, "format": FORMAT}):
         return None
     columns: dict[str, Any] = dict(saved.sections)
     # The container's sums were checked: these bytes were written here, by this version of Python.

@@ -203,15 +203,8 @@ class KuzuStore(StoreReads, StoreChanges):
         Returns:
             Number of rows of each table.
         """
-        self._await_announced()
-        with self._passage() as connection:
-            connection.set_timeout(0)
-            connection.rows("BEGIN TRANSACTION READ ONLY")
-            try:
-                meta = dict(connection.rows(*self._catalog["meta_all"].bind({})).rows)
-                return write_dump(connection, self._catalog, folder, meta)
-            finally:
-                connection.end_reading()
+        with self._read_only() as (connection, meta):
+            return write_dump(connection, self._catalog, folder, meta)
 
     def exchange(self, new: Path) -> int:
         """Replace this database by another one, atomically.

@@ -233,19 +233,27 @@ class StoreReads(LiveFile):
         The named values are those of the snapshot. Checkpoints wait while the snapshot is open. If `of_code` is true, the snapshot begins
         only after an announced change is committed; see `LocalFile.announced`.
         """
+        with self._read_only(of_code=of_code) as (connection, meta):
+
+            def ask(query: str, **values: Any) -> pa.Table:
+                text, params = self._catalog[query].bind(values)
+                return connection.arrow(text, params)
+
+            yield ask, meta
+
+    @contextmanager
+    def _read_only(self, *, of_code: bool = True) -> Iterator[tuple[Connection, dict[str, str]]]:
+        """Yield a connection in a read-only transaction, and named values.
+
+        See `_snapshot`.
+        """
         if of_code:
             self._await_announced()
         with self._passage() as connection:
             connection.set_timeout(0)
             connection.rows("BEGIN TRANSACTION READ ONLY")
             try:
-                meta = dict(connection.rows(*self._catalog["meta_all"].bind({})).rows)
-
-                def ask(query: str, **values: Any) -> pa.Table:
-                    text, params = self._catalog[query].bind(values)
-                    return connection.arrow(text, params)
-
-                yield ask, meta
+                yield connection, dict(connection.rows(*self._catalog["meta_all"].bind({})).rows)
             finally:
                 connection.end_reading()
 

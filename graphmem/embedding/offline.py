@@ -1,0 +1,15 @@
+"""Keep the libraries of models from the network."""
+
+from __future__ import annotations
+
+import os
+
+
+def forbid_downloads() -> None:
+    """Let sentence-transformers use only models that are already on this disk.
+
+    Call this before the library is imported, because it reads these variables then. Otherwise it would try to reach the model hub and wait.
+    """
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ.setdefault("TRANSFORMERS_OFFLINE", "1")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
