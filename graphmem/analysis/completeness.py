@@ -18,7 +18,7 @@ from graphmem.analysis.families import family_of
 from graphmem.analysis.walk import Adjacency, FloatArray, IntArray, reverse, walk
 from graphmem.answers import Cause, Possible
 from graphmem.model import EdgeKind, EdgeSource
-from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, NODE_KINDS, SYMBOL
+from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, NODE_KINDS, SYMBOL, distinct
 
 if TYPE_CHECKING:
     from graphmem.answers import IndexState
@@ -296,7 +296,7 @@ def causes(
         files = "file" if len(unsure.failed) == 1 else "files"
         made.append(Cause("failed_files", f"{files} could not be read in full", len(unsure.failed), unsure.failed[:5]))
     if state.stale_files:
-        rests_on = {view.paths[number] for number in np.unique(view.path_index[found]).tolist() if number >= 0}
+        rests_on = {view.paths[number] for number in distinct(view.path_index[found]).tolist() if number >= 0}
         examples = sorted(state.stale, key=lambda path: (path not in rests_on, path))[:5]
         have = "file has" if state.stale_files == 1 else "files have"
         made.append(Cause("stale", f"{have} changed since the index was made", state.stale_files, examples))

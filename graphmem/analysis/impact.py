@@ -41,7 +41,7 @@ from graphmem.analysis.walk import FloatArray, forward, reverse, step_values
 from graphmem.analysis.weights import CONTAINERS, IMPACT_KINDS, WEIGHTS
 from graphmem.answers import ImpactHit, ImpactReport, IndexState, Risk
 from graphmem.model import EdgeKind, EdgeSource
-from graphmem.projection.arrays import FILE, NODE_KINDS, SYMBOL
+from graphmem.projection.arrays import FILE, NODE_KINDS, SYMBOL, distinct
 from graphmem.runtime.text_only import LANGUAGE, text_only_language
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def _risk(
     others = ~view.is_test[found.nodes]
     cases = int(np.count_nonzero(view.is_runnable[found.nodes]))
     nodes, depths = found.nodes[others], found.depths[others]
-    files = {view.paths[number] for number in np.unique(view.path_index[nodes]).tolist() if number >= 0}
+    files = {view.paths[number] for number in distinct(view.path_index[nodes]).tolist() if number >= 0}
     home = {view.path(node).rpartition("/")[0] for node in targets}
     used = np.concatenate([view.in_edges(seed, _SITES) for seed in seeds] or [np.empty(0, dtype=np.int64)])
     return risk.assess(

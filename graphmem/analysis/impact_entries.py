@@ -8,7 +8,7 @@ import numpy as np
 
 from graphmem.analysis.impact_question import MAX_DEPTH
 from graphmem.answers import ImpactGroup, ImpactHit, PathStep, SymbolInfo
-from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES
+from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, distinct, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -37,7 +37,7 @@ def _steps_and_symbols(
     from row to step, and from node to symbol. Steps and hits share symbol objects, so each symbol is rendered once.
     """
     rows = np.fromiter(edges, dtype=np.int64, count=len(edges))
-    nodes = np.unique(np.concatenate([view.src[rows], view.dst[rows], np.asarray(hits, dtype=np.int64)]))
+    nodes = distinct(np.concatenate([view.src[rows], view.dst[rows], np.asarray(hits, dtype=np.int64)]))
     infos = dict(zip(nodes.tolist(), view.infos(nodes), strict=True))
     steps = {
         edge: PathStep(infos[src], infos[dst], EDGE_KINDS[kind], confidence, EDGE_SOURCES[source], view.rules[rule], line)
@@ -90,7 +90,7 @@ def groups_of(view: GraphView, found: Found, *, modules: bool) -> list[ImpactGro
     """
     if not len(found.nodes):
         return []
-    numbers, group, counts = np.unique(view.path_index[found.nodes], return_inverse=True, return_counts=True)
+    numbers, group, counts = grouped(view.path_index[found.nodes])
     surest, nearest = np.zeros(len(numbers), found.confidences.dtype), np.full(len(numbers), MAX_DEPTH)
     np.maximum.at(surest, group, found.confidences)
     np.minimum.at(nearest, group, found.depths)

@@ -17,6 +17,7 @@ from graphmem.analysis.walk import forward, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.answers import IndexState, PathAnswer, Subgraph
 from graphmem.errors import BadInputError
+from graphmem.projection.arrays import distinct
 from graphmem.projection.graph_edges import kind_mask
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def subgraph(
             outgoing, incoming = view.out_edges(node), view.in_edges(node)
             neighbours.append(view.dst[outgoing[live[outgoing]]])
             neighbours.append(view.src[incoming[live[incoming]]])
-        fresh = np.unique(np.concatenate(neighbours)) if neighbours else np.empty(0, dtype=np.int64)
+        fresh = distinct(np.concatenate(neighbours)) if neighbours else np.empty(0, dtype=np.int64)
         fresh = fresh[~seen[fresh]]
         seen[fresh] = True
         order.extend(int(node) for node in fresh)

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphmem.analysis.walk import step_values
 from graphmem.analysis.weights import CONTAINERS, IMPACT_KINDS, WEIGHTS
-from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.projection.arrays import NODE_KINDS, SYMBOL, distinct
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -65,7 +65,7 @@ def _direct_dependents(view: GraphView) -> _Counts:
         found.append(owner[outside] * len(view.label) + src[outside])
         owner = above[owner]
         src, owner = src[owner >= 0], owner[owner >= 0]
-    pairs = np.unique(np.concatenate(found))
+    pairs = distinct(np.concatenate(found))
     of_node = np.bincount(pairs // max(len(view.label), 1), minlength=len(view.label))
     return _Counts(of_node, np.sort(of_node[ranked]))
 

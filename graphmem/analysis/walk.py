@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.analysis.weights import STAND_INS
-from graphmem.projection.arrays import EDGE_KINDS, ranges
+from graphmem.projection.arrays import EDGE_KINDS, distinct, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterator, Sequence
@@ -200,7 +200,7 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
     size = len(adjacency.pointers) - 1
     best = np.zeros(size, dtype=np.float32)
     depth = np.zeros(size, dtype=np.uint8)
-    frontier = np.unique(np.asarray(seeds, dtype=np.int64))
+    frontier = distinct(np.asarray(seeds, dtype=np.int64))
     best[frontier] = 2.0  # no path can improve a seed
     handed_on = np.ones(len(frontier), dtype=np.float32)
     levels: list[_Level] = []
@@ -220,7 +220,7 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
         frontier, handed_on = nodes, reached
     last: dict[int, _Last] = {}
     if not adjacency.is_forward:
-        for step in _last_steps(adjacency, values, np.unique(np.asarray(seeds, dtype=np.int64)), levels, floor):
+        for step in _last_steps(adjacency, values, distinct(np.asarray(seeds, dtype=np.int64)), levels, floor):
             node = int(adjacency.far[step.edge])
             if best[node] > 1:  # a seed
                 continue
@@ -262,7 +262,7 @@ def reached(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], floo
     """
     size = len(adjacency.pointers) - 1
     best = np.zeros(size, dtype=np.float32)
-    first = frontier = np.unique(np.asarray(seeds, dtype=np.int64))
+    first = frontier = distinct(np.asarray(seeds, dtype=np.int64))
     best[first] = 2.0  # no path improves a seed
     handed_on = np.ones(len(first), dtype=np.float32)
     found: list[IntArray] = []
@@ -339,7 +339,7 @@ def _expand(
 
 
 def _collect(best: FloatArray, depth: NDArray[np.uint8], levels: list[_Level], last: dict[int, _Last], *, cut_by_depth: bool) -> Walk:
-    nodes = np.unique(np.concatenate([*(level.nodes for level in levels), np.fromiter(last, np.int64, len(last))]))
+    nodes = distinct(np.concatenate([*(level.nodes for level in levels), np.fromiter(last, np.int64, len(last))]))
     depths = depth[nodes].astype(np.int64)
     confidences = best[nodes]
     order = np.lexsort((nodes, -confidences, depths))

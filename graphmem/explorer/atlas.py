@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from graphmem.explorer.packing import F64, packed, sunflower
 from graphmem.explorer.rows import Band, Block, in_rows
-from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL
+from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL, distinct, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -130,7 +130,7 @@ def draw(view: GraphView, plan: Plan) -> Atlas:
         file_x[order], file_y[order] = x, y
         module_r[number] = radius + 2.5
     ends = module_of[edges[:, :2]]
-    keys, back = np.unique(ends[:, 0] * len(modules) + ends[:, 1], return_inverse=True)
+    keys, back, _ = grouped(ends[:, 0] * len(modules) + ends[:, 1])
     weight = np.bincount(back, weights=edges[:, 3], minlength=len(keys)) if len(edges) else np.zeros(0)
     src, dst = keys // max(len(modules), 1), keys % max(len(modules), 1)
     between = {(a, b): w for a, b, w in zip(src.tolist(), dst.tolist(), weight.tolist(), strict=True) if a != b}
@@ -189,7 +189,7 @@ def _between(view: GraphView, file_of_node: npt.NDArray[np.int64], f: int) -> np
     real = (src >= 0) & (dst >= 0) & (src != dst) & (view.edge_kind != _KIND_DEFINES)
     kinds = len(EDGE_KINDS)
     key = (src[real] * f + dst[real]) * kinds + view.edge_kind[real]
-    found, back, count = np.unique(key, return_inverse=True, return_counts=True)
+    found, back, count = grouped(key)
     sure = np.bincount(back, weights=(view.confidence[real] >= SURE), minlength=len(found)).astype(np.int64)
     return np.column_stack((found // kinds // f, found // kinds % f, found % kinds, count, sure)).astype(np.int64).reshape(-1, 5)
 
@@ -201,7 +201,7 @@ def _users(view: GraphView) -> npt.NDArray[np.int64]:
     """
     src, dst = view.path_index[view.src], view.path_index[view.dst]
     real = (src >= 0) & (dst >= 0) & (src != dst) & (view.edge_kind != _KIND_DEFINES) & ~view.is_test[view.src]
-    pairs = np.unique(src[real].astype(np.int64) * len(view.paths) + dst[real])
+    pairs = distinct(src[real].astype(np.int64) * len(view.paths) + dst[real])
     counts: npt.NDArray[np.int64] = np.bincount(pairs % max(len(view.paths), 1), minlength=len(view.paths))
     return counts
 
@@ -223,7 +223,7 @@ def columns(atlas: Atlas, edge_limit: int) -> tuple[dict[str, Any], int]:
     ends = atlas.module_of[edges[:, :2]]
     apart = ends[:, 0] != ends[:, 1]
     key = (ends[apart, 0] * k + ends[apart, 1]) * kinds + edges[apart, 2]
-    found, back = np.unique(key, return_inverse=True)
+    found, back, _ = grouped(key)
     src, dst = found // kinds // max(k, 1), found // kinds % max(k, 1)
     count = np.bincount(back, weights=edges[apart, 3], minlength=len(found)).astype(np.int64)
     sure = np.bincount(back, weights=edges[apart, 4], minlength=len(found)).astype(np.int64)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from graphmem.projection.arrays import EDGE_KINDS, ranges
+from graphmem.projection.arrays import EDGE_KINDS, distinct, ranges
 
 if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
@@ -34,7 +34,7 @@ def joined(view: GraphView, files: Sequence[str]) -> dict[str, list[str]]:
         rows = places if rows_at is None else rows_at[places]
         rows = rows[view.confidence[rows] >= LEAST_CONFIDENCE]
         others = view.path_index[ends[rows]].astype(np.int64)
-        codes = np.unique(others * len(EDGE_KINDS) + view.edge_kind[rows])
+        codes = distinct(others * len(EDGE_KINDS) + view.edge_kind[rows])
         pairs.update(divmod(code, len(EDGE_KINDS)) for code in codes[codes >= 0].tolist())
     found: dict[str, list[str]] = {}
     for other, kind in pairs:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphmem.projection.arrays import EDGE_SOURCES
+from graphmem.projection.arrays import EDGE_SOURCES, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -26,6 +26,6 @@ def paths_with_edges_of(graph: Callable[[], GraphView], sources: Collection[str]
     """
     view = graph()
     codes = [EDGE_SOURCES.index(source) for source in sources]
-    for number in np.unique(view.path_index[view.src[np.isin(view.edge_source, codes)]]).tolist():
+    for number in distinct(view.path_index[view.src[np.isin(view.edge_source, codes)]]).tolist():
         if number >= 0:
             yield view.paths[number]

@@ -7,7 +7,7 @@ Resolution uses it to find test files, test functions and the decorators of entr
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
@@ -207,22 +207,31 @@ def languages() -> Mapping[str, LanguageSpec]:
     found: dict[str, LanguageSpec] = {}
     root = data_root() / "grammars"
     for folder in sorted(root.iterdir(), key=lambda entry: entry.name):
-        table = folder / "language.toml"
-        if not folder.is_dir() or not table.is_file():
-            continue
-        origin = f"grammars/{folder.name}/language.toml"
-        try:
-            raw = tomllib.loads(table.read_text(encoding="utf-8"))
-            found[folder.name] = _freeze(folder.name, raw, origin)
-        except (tomllib.TOMLDecodeError, TypeError) as error:
-            raise GrammarError(f"{origin}: {error}", path=origin, line=0) from error
+        spec = _language(folder.name) if folder.is_dir() else None
+        if spec is not None:
+            found[folder.name] = spec
     return found
 
 
+def packaged_languages(among: Iterable[str]) -> frozenset[str]:
+    """Return the languages in which the files of a folder form one package.
+
+    Only languages in `among` are read and returned, because to read all takes a tenth of a second.
+    """
+    return frozenset(name for name in set(among) if name and (spec := _language(name)) is not None and spec.folder_is_package)
+
+
 @cache
-def packaged_languages() -> frozenset[str]:
-    """Return the languages in which the files of a folder form one package."""
-    return frozenset(spec.name for spec in languages().values() if spec.folder_is_package)
+def _language(name: str) -> LanguageSpec | None:
+    """Read the data of one language; None if it has no `language.toml`."""
+    table = data_root() / "grammars" / name / "language.toml"
+    if not table.is_file():
+        return None
+    origin = f"grammars/{name}/language.toml"
+    try:
+        return _freeze(name, tomllib.loads(table.read_text(encoding="utf-8")), origin)
+    except (tomllib.TOMLDecodeError, TypeError) as error:
+        raise GrammarError(f"{origin}: {error}", path=origin, line=0) from error
 
 
 def language_spec(name: str) -> LanguageSpec:

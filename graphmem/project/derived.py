@@ -24,6 +24,7 @@ from graphmem.analysis.semantic.entries import Calls, Entries
 from graphmem.analysis.semantic.flows import flows
 from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known
+from graphmem.analysis.semantic.roles import roles
 from graphmem.analysis.semantic.titles import Title, folder_descriptions, titles
 from graphmem.answers.findings import DeadSymbol, Flow, FrameworkName
 from graphmem.answers.modules import Cycle, ModuleDependency, ModuleInfo
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     from graphmem.analysis.semantic.heat import F64
     from graphmem.answers.findings import DuplicateGroup
+    from graphmem.answers.vocabulary import FileRole
     from graphmem.history.co_edits import History
     from graphmem.projection.graph import GraphView
     from graphmem.store.base import GraphStore
@@ -129,7 +131,8 @@ class Semantics:
         if self._churn is None:
             self.notes.append("no commit history found; heat uses complexity and dependents only")
         co_change = {} if current else self._together()
-        made = Modules(self.view, known, self._store.meta().get("project", ""), self._churn, co_change, current, packaged_languages())
+        packaged = packaged_languages(self.view.languages)
+        made = Modules(self.view, known, self._store.meta().get("project", ""), self._churn, co_change, current, packaged)
         if not current or {frozenset(one.paths) for one in made.groups} != {one.paths for one in known}:
             self._keep(made)
         elif self._saved_of(made):
@@ -192,6 +195,11 @@ class Semantics:
             rows.append(ModuleRow(group.id, group.name, group.path, infos[group.id].summary, files))
         with kept_if_possible("modules"):
             self._store.put_modules(self.view.generation, rows, [(one.src, one.dst, one.weight) for one in made.dependencies])
+
+    @cached_property
+    def roles(self) -> dict[str, FileRole]:
+        """The role of each indexed file, such as code or tests, by path."""
+        return roles(self.modules)
 
     @cached_property
     def entries(self) -> Entries:

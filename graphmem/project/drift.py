@@ -51,10 +51,10 @@ def drift(root: Path, data_dir: Path, project: str, base: str, head: str | None,
         new = here
         if head is not None:
             view = stack.enter_context(_indexed(root, data_dir, folder / "head", project, head, index))
-            modules = Modules(view, _known(here.modules), project, packaged=packaged_languages())
+            modules = Modules(view, _known(here.modules), project, packaged=packaged_languages(view.languages))
             new = State(modules, Entries(modules.files))
         view = stack.enter_context(_indexed(root, data_dir, folder / "base", project, base, index))
-        modules = Modules(view, _known(new.modules), project, packaged=packaged_languages())
+        modules = Modules(view, _known(new.modules), project, packaged=packaged_languages(view.languages))
         ends = git.revision(root, base), git.revision(root, head) if head is not None else "the index as it is"
         return compare(*ends, State(modules, Entries(modules.files)), new)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from graphmem.analysis.impact import expand
 from graphmem.analysis.refs import resolve_ref
 from graphmem.analysis.semantic.roles import ROLES
-from graphmem.analysis.semantic.roles import roles as roles_of
 from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.answers import Picture
 from graphmem.errors import BadInputError, SymbolNotFoundError
@@ -55,7 +54,7 @@ class Pictures:
         here, atlas = self._drawn(roles)
         made, left_out = columns(atlas, edges)
         with here.lock:
-            role = roles_of(here.modules)
+            role = here.roles
         made["files"]["role"] = [role[path] for path in atlas.paths]
         counts = Counter(role.values())
         made["roles"] = {"role": list(ROLES), "files": [counts[one] for one in ROLES]}
@@ -157,7 +156,7 @@ def _plan(here: Semantics, roles: set[str]) -> Plan:
     """
     found = here.modules
     names = [group.name for group in found.groups]
-    role = roles_of(found)
+    role = here.roles
     layers = {names[i]: 1 + stratum for i, stratum in found.stratum.items()}
     above = max(layers.values(), default=0) + 1
     layers.update({group.name: above for group in found.groups if all(role[path] == "test" for path in group.paths)})

@@ -13,7 +13,7 @@ from graphmem.errors import SymbolNotFoundError
 from graphmem.knowledge import is_held
 from graphmem.memory.types import LIVE_STATUSES, TRAPS
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.projection.arrays import NODE_KINDS, SYMBOL, distinct
 from graphmem.runtime.naming import in_project
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ class Outlines:
         nodes.sort(key=lambda node: (view.start_line[node], -view.end_line[node], node))
         entries = []
         for node, info in zip(nodes, view.infos(nodes) if nodes else [], strict=True):
-            callers = np.unique(view.src[view.in_edges(node, CALLS)])
+            callers = distinct(view.src[view.in_edges(node, CALLS)])
             callers = callers[callers != node]  # a symbol that calls itself has no further caller
-            tests = np.unique(view.src[view.in_edges(node, RELATIONS["tests"].kinds)])
+            tests = distinct(view.src[view.in_edges(node, RELATIONS["tests"].kinds)])
             tests = tests[view.is_test[tests]]
             about = self._memories_of(info.id)
             suspect = [f"#{one.short_id} {one.title}" for one in about if _is_suspect(one, info.id)]

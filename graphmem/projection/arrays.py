@@ -8,7 +8,7 @@ Arrow arrays. 50,000 nodes and 300,000 edges take about 35 MB.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ I64 = npt.NDArray[np.int64]
 U8 = npt.NDArray[np.uint8]
 F32 = npt.NDArray[np.float32]
 Bool = npt.NDArray[np.bool_]
+_Number = TypeVar("_Number", bound=np.generic)
 
 FILE: Final = 0
 SYMBOL: Final = 1
@@ -149,6 +150,35 @@ def edge_keys(src: npt.NDArray[Any], kind: npt.NDArray[Any], dst: npt.NDArray[An
     src).
     """
     return (src.astype(np.int64) << 33) | (kind.astype(np.int64) << 28) | dst.astype(np.int64)
+
+
+def distinct(values: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
+    """Return the distinct numbers of an array, ascending.
+
+    `numpy.unique` loads numpy's masked arrays first, a tenth of the time of a server's first answer.
+    """
+    ordered = np.sort(values, axis=None)
+    return ordered[_begins(ordered)]
+
+
+def grouped(values: npt.NDArray[_Number]) -> tuple[npt.NDArray[_Number], I64, I64]:
+    """Return the distinct numbers of an array, places in them, and counts.
+
+    The places are those of each element of `values`. The counts are the numbers of elements with each distinct number, which is ascending.
+    """
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    begins = _begins(ordered)
+    place = np.empty(len(ordered), np.int64)
+    place[order] = np.cumsum(begins) - 1
+    return ordered[begins], place, np.diff(np.flatnonzero(begins), append=len(ordered)).astype(np.int64)
+
+
+def _begins(ordered: npt.NDArray[Any]) -> Bool:
+    """Return which elements of a sorted array differ from the one before."""
+    begins = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
+    return begins
 
 
 def pointers(counted: npt.NDArray[Any], n: int) -> I32:

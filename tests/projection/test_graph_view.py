@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +13,7 @@ from hypothesis import strategies as st
 from graphmem.answers import SymbolInfo
 from graphmem.errors import LimitError
 from graphmem.model import GraphDelta
-from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS
+from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, distinct, grouped
 from graphmem.projection.graph import GraphView
 from graphmem.projection.graph_edges import kind_mask
 
@@ -202,3 +205,15 @@ def test_a_kind_this_version_does_not_know_is_refused(world):
     w.symbols[sid] = w.symbols[sid]._replace(kind="spell")
     with pytest.raises(LimitError, match="spell"):
         GraphView.from_tables(w.tables()._replace(generation=tables.generation))
+
+
+def test_distinct_and_grouped_numbers_are_those_of_numpy_without_its_masked_arrays():
+    chance = np.random.default_rng(4)
+    for size in (0, 1, 2, 30, 400):
+        values = chance.integers(-5, 20, size)
+        assert distinct(values).tolist() == np.unique(values).tolist()
+        expected = np.unique(values, return_inverse=True, return_counts=True)
+        assert [part.tolist() for part in grouped(values)] == [part.tolist() for part in expected]
+    script = "import sys, numpy; from graphmem.projection.arrays import distinct, grouped; a = numpy.arange(9); distinct(a), grouped(a); "
+    masked = subprocess.run([sys.executable, "-c", script + "print('numpy.ma' in sys.modules)"], capture_output=True, text=True, check=True)
+    assert masked.stdout.strip() == "False"

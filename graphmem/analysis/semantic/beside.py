@@ -6,7 +6,8 @@ code. But lists that tell a newcomer where to begin show these files last.
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
+import re
+from fnmatch import translate
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,6 +21,7 @@ TOOLS: Final = ("generated", "__generated__", "_generated", "gen", "dist", "buil
 _OTHERS: Final = ("vendor", "vendored", "third_party", "node_modules", "pdfjs")
 FOLDERS: Final = frozenset(("migrations", "alembic", "fixtures", "testdata", *TOOLS, *_OTHERS))
 FILES: Final = ("*_pb2.py", "*_pb2_grpc.py", "*.min.js", "*.min.mjs", "*.bundle.js", "*.generated.*", "*.gen.*")
+_MADE: Final = re.compile("|".join(map(translate, FILES)))
 _DOCUMENTATION: Final = ("doc", "docs", "documentation", "website", "misc", "etc", "contrib")
 _TOOLING: Final = ("script", "scripts", "tool", "tools", "build", "ci", "release", "releases", "hack")
 _EXAMPLES: Final = ("example", "examples", "sample", "samples", "demo", "demos", "playground", "playgrounds", "sandbox")
@@ -35,7 +37,12 @@ def is_beside(path: str) -> bool:
     """
     *folders, name = path.lower().split("/")
     named = bool(folders) and (folders[0] in AT_ROOT or folders[0].startswith(".") or not ANYWHERE.isdisjoint(folders))
-    return named or any(fnmatchcase(name, pattern) for pattern in FILES)
+    return named or is_made(name)
+
+
+def is_made(name: str) -> bool:
+    """Whether the name of a file, such as `app.min.js`, is that of made code."""
+    return _MADE.match(name) is not None
 
 
 def beside(view: GraphView) -> npt.NDArray[np.bool_]:

@@ -9,13 +9,12 @@ docs/semantic.md has the precision.
 from __future__ import annotations
 
 from collections import Counter
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from graphmem.analysis.semantic.beside import FILES, FOLDERS
+from graphmem.analysis.semantic.beside import FOLDERS, is_made
 from graphmem.analysis.walk import stand_ins
 from graphmem.answers.findings import DeadSymbol
 from graphmem.model import EdgeKind
@@ -361,7 +360,7 @@ def _bases_written(view: GraphView, node: int) -> int:
 def is_made_elsewhere(path: str) -> bool:
     """Whether a file is generated or vendored, or run because of its location."""
     *folders, name = path.split("/")
-    return any(part in FOLDERS or part.startswith(".") for part in folders) or any(fnmatchcase(name, pattern) for pattern in FILES)
+    return any(part in FOLDERS or part.startswith(".") for part in folders) or is_made(name)
 
 
 def _explained(view: GraphView, node: int) -> int:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from graphmem.analysis.semantic.beside import beside
 from graphmem.analysis.semantic.files import FileGraph
 from graphmem.model import TEST_KINDS, EdgeKind
 from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL
 from graphmem.projection.graph_edges import kind_mask
+from graphmem.runtime.arrow import computed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -40,7 +42,9 @@ class Entries:
         self.view: GraphView = files.view
         self.files = files
         view = self.view
-        self.kind: dict[int, str] = {node: view.entry_point(node) for node in np.flatnonzero(view.is_entry_point).tolist()}
+        marked = np.flatnonzero(view.is_entry_point).tolist()
+        kinds = computed("take", view.entry_points, pa.array(marked, pa.int64())).to_pylist()
+        self.kind: dict[int, str] = dict(zip(marked, kinds, strict=True))
         for node in np.flatnonzero(self.public).tolist():
             self.kind.setdefault(node, "export")
 
@@ -104,8 +108,10 @@ class Entries:
         top = (view.label == SYMBOL) & (view.parent >= 0)
         top[top] = view.parent[view.parent[top]] < 0
         nodes = np.flatnonzero(top & np.isin(view.kind, list(_CALLABLE)) & ~view.is_test).astype(np.int32)
-        exported = np.array(["exported" in one.split() for one in view.arrays.nodes.modifiers.take(nodes).to_pylist()], np.bool_)
-        named = np.array([not name.startswith("_") for name in view.arrays.nodes.name.take(nodes).to_pylist()], np.bool_)
+        at = pa.array(nodes.tolist(), pa.int64())
+        modifiers, names = (computed("take", column, at).to_pylist() for column in (view.arrays.nodes.modifiers, view.arrays.nodes.name))
+        exported = np.array(["exported" in one.split() for one in modifiers], np.bool_)
+        named = np.array([not name.startswith("_") for name in names], np.bool_)
         file = files.file_of(nodes)
         by_init = np.where(file >= 0, self._offered()[file], False)
         found = np.zeros(view.n, np.bool_)

@@ -6,6 +6,7 @@ Modules and cycles are computed from it. A dependency (link) between two files s
 from __future__ import annotations
 
 from functools import cached_property
+from os.path import commonprefix
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -232,14 +233,6 @@ def step_of(view: GraphView, row: int) -> PathStep:
 
 def common_folder(paths: Iterable[str]) -> str:
     """Return the deepest folder that contains all paths; "" is the root."""
-    parts: list[str] | None = None
-    for path in paths:
-        folders = path.split("/")[:-1]
-        if parts is None:
-            parts = folders
-        else:
-            same = 0
-            while same < min(len(parts), len(folders)) and parts[same] == folders[same]:
-                same += 1
-            parts = parts[:same]
-    return "/".join(parts or ())
+    every = list(paths)
+    # The beginning that the first and the last of sorted strings have in common, all have. Up to its last "/", it is a folder.
+    return commonprefix((min(every), max(every))).rpartition("/")[0] if every else ""  # noqa: RUF071

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphmem.analysis.semantic.files import DEPENDENCY_KINDS
-from graphmem.projection.arrays import SYMBOL
+from graphmem.projection.arrays import SYMBOL, distinct
 from graphmem.projection.graph_edges import kind_mask
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def symbol_dependents(files: FileGraph) -> I64:
     view = files.view
     certain = np.array([rule not in UNSURE for rule in view.rules], np.bool_)
     kept = kind_mask(DEPENDENCY_KINDS)[view.edge_kind] & certain[view.edge_rule] & (view.src != view.dst) & ~view.is_test[view.src]
-    keys = np.unique(view.dst[kept].astype(np.int64) * view.n + view.src[kept])
+    keys = distinct(view.dst[kept].astype(np.int64) * view.n + view.src[kept])
     return np.bincount(keys // max(1, view.n), minlength=view.n).astype(np.int64)
 
 

@@ -130,10 +130,9 @@ def main_folder(group: Sequence[str]) -> str:
 def _below(paths: Iterable[str]) -> Counter[str]:
     """Return the number of given files below each folder, at any depth."""
     counts: Counter[str] = Counter()
-    for path in paths:
-        folder = path.rpartition("/")[0]
+    for folder, count in Counter(path.rpartition("/")[0] for path in paths).items():
         while folder:
-            counts[folder] += 1
+            counts[folder] += count
             folder = folder.rpartition("/")[0]
     return counts
 

@@ -5,10 +5,9 @@ A map shows code first, because people read and change it.
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
-from graphmem.analysis.semantic.beside import FILES, TOOLS
+from graphmem.analysis.semantic.beside import TOOLS, is_made
 
 if TYPE_CHECKING:
     from graphmem.analysis.semantic.modules import Modules
@@ -27,7 +26,7 @@ def role_of(path: str, is_test: bool, has_code: bool) -> FileRole:
         return "test"
     if MIGRATIONS.intersection(folders):
         return "migration"
-    if any(part in TOOLS for part in folders) or any(fnmatchcase(name, pattern) for pattern in FILES):
+    if any(part in TOOLS for part in folders) or is_made(name):
         return "generated"
     return "code"
 
