@@ -34,7 +34,7 @@ class Rows(NamedTuple):
     length: I64  # row -> words in all its columns
     file_of: I64  # row -> number of its file
     files: dict[int, tuple[str, str]]  # number of a file -> (kind of its chunks, path)
-    count: int  # rows
+    rows: int  # number of them
     words: int  # words of all rows
 
     @classmethod
@@ -66,7 +66,7 @@ class Rows(NamedTuple):
         only = "WHERE number IN (SELECT path FROM entries WHERE rowid >= ?)"
         files = {number: (found, path) for number, path, found in db.execute(f"SELECT number, path, {kind} FROM paths p {only}", (first,))}  # noqa: S608
         total = self.words - int(gone.sum()) + int(lengths[1].sum())
-        return Rows(length, file_of, self.files | files, self.count - len(removed) + len(added), total)
+        return Rows(length, file_of, self.files | files, self.rows - len(removed) + len(added), total)
 
     def scores(self, db: sqlite3.Connection, stem: str) -> tuple[I64, F64] | None:
         """Return the rows with a stem, ascending, and the BM25 score of each.
@@ -81,9 +81,9 @@ class Rows(NamedTuple):
         starts = np.flatnonzero(np.diff(rows, prepend=-1))
         times = np.add.reduceat(_WEIGHT_OF[places & 7], starts)
         rows = rows[starts]
-        rarity = math.log((self.count - len(rows) + 0.5) / (len(rows) + 0.5))
+        rarity = math.log((self.rows - len(rows) + 0.5) / (len(rows) + 0.5))
         # The operations and their order are those of FTS5, so that the results are equal to the last bit.
-        long = 1 - _B + _B * self.length[rows] / (self.words / self.count)
+        long = 1 - _B + _B * self.length[rows] / (self.words / self.rows)
         return rows, (rarity if rarity > 0 else _LEAST) * (times * (_K1 + 1.0) / (times + _K1 * long))
 
 

@@ -143,7 +143,7 @@ def test_a_words_scores_are_those_of_fts5_to_the_last_bit_also_after_changes(as_
         with index._readers.lend() as db:
             rows = index._scores.rows(db)
             sizes = "SELECT count(*), (SELECT count(*) FROM places) FROM entries"
-            assert (rows.count, rows.words) == db.execute(sizes).fetchone()
+            assert (rows.rows, rows.words) == db.execute(sizes).fetchone()
             for word in query_words(" ".join(vocabulary)):
                 found = index._scores._scores(db, word)
                 sql = "SELECT rowid, -bm25(words, 5.0, 1.0, 2.0) FROM words WHERE words MATCH ? ORDER BY rowid"
