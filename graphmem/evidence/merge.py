@@ -231,11 +231,12 @@ class Outside:
 
 
 def _raised(known: EdgeRow | None, key: tuple[str, str, str], rule: str, lines: set[int], *, is_first: bool) -> EdgeRow:
-    """Return an edge with the rule and confidence of the tool that saw it.
+    """Return an edge with the confidence, and usually the rule, of a tool.
 
-    `key` is (kind, source id, target id) of the edge. `known` is the edge so far, or None. `lines` are the lines that the tool reported.
-    Lines of a SCIP index are added to those of the edge. Lines of a test run are used only if the edge has no lines. If `is_first` is
-    False, another tool takes precedence, and only the lines change.
+    The tool saw the edge. A rule in `_SAYS_MORE` is kept instead of the tool's rule. `key` is (kind, source id, target id) of the edge.
+    `known` is the edge so far, or None. `lines` are the lines that the tool reported. Lines of a SCIP index are added to those of the edge.
+    Lines of a test run are used only if the edge has no lines. If `is_first` is False, another tool takes precedence, and only the lines
+    change.
     """
     before = {int(line) for line in known.lines.split(",") if line} if known is not None else set()
     every = before | lines if rule == "scip" or not before else before

@@ -267,7 +267,8 @@ class _Reading:
         """Return the path in the index for the path `given` in a coverage report.
 
         Tools write absolute paths or paths from some directory. Go puts the package before a path, and Java leaves out the source folder.
-        So two paths match if one of them ends with the other. The result is "" if no indexed path matches, or if several do.
+        So two paths match if one of them ends with the other. The result is "" if no indexed path matches, or if several match equally
+        well.
         """
         if given not in self._places:
             plain = given.replace("\\", "/")

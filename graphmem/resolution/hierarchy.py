@@ -133,8 +133,8 @@ class Hierarchy:
         """Return the methods of subclasses that override a class's method.
 
         `owner` is the class, and `name` the method. The calling function `caller` is never returned, because a method that calls its own
-        name usually wraps another object. If `caller` is not a test, classes in test files are left out. The result is empty for more than
-        `MAX_OVERRIDES` methods.
+        name usually wraps another object. If `caller` is not in a test file, classes in test files are left out. The result is empty for
+        more than `MAX_OVERRIDES` methods.
         """
         in_tests = self.project.files[caller.path].in_tests
         memo = self.project.entry(owner).memo

@@ -148,7 +148,7 @@ class PackageRules(Rules):
     def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
         """Return the files of a package that bind a name; tests are left out.
 
-        For the name "" or "*", all files of the package outside tests are returned.
+        Scripts are left out, too. For the name "" or "*", all other files of the package are returned.
         """
         project = inference.project
         paths = project.binders(package[1], name) if name and name != "*" else project.modules(package[1])

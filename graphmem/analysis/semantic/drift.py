@@ -82,7 +82,8 @@ def _modules(old: Modules, new: Modules) -> list[ModuleChange]:
 def _dependencies(old: Modules, new: Modules) -> tuple[list[DependencyChange], int]:
     """Return dependencies between modules that were added, removed or changed.
 
-    The largest dependencies come first. The second value is the number of dependencies whose change is too small to list.
+    They are sorted by the kind of change (added, removed, heavier, lighter), then by the size of the change, the largest first. The second
+    value is the number of dependencies whose change is too small to list.
     """
     before = {(one.src_name, one.dst_name): one for one in old.dependencies}
     after = {(one.src_name, one.dst_name): one for one in new.dependencies}

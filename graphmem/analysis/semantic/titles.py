@@ -71,7 +71,7 @@ def titles(modules: Modules, descriptions: Mapping[str, str]) -> list[Title]:
 def shortened(text: str) -> str:
     """Shorten a sentence to its first clause, or else to some whole words.
 
-    If words are cut off, "…" follows.
+    In the second case, "…" follows the words.
     """
     text = " ".join(_MARKUP.sub(lambda match: match[1] or "", text).split())
     first = re.split(r"(?<=\w)[.;:](?:\s|$)", text, maxsplit=1)[0]

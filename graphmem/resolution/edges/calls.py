@@ -628,7 +628,7 @@ class CallSites:
                 self.run_on(reference, self.value(reference, key), (name,), likely)
 
     def contained(self, value: Type) -> Type:
-        """Return the type of the elements of containers, through two levels.
+        """Return the type of the elements of containers, and of tuples in these.
 
         For a `list[A]`, the result is `A`. For a `list[tuple[A, B]]`, the result has the tuple, `A` and `B`.
         """

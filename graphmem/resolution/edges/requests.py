@@ -105,8 +105,8 @@ class Requests:
     def linked(self, text: str) -> Sequence[Symbol]:
         """Return the handlers of the route that `text` (`blueprint.name`) names.
 
-        If several routes match, handlers in a file or folder with the blueprint's name are preferred. Of these, the handlers nearest to
-        this file are returned. The result is empty for more than `AMBIGUOUS_LIMIT` handlers.
+        If several routes match, handlers in a file or folder whose name contains the blueprint's name are preferred. Of these, the handlers
+        nearest to this file are returned. The result is empty for more than `AMBIGUOUS_LIMIT` handlers.
         """
         found = self._named_routes(text, "")
         group = text.replace(":", ".").rpartition(".")[0].rpartition(".")[2]

@@ -225,7 +225,7 @@ class GoRules(PackageRules):
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
         """Return the type of a variable in a `range` loop or comma-ok assignment.
 
-        In `for k, v := range x`, the variables are keys and elements of `x`. In `v, ok := f()`, `v` gets the type of the value, and the
+        In `for k, v := range x`, the variables are keys and elements of `x`. In `v, ok := m[key]`, `v` gets the type of the value, and the
         type of `ok` is unknown.
         """
         found = entry.terms[binding.value]
