@@ -17,9 +17,9 @@ LEAST_SHARE: Final = 0.5  # of its changes
 
 
 class Often(NamedTuple):
-    """A file that more than half of the changes to some files also touched.
+    """A file that often changes together with given files or folders.
 
-    The files are those that the caller of `often_with` gives, or those in the folders that the caller gives.
+    More than half of the changes to the given files and folders also touched the file.
     """
 
     path: str

@@ -111,7 +111,7 @@ def _lesson(commit: Commit, message: str, living: Collection[str]) -> dict[str, 
 
 
 def _moment(at: float) -> datetime | None:
-    """Convert the time of a commit; None for a future or invalid time."""
+    """Return the time of a commit; None for a future or invalid time."""
     try:
         made = datetime.fromtimestamp(at, UTC)
     except (ValueError, OverflowError, OSError):

@@ -182,8 +182,8 @@ class Semantics:
     def _keep(self, made: Modules) -> None:
         """Store the modules in the database, so that names and ids can be reused.
 
-        When the graph has changed, new modules are compared with the stored ones. A new module that is similar to a stored one gets its
-        name and id. Nothing is stored if the graph has changed since `made` was derived.
+        When the graph has changed, new modules are compared with the stored ones. A new module that is similar to a stored one gets the
+        name and id of the stored one. Nothing is stored if the graph has changed since `made` was derived.
         """
         if self._store.generation() != self.view.generation:
             return

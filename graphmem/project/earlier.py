@@ -1,6 +1,6 @@
 """Find the graph of an earlier time or commit.
 
-The graph is rebuilt by undoing index runs. This reaches back as far as the changes of index runs are stored.
+The graph is rebuilt by undoing index runs. A graph can be rebuilt if the changes of all later index runs are stored.
 """
 
 from __future__ import annotations

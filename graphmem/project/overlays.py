@@ -113,7 +113,7 @@ class Overlays:
         return self.branches.seen_by(login)
 
     def elsewhere(self, memory: str, here: BranchKey | None) -> list[str]:
-        """Return the other branches that have the code that a memory is linked to.
+        """Return the other branches with the code to which a memory is linked.
 
         Only links to code that the main branch lacked when the memory was written are considered. The result is empty if the branch `here`
         has the code. Branches that the caller may not see are left out.

@@ -73,9 +73,9 @@ def asks_why(question: str) -> bool:
 
 
 def reasons(question: str, found: Sequence[SearchHit], search: Callable[..., SearchAnswer], root: Path) -> tuple[list[Reason], list[str]]:
-    """Return passages that give a reason, or the nearest ones, and notes.
+    """Return passages that give a reason for what a question asks, and notes.
 
-    The passages are the nearest ones if none of them gives a reason. A note says which of the sources could not be searched.
+    If no passage gives a reason, the passages nearest to the question are returned. A note says which of the sources could not be searched.
 
     Args:
         question: the question as the person asked it.

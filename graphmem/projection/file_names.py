@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 
 class FileNames:
-    """Index of paths by each of their parts.
+    """An index that finds paths by any of their parts.
 
     Args:
         paths: paths of all files, ascending.

@@ -148,7 +148,7 @@ def sync(path: Path) -> None:
 def is_own(status: os.stat_result) -> bool:
     """Whether a file belongs to the account of this process.
 
-    On Windows, the result is always True. There, the access list of the folder protects files, not their owner.
+    On Windows, the result is always True, because access lists of folders protect files there, and the owner does not matter.
     """
     if sys.platform == "win32":
         return True

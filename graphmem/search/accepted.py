@@ -45,7 +45,7 @@ class WeightBook:
         return self._kept.weights()
 
     def factors(self) -> Mapping[str, float]:
-        """Return the factors by which the built-in weights are multiplied now.
+        """Return the factors by which the built-in search weights are multiplied.
 
         The result is empty if no factors were accepted.
         """
@@ -66,7 +66,7 @@ class WeightBook:
         self._kept.change(Accepted(MappingProxyType(dict(factors)), at.isoformat(timespec="seconds"), cases))
 
     def reset(self) -> None:
-        """Restore the built-in weights.
+        """Restore the built-in search weights.
 
         Raises:
             DiskFullError: the disk refuses the write; the weights in force do not change.

@@ -136,7 +136,7 @@ class PhaseBook:
         self._kept.change(_joined(Accepted(by_phase, at.isoformat(timespec="seconds"), sessions)))
 
     def reset(self) -> None:
-        """Restore the built-in weights.
+        """Restore the built-in weights of memory types.
 
         Raises:
             DiskFullError: the disk refuses the write; the weights in force do not change.

@@ -167,7 +167,7 @@ class Request(NamedTuple):
     Attributes:
         query: words, an identifier, or a question; not empty.
         k: number of hits, 1 to 200.
-        files: the active files, which raise the scores of related hits.
+        files: the files that are open in the editor, which raise the scores of related hits.
         within: restricts hits to these files and directories, and to memories about code in them; empty for no restriction.
         kinds: kinds of results, from KINDS; "code" means symbols and code outside definitions; empty for all.
         types: restricts memories to these types; empty for all.

@@ -1,9 +1,9 @@
 """Score search candidates by the words in their texts and names.
 
 A candidate is a unit: a symbol with its own lines, or a chunk without a symbol. The word index finds chunks and knows the rarity of words.
-This module counts the words of each candidate. A function is scored by its own lines, from all its chunks that are candidates. Its name,
-enclosing names and path are separate fields. A description of several sentences may cover several functions, each with the words of one
-sentence. So units are also scored by their best sentence.
+This module counts the words of each candidate. A function is scored by its own lines, from all its chunks that are candidates. The name,
+the enclosing names and the path of a function are separate fields. A description of several sentences may cover several functions, each
+with the words of one sentence. So units are also scored by their best sentence.
 
 Source: Robertson, Zaragoza, Taylor 2004 (BM25F, simple version: the counts of all fields are weighted and added before saturation).
 Parameters are measured in docs/decisions/0006-fusion.md.

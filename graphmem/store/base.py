@@ -279,7 +279,7 @@ class GraphWrites(Protocol):
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
         """Commit a change of the code; return the new counter of changes.
 
-        `meta` has named values to store with it. The commit is atomic: a crash at any time leaves the old or the new graph, never a
+        `meta` has named values to store with the change. The commit is atomic: a crash at any time leaves the old or the new graph, never a
         mixture. An empty graph is filled by a bulk copy, which stays invisible until it is complete. Any other change is one transaction.
         """
 
@@ -332,8 +332,8 @@ class GraphWrites(Protocol):
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
         """Replace the stored names that frameworks use, and their functions.
 
-        Such a name (key) is, for example, a route; its function (handler) answers requests to it. A handler that no longer exists is left
-        out.
+        Such a name (key) is, for example, a route, and the function (handler) answers requests to the route. A handler that no longer
+        exists is left out.
 
         Args:
             mark: hash of `rows`, stored in `meta` as "handles", by which callers notice whether the keys changed.

@@ -1,8 +1,8 @@
 """Send the changes of the writing server to the servers that follow it.
 
 The writer stores each change with its number, in the same transaction, and notifies the followers. When a follower is notified, and also
-every second, it reads the changes after the last one that it knows. So a lost notification does no harm. If a change is missing, the
-follower reads the whole graph again.
+every second, the follower reads the changes after the last one that it knows. So a lost notification does no harm. If a change is missing,
+the follower reads the whole graph again.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ class PostgresStore(PostgresReads):
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
         """Commit a change of the code; return the new counter of changes.
 
-        `meta` has named values to store with it.
+        `meta` has named values to store with the change.
         """
 
         def change(queries: Queries, moment: datetime) -> dict[str, str]:
