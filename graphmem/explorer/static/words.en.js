@@ -322,7 +322,7 @@ export const words = {
     never: "never changed together",
     itself: "the target",
     depths: ["itself", "directly", "two steps away", "three steps away", "four or more steps away"],
-    shares: ["the chosen file", "changed with it at least half of the time", "changed with it at least a quarter of the time", "changed with it at least a tenth of the time", "more rarely"],
+    shares: ["the chosen file", "changes with it ≥ 50% of the time", "changes with it ≥ 25% of the time", "changes with it ≥ 10% of the time", "more rarely"],
     rules: "Code that breaks the architecture rules",
     breaks_rules: (n) => `has ${many(n, "dependency", "dependencies")} that an architecture rule forbids`,
     broken_from: (n) => `${many(n, "file")} ${n === 1 ? "uses" : "use"} this code although a rule forbids it`,
