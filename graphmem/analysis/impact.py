@@ -139,7 +139,15 @@ def united_impact(
     test_hits = [hit for hit in listed if hit.symbol.is_test]
     if backwards:
         about = {view.ids[node] for seed in seeds for node in view.src[view.in_edges(seed, TESTS)].tolist()}
-        test_hits.sort(key=lambda hit: (not ran_target(hit), not hit.symbol.is_runnable, hit.symbol.id not in about, -hit.confidence))
+        test_hits.sort(
+            key=lambda hit: (
+                not ran_target(hit),
+                not hit.symbol.is_runnable,
+                hit.symbol.id not in about,
+                -round(hit.confidence, 2),
+                hit.depth,
+            )
+        )
     left_out = len(found.nodes) - len(listed)
     touched = np.concatenate([found.nodes, np.asarray(seeds, dtype=found.nodes.dtype)])
     return ImpactReport(

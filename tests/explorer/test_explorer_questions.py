@@ -69,6 +69,9 @@ def test_the_box_leads_to_the_most_tangled_modules_by_any_word_for_it(words, tab
         ("what breaks if Graph.add_edge changes?", "/explore/impact"),
         ("who calls Graph.add_edge", "/explore/code"),
         ("what is known about Graph.add_edge?", "/explore/memories"),
+        ("which tests should I run if I change Graph.add_edge?", "/explore/impact"),
+        ("what changes together with classes/graph.py", "/explore/coaccess"),
+        ("what are the main flows?", "/explore/"),
         ("where would I cut classes", "/explore/cut"),
         ("where does the program begin?", "/explore/onboarding"),
         ("what are the entry points", "/explore/onboarding"),
@@ -81,6 +84,19 @@ def test_a_question_that_a_page_answers_leads_to_that_page_and_not_to_search(que
     assert "In short" not in tab.value("document.querySelector('main').textContent")
     tab.value("document.querySelector('main .card a.button').click()")
     tab.until(f"location.pathname === '{page}' && document.querySelector('h1')")
+
+
+@pytest.mark.parametrize("question", ["which tests cover Graph.add_edge", "what breaks if `Graph.add_edge` changes in classes"])
+def test_the_page_of_an_answer_is_about_the_code_in_the_question_and_not_about_its_other_words(question, tab, explorer, remembered, visit):
+    visit(
+        f"{explorer}/explore/ask?q={quote(question)}", "document.querySelector('main .card a.button') && document.querySelector('.answer')"
+    )
+    assert tab.value("new URL(document.querySelector('main .card a.button').href).searchParams.get('of')") == "Graph.add_edge"
+
+
+def test_a_name_that_is_not_in_the_index_is_not_answered_with_figures_of_other_code(tab, explorer, remembered, visit):
+    visit(f"{explorer}/explore/ask?q={quote('who knows Frobnicator.spin?')}", "document.querySelector('main .card .answer')")
+    assert tab.value("document.querySelector('.answer').textContent") == "The index has no file, module or symbol named Frobnicator.spin."
 
 
 def test_the_answer_about_entry_points_names_them_or_the_exports_of_a_library(tab, explorer, remembered, visit):

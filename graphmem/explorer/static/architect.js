@@ -4,6 +4,7 @@
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
 import { breakable, card, chip, choice, commitPage, day, details, failure, field, fileLink, go, into, link, listing, mostTangled, symbolLink, table, to, where } from "./parts.js";
+import { shares } from "./routes.js";
 import { answered, firstCut } from "./tangled.js";
 import { words } from "./words.js";
 
@@ -12,6 +13,7 @@ const DAY_MS = 864e5;
 const QUARTER = 91; // days
 const SPANS = [7, 30, QUARTER, 365];
 const MOST_FILES = 300; // of a project whose older revision is read without being asked for
+const MOST_PEOPLE = 500; // modules or files whose people are asked for at once
 const MOST_COMMITS = 2000; // that one question lists
 const SURFACE = 200; // symbols of a module's interface that are asked for at first
 const MOST_SURFACE = 1000; // the same, of one answer
@@ -218,20 +220,27 @@ export async function people(page, { of = "" }, signal) {
   const w = words.architect.people;
   const [boxes, place] = [h("div.boxes"), h("div")];
   headed(page, "people", boxes, place);
-  const asked = ask("People", { ...(of ? { module: of } : {}), limit: 500 }, signal);
+  const asked = Promise.all([ask("People", { ...(of ? { module: of } : {}), limit: MOST_PEOPLE }, signal), of ? ask("People", { limit: MOST_PEOPLE }, signal) : null, of ? ask("Atlas", { edges: 0 }, signal) : null]);
   moduleBox(of, signal, (name) => go(to("people", { of: name })), w.all).then(({ box }) => fill(boxes, box), () => {});
-  await into(place, asked, ({ people: found }) => [
-    found.notes.map((note) => h("p.hint", null, `${note}.`)),
-    found.parts.length
-      ? table(w.title, [of ? words.map.columns.file : words.map.columns.module, w.bus, w.commits, w.people, w.last], found.parts.map((one) => [
+  await into(place, asked, ([{ people: found }, all, atlas]) => {
+    const whole = all?.people.parts.find((one) => one.name === of);
+    const files = atlas?.atlas.columns.files;
+    const tests = new Set(files ? files.path.filter((_, i) => files.role[i] === "test") : []);
+    const parts = [...found.parts.filter((one) => !tests.has(one.name)), ...found.parts.filter((one) => tests.has(one.name))];
+    return [
+      whole ? h("p.answer", null, w.of_all(of, shares(whole.people), whole.busFactor)) : null,
+      found.notes.map((note) => h("p.hint", null, `${note[0].toUpperCase()}${note.slice(1)}.`)),
+      parts.length
+        ? table(w.title, [of ? words.map.columns.file : words.map.columns.module, w.bus, w.commits, w.people, w.last], parts.map((one) => [
           of ? fileLink(one.name) : link(to("people", { of: one.name }), one.name),
           one.busFactor === 1 ? chip("1", "trap") : words.number(one.busFactor),
           words.number(one.commits),
-          one.people.map((who) => `${who.name} ${Math.round(100 * who.share)}%`).join(", "),
+          shares(one.people),
           h("span.date", null, one.people.map((who) => who.lastAt).sort().at(-1)?.slice(0, 10) ?? ""),
         ]), { first: 60, numeric: [1, 2] })
-      : null,
-  ]);
+        : null,
+    ];
+  });
 }
 
 /** Files that are risky to touch, with every reason that is known. */

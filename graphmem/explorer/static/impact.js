@@ -247,7 +247,7 @@ function testCard(hits, way, commands) {
   });
   return h("section.card.tests", null,
     h("h2", null, w.tests, h("span.count", null, words.number(cases.length))),
-    cases.length ? h("p", null, w.likeliest, cases.slice(0, FIRST_TESTS).map((hit, i) => [i ? ", " : "", symbolLink(hit.symbol), " ", where(hit.symbol)])) : null,
+    cases.length ? h("p", null, w.likeliest, cases.slice(0, FIRST_TESTS).map((hit, i) => [i ? ", " : "", symbolLink(hit.symbol), " ", where(hit.symbol), ` (${hit.confidence === 1 ? w.ran : w.reaches(words.depth(hit.depth))})`])) : null,
     place,
     cases.length > FIRST_TESTS ? details(w.in_files(cases.length, files.size), null, false, perFile(files, way)) : null,
     others.size ? details(w.shared(shared.length), null, false, h("p.hint", null, w.shared_hint), perFile(others, way)) : null);

@@ -2,59 +2,82 @@
 
 import { Refusal, ask } from "./api.js";
 import { h } from "./dom.js";
-import { countedDependents, failure, link, nameOf, to } from "./parts.js";
+import { countedDependents, failure, link, nameOf, runnable, to } from "./parts.js";
 import { entryPoints, isOutside } from "./semantics.js";
 import { sentence, tangles } from "./tangled.js";
 import { words } from "./words.js";
 
 const NAMED = 3; // callers that an answer names
-const PAGES = { entries: "onboarding", known: "memories" }; // the page of a route, if it has another name
+const PAGES = { entries: "onboarding", flows: "home", known: "memories", tests: "impact" }; // the page of a route, if it has another name
 const ABOUT_MODULES = new Set(["people", "risk", "cut", "decisions"]);
-const ABOUT_CODE = new Set(["impact", "code", "known"]);
+const ABOUT_CODE = new Set(["impact", "code", "coaccess", "known", "tests"]);
+const TRIED = 12; // symbols that a word of a question may mean
 
 /** The page for a question, and what the question is about; null when search has to answer it. */
 export async function routed(question, signal) {
   const view = words.ask.routes.find(([pattern]) => pattern.test(question))?.[1];
   if (!view) return null;
   if (!ABOUT_MODULES.has(view) && !ABOUT_CODE.has(view)) return { view, subject: null };
-  return { view, subject: await subject(question, signal) };
+  return { view, subject: await subject(question, view === "known" || ABOUT_MODULES.has(view), signal) };
 }
 
-/** The module or symbol that a question names: a module by its name, else the last word that is a name in the index. */
-async function subject(question, signal) {
-  const said = question.replace(/[?!.,;]+(?=\s|$)/g, "").split(/\s+/).map((word) => word.replace(/^[`"'„“(]+|[`"'“”)]+$/g, "")).filter(Boolean);
+/** The file, symbol or, if the page takes one, module that a question names, the last of several; `unknown` is a name that is not in the index. */
+async function subject(question, modulesToo, signal) {
+  const said = question.replace(/[?!.,;]+(?=\s|$)/g, "").split(/\s+/).map((word) => word.replace(/^[`"'„“(]+|[`"'“”)]+$/g, "")).filter(Boolean).reverse();
   const { modules } = await ask("ModuleNames", {}, signal);
-  const named = modules.modules.map((one) => one.name).filter((name) => said.includes(name)).sort((a, b) => b.length - a.length)[0];
-  if (named) return { module: named, ref: named };
-  const likely = (word) => /[./_:]|[a-z][A-Z]/.test(word) || word.length > 3;
-  for (const word of said.filter(likely).reverse()) {
-    const { symbols } = await ask("Symbols", { query: word, first: 1 }, signal);
-    const node = symbols.edges[0]?.node;
-    if (node && [node.name, node.qualname, node.path, node.path.split("/").at(-1)].some((text) => text.toLowerCase() === word.toLowerCase())) return { ref: word, path: node.path };
+  const names = modulesToo ? modules.modules.map((one) => one.name) : [];
+  const isCode = (word) => /[./_:]|[a-z][A-Z]/.test(word);
+  for (const word of said.filter(isCode)) {
+    const found = names.includes(word) ? { module: word, ref: word } : await named(word, signal);
+    if (found) return found;
   }
-  return null;
+  const plain = said.filter((one) => !isCode(one) && !words.ask.general.test(one));
+  for (const word of plain) {
+    const last = names.includes(word) ? [word] : names.filter((name) => name.split("/").at(-1).toLowerCase() === word.toLowerCase());
+    if (last.length === 1) return { module: last[0], ref: last[0] };
+  }
+  for (const word of plain.filter((one) => one.length > 3)) {
+    const found = await named(word, signal);
+    if (found) return found;
+  }
+  const unknown = said.find(isCode);
+  return unknown ? { unknown } : null;
+}
+
+/** The symbol or file with exactly this name; null without one. */
+async function named(word, signal) {
+  const same = (...texts) => texts.some((text) => text.toLowerCase() === word.toLowerCase());
+  const { symbols } = await ask("Symbols", { query: word, first: TRIED }, signal);
+  const node = symbols.edges.map((edge) => edge.node).find((one) => same(one.name, one.qualname, `${one.path}:${one.qualname}`));
+  if (node) return { ref: word, path: node.path };
+  const { files } = await ask("Files", { query: word, first: TRIED }, signal);
+  const file = files.edges.map((edge) => edge.node).find((one) => same(one.path, one.path.split("/").at(-1)));
+  return file ? { ref: file.path, path: file.path } : null;
 }
 
 /** The card that leads to the page, with the first line of what it says. */
 export async function lead({ view, subject: about }, signal) {
   const w = words.ask;
   const page = PAGES[view] ?? view;
-  const { title } = words.architect[page] ?? words[page];
-  const parameters = !about ? {} : view === "impact" ? { of: about.ref } : view === "code" ? { at: about.ref } : view === "known" ? { file: about.ref } : about.module ? { of: about.module } : {};
+  const title = page === "home" ? words.views.home : (words.architect[page] ?? words[page]).title;
+  const unknown = about?.unknown;
+  if (unknown) about = null;
   let line = null;
   try {
-    line = await (FIRST[view]?.(about, signal) ?? null);
+    line = unknown ? words.ask.unknown(unknown) : await (FIRST[view]?.(about, signal) ?? null);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    line = failure(error, (ref) => to(page, view === "impact" ? { of: ref } : { at: ref }));
+    line = failure(error, (ref) => to(page, view === "code" ? { at: ref } : { of: ref }));
   }
+  const key = { impact: "of", tests: "of", code: "at", known: "file", coaccess: "files" }[view];
+  const parameters = !about ? {} : key ? { [key]: view === "coaccess" ? about.path ?? about.ref : about.ref } : about.module ? { of: about.module } : {};
   return h("section.card", null,
     h("h2", null, w.answer),
     line === null ? null : line instanceof Node ? line : h("p.answer", null, line),
     h("p", null, w.on_page, " ", link(to(page, parameters), about && ABOUT_CODE.has(view) ? `${title} ${about.ref}` : title, { class: "button primary" })));
 }
 
-const shares = (people) => people.map((who) => `${who.name} ${Math.round(100 * who.share)}%`).join(", ");
+export const shares = (people) => people.filter((who) => Math.round(100 * who.share)).map((who) => `${who.name} ${Math.round(100 * who.share)}%`).join(", ");
 
 const FIRST = {
   tangled: async (_, signal) => sentence(await tangles(signal)),
@@ -65,9 +88,11 @@ const FIRST = {
     return one ? words.ask.newest(one.subject, one.author, one.at.slice(0, 10), one.modules) : words.architect.changes.no_commits;
   },
   people: async (about, signal) => {
-    const holder = about?.module ?? (about ? (await ask("Module", { ref: about.path }, signal)).module.module.name : "");
-    const { people } = await ask("People", { ...(about && !about.module ? { module: holder } : {}), limit: 500 }, signal);
-    const one = about ? people.parts.find((part) => part.name === (about.module ?? about.path)) : people.parts[0];
+    if (!about) return null; // a page of all modules answers that, and no first line of it does
+    const { path } = about;
+    about.module ??= (await ask("Module", { ref: path }, signal)).module.module.name; // the page about a file is that of its module
+    const { people } = await ask("People", { ...(path ? { module: about.module } : {}), limit: 500 }, signal);
+    const one = people.parts.find((part) => part.name === (path ?? about.module));
     return one ? words.ask.knows(one.name, shares(one.people), one.busFactor) : null;
   },
   entries: async (_, signal) => {
@@ -83,7 +108,23 @@ const FIRST = {
     const { important } = (await ask("TeamNews", { limit: 1 }, signal)).teamNews;
     return important.length ? words.ask.begin(important[0].title, important.length) : words.onboarding.nothing;
   },
-  risk: async (_, signal) => {
+  flows: async (_, signal) => {
+    const { flows } = await ask("Flows", { limit: NAMED }, signal);
+    return flows.flows.length ? words.ask.flows(flows.flows.map((one) => one.name), flows.total) : null;
+  },
+  tests: async (about, signal) => {
+    if (!about) return words.impact.hint;
+    const { impact } = await ask("ImpactOverview", { targets: [about.ref] }, signal);
+    const cases = impact.tests.filter((hit) => runnable(hit.symbol));
+    return words.ask.tests(about.ref, cases.length, cases.slice(0, NAMED).map((hit) => nameOf(hit.symbol)));
+  },
+  coaccess: async (about, signal) => {
+    if (!about) return words.coaccess.hint;
+    const { coAccess } = await ask("CoAccess", { files: [about.path ?? about.ref], limit: NAMED }, signal);
+    return words.ask.together(about.path ?? about.ref, coAccess.hits.filter((one) => one.support).map((one) => `${one.path} (${Math.round(100 * one.confidence)}%)`));
+  },
+  risk: async (about, signal) => {
+    if (about) return null; // the page has the figures of the module
     const { hotspots } = await ask("Hotspots", { level: "FILES", limit: 1 }, signal);
     const [one] = hotspots.hotspots;
     return one ? words.ask.hottest(one.symbol.path, Math.round(one.score)) : null;
