@@ -23,6 +23,8 @@ import difflib
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from graphmem.errors import AmbiguousSymbolError, BadInputError, SymbolNotFoundError
 from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
 from graphmem.runtime.naming import in_project, raw
@@ -39,6 +41,7 @@ _POSITION = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?::(?P<column>\d+))?\Z")
 _TWIN = re.compile(r"(?P<name>.+)#(?P<number>[1-9]\d{0,8})\Z")
 _INHERITS = frozenset({"INHERITS"})
 MAX_CANDIDATES = 20
+_LEAST_LIKE = 0.5  # similarity of a member's name, from 0 to 1
 MAX_REF_CHARACTERS = 1000
 
 
@@ -241,8 +244,9 @@ def _in_file(view: GraphView, node: int) -> tuple[bool, int, int]:
 def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:
     """Return names similar to a reference that was not found, best first.
 
-    First come names that equal the last name of `ref` except for case, then names with similar spelling. At most two symbols are returned
-    for each name. If `ref` also names a class, symbols in a class of that name come first.
+    If `ref` also names a class, the members of that class with the most similar names come first, because members are often renamed. Then
+    come names that equal the last name of `ref` except for case, and names with similar spelling. At most two symbols are returned for each
+    of these names.
     """
     owners, _, last = ref.rpartition(":")[2].rpartition(".")
     name, owner = last or ref, owners.rpartition(".")[2]
@@ -251,7 +255,7 @@ def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:
     same = [other for other in names if other.casefold() == folded and other != ref]
     near = difflib.get_close_matches(name, [other for other in names if other[:1].casefold() == folded[:1]], n=limit, cutoff=0.75)
     wanted = list(dict.fromkeys([*same, *near]))[:limit]
-    refs: list[str] = []
+    refs = _members_like(view, owner, name)
     for other in wanted:
         nodes = sorted(
             (node for node in view.by_name(other).tolist() if view.label[node] == SYMBOL),
@@ -259,3 +263,14 @@ def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:
         )
         refs.extend(view.info(node).ref for node in nodes[:2])
     return list(dict.fromkeys(refs))[:limit]
+
+
+def _members_like(view: GraphView, owner: str, name: str) -> list[str]:
+    """Return references to members of the classes `owner` with names like `name`."""
+    if not owner:
+        return []
+    classes = {node for node in view.by_name(owner).tolist() if view.label[node] == SYMBOL and not view.is_test[node]}
+    members: dict[str, int] = {}
+    for node in np.flatnonzero(np.isin(view.parent, list(classes))).tolist() if classes else []:
+        members.setdefault(view.name(node), node)
+    return [view.info(members[one]).ref for one in difflib.get_close_matches(name, members, n=3, cutoff=_LEAST_LIKE)]

@@ -130,6 +130,15 @@ def test_of_names_alike_the_one_in_the_class_that_was_named_is_suggested_first(v
     assert caught.value.suggestions[0] == "pkg/query.py:QuerySet.filter"
 
 
+def test_a_member_that_was_renamed_is_suggested_by_its_class(graph):
+    _class(graph, "pkg/backup.py", "Backup", "store_apps", "load")
+    _class(graph, "pkg/vault.py", "Vault", "store_secrets")
+    with pytest.raises(SymbolNotFoundError) as caught:
+        resolve_ref(graph.view(), "Backup.store_addons")
+    assert caught.value.suggestions == ["pkg/backup.py:Backup.store_apps"]
+    assert "did you mean pkg/backup.py:Backup.store_apps?" in caught.value.message
+
+
 def test_an_unknown_name_is_an_error_with_suggestions(view):
     with pytest.raises(SymbolNotFoundError) as caught:
         resolve_ref(view, "QuerySett")
