@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -57,6 +58,7 @@ _MARK: Final = re.compile(r"^\s*(?://+!?|/\*+!?|\*+/?|#+|--+|;+|\"\"\"|'''|<!--)
 _END: Final = re.compile(r"\s*(?:\*+/|\"\"\"|'''|-->)\s*$")
 _QUOTES: Final = ('"""', "'''")
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])")
+_NAME: Final = re.compile(r"\w*(?:[a-z0-9][A-Z]|\w_\w)\w*")
 _CODE_FENCE: Final = ("```", "~~~")
 
 
@@ -91,10 +93,9 @@ def reasons(question: str, found: Sequence[SearchHit], search: Callable[..., Sea
     ranked: list[tuple[float, Reason]] = []
     for hit in memories:
         if hit.memory is not None and not is_held(hit.memory):
-            text = hit.memory.content
             extra = _DECISION if hit.memory.type == "decision" else 0.0
-            reason = Reason("memory", clipped(text, _LONGEST), False, hit.memory.title, "", 0, hit.memory.short_id, hit.memory.created_at)
-            ranked.append(_ranked(reason, text, wanted, extra))
+            reason = Reason("memory", "", False, hit.memory.title, "", 0, hit.memory.short_id, hit.memory.created_at)
+            ranked.append(_best(reason, hit.memory.content, wanted, extra))
     places: set[tuple[str, int]] = set()
     for hit in [*documents, *(one for one in found if one.path and one.memory is None and one.facet in ("code", "docs"))]:
         kind = "text" if hit.facet == "docs" else "comment"
@@ -107,7 +108,9 @@ def reasons(question: str, found: Sequence[SearchHit], search: Callable[..., Sea
     ranked += commits
     told = [one for _, one in sorted((one for one in ranked if one[0] > 0), key=lambda one: -one[0])]
     best = list(_varied([one for one in told if one.states] or told))[:MOST]
-    brought = next((one for _, one in ranked[-1:] if one.kind == "commit" and one not in best), None)
+    brought = next(
+        (one for _, one in ranked[-1:] if one.kind == "commit" and one not in best and (not told or _CAUSE.search(one.text))), None
+    )
     return ([*best[: MOST - 1], brought] if brought is not None and best else best), notes
 
 
@@ -148,12 +151,26 @@ def _ranked(reason: Reason, text: str, wanted: dict[str, str], extra: float = 0.
         wanted: words of the question, by stem.
         extra: bonus for a passage that probably gives a reason, such as a decision.
     """
-    said = set(stems_of(query_words(f"{reason.title} {text}")).values())
-    having = len(said.intersection(wanted))
+    about = reason.title if reason.kind in ("comment", "text") else ""  # the name of the code, or the heading, that the passage is about
+    having = len(_words(f"{text} {'' if about else reason.title}", wanted, about).intersection(wanted))
     has_cause = _CAUSE.search(text) is not None
-    states = has_cause and having >= max(min(_STATED, len(wanted)), math.ceil(len(wanted) / 2))
+    if len(wanted) == 1:  # the word may be anywhere, so the sentence with the cause must have it
+        states = any(_CAUSE.search(one) and _words(one, wanted).intersection(wanted) for one in _SENTENCE.split(text))
+    else:
+        states = has_cause and having >= max(_STATED, math.ceil(len(wanted) / 2))
     score = having + extra + has_cause if having else extra
     return score, Reason(reason.kind, reason.text, states, reason.title, reason.path, reason.line, reason.ref, reason.at)
+
+
+def _words(text: str, wanted: dict[str, str], title: str = "") -> set[str]:
+    """Return the stems of the words of a text and of its title.
+
+    The parts of a name in the text, such as `JobCondition.OS_SUPPORTED`, do not count: a text that uses a name gives no reason for its
+    words. They count if `wanted` has the whole name.
+    """
+    asked = set(wanted.values())
+    prose = _NAME.sub(lambda found: found.group() if asked.intersection(query_words(found.group())[:1]) else " ", text)
+    return set(stems_of(query_words(f"{title} {prose}")).values())
 
 
 def _passages(root: Path, hit: SearchHit, kind: str) -> Iterator[Reason]:
@@ -242,14 +259,15 @@ def _commits(root: Path, wanted: dict[str, str], code: Sequence[SearchHit]) -> t
     try:
         named = messages.with_words(root, words, _EACH) if len(words) > 1 else []
         named = named or (messages.with_words(root, words[:2], _EACH) if len(words) > 2 else [])
-        found += [_best(one, one.subject, wanted) for one in named]
+        found += [_best(_of_commit(one, one.subject), one.body, wanted) for one in named]
         first = next((hit for hit in code if hit.qualname), None)
         name = _told_apart(first.qualname) if first is not None else ""
         brought = messages.introduced(root, first.path, name) if first is not None else None
     except GitError as error:  # not under Git, a long history, or a partial clone without old contents; the other sources remain
         return found, [f"commits were not searched completely: {error.message}"]
     if brought is not None and all(one.sha != brought.sha for one in named):
-        found.append(_best(brought, f"{brought.subject} (brought {name})", wanted, _BROUGHT))
+        score, best = _best(_of_commit(brought, brought.subject), brought.body, wanted, _BROUGHT)
+        found.append((score, replace(best, title=f"{brought.subject} (brought {name})")))
     return found, []
 
 
@@ -259,13 +277,18 @@ def _told_apart(qualname: str) -> str:
     return next((part for part in reversed(parts) if not part.startswith("__")), parts[-1])
 
 
-def _best(one: messages.Message, title: str, wanted: dict[str, str], extra: float = 0.0) -> tuple[float, Reason]:
-    """Return (score, reason) of the best part of a commit message.
+def _of_commit(one: messages.Message, title: str) -> Reason:
+    """Return a reason without text, with the place of a commit."""
+    return Reason("commit", "", False, title, "", 0, one.sha, one.at)
 
-    A part is a sentence with the sentence before it. `wanted` and `extra` are as in `_ranked`.
+
+def _best(reason: Reason, text: str, wanted: dict[str, str], extra: float = 0.0) -> tuple[float, Reason]:
+    """Return (score, reason) of the best part of a memory or commit message.
+
+    A part is a sentence with the sentence before it. A text that is short enough is shown as a whole. `reason` has the title and place;
+    `wanted` and `extra` are as in `_ranked`.
     """
-    some = [" ".join(said.split()) for part in re.split(r"\n\s*\n|\n(?=\s*[-*] )", one.body) for said in _pairs(part)] or [""]
-    ranked = (
-        _ranked(Reason("commit", clipped(text, _LONGEST), False, title, "", 0, one.sha, one.at), text, wanted, extra) for text in some
-    )
+    whole = clipped(text, _LONGEST) if reason.kind == "memory" and len(text) <= _LONGEST else ""
+    some = [" ".join(said.split()) for part in re.split(r"\n\s*\n|\n(?=\s*[-*] )", text) for said in _pairs(part)] or [""]
+    ranked = (_ranked(replace(reason, text=whole or clipped(one, _LONGEST)), one, wanted, extra) for one in some)
     return max(ranked, key=lambda one: one[0])

@@ -82,6 +82,24 @@ def test_a_reason_is_found_where_it_is_written(shop, question, kind, said):
         assert first.line == (5 if kind == "comment" else 3)
 
 
+@pytest.mark.parametrize(
+    ("question", "memory", "states"),
+    [
+        ("why do jobs have conditions", "Paths are computed early, because JobCondition.OS_SUPPORTED may be unset.", False),
+        ("why does JobCondition exist", "JobCondition exists because some systems lack features.", True),
+        ("why throttle", "Upgrades use a map. We need the queue instead of GROUP_THROTTLE_WAIT.", False),
+        ("why throttle", "Throttle the reload, because the registry limits requests.", True),
+        ("why throttle", "Throttle is a setting. The map is kept, because it is slow to build.", False),
+    ],
+)
+def test_a_passage_gives_a_reason_only_for_the_words_of_its_sentences(shop, question, memory, states):
+    one = shop.remember(memory, "fact").memory
+    try:
+        assert any(reason.states and reason.ref == one.short_id for reason in shop.ask(question).reasons) is states
+    finally:
+        shop.forget(one.id)
+
+
 def test_without_a_written_reason_the_nearest_passages_and_the_commit_that_brought_the_code_are_given(shop):
     found = shop.ask("why has label several lines").reasons
     assert not any(one.states for one in found)
