@@ -105,13 +105,15 @@ class ChangeQuestions:
             return CommitPage([], [error.message])
         head = repository.head if revision == "HEAD" else git.revision(root, revision)
         try:
-            found, skipped = _newest(root, repository, limit, head, programs=programs)
+            found, skipped, is_cut = _newest(root, repository, limit, head, programs=programs)
             bodies, unread = git_log.bodies(root, [one.sha for one in found])
         except GitError as error:
             return CommitPage([], [error.message])
         notes = [f"git cannot read the messages of {len(unread):,} commits"] if unread else []
         if skipped:
             notes.append(f"left out: {_counts(skipped)} by programs that update versions")
+        if is_cut:
+            notes.append(f"only the newest {MOST_SEARCHED:,} commits were searched for commits of people; older ones are not listed")
         with here.lock:
             name_of = here.modules.name_of
             return CommitPage(
@@ -198,11 +200,11 @@ def _touches(history: History, place: dict[str, int]) -> tuple[F64, np.ndarray[t
 
 def _newest(
     root: Path, repository: git_log.Repository, limit: int, head: str, *, programs: bool
-) -> tuple[list[git_log.Commit], list[git_log.Commit]]:
-    """Return the newest commits, and the skipped commits made by programs.
+) -> tuple[list[git_log.Commit], list[git_log.Commit], bool]:
+    """Return the newest commits, skipped ones, and whether older are unread.
 
     Commits made by programs that update dependencies are skipped, unless `programs` is true. More commits are read until `limit` commits
-    are found, or until `MOST_SEARCHED` are read.
+    are found, or until `MOST_SEARCHED` are read. The last value is true if `MOST_SEARCHED` left fewer than `limit`.
     """
     count = limit
     while True:
@@ -210,7 +212,8 @@ def _newest(
         kept = [place for place, one in enumerate(read) if programs or not is_routine(one.author)][:limit]
         if len(kept) == limit or len(read) < count or count >= MOST_SEARCHED:
             end = kept[-1] if len(kept) == limit else len(read)
-            return [read[place] for place in kept], [one for place, one in enumerate(read[:end]) if place not in set(kept)]
+            skipped = [one for place, one in enumerate(read[:end]) if place not in set(kept)]
+            return [read[place] for place in kept], skipped, len(kept) < limit and len(read) == count
         count = min(4 * count, MOST_SEARCHED)
 
 

@@ -46,6 +46,13 @@ VIEWS = {
     "tangled": ("/explore/tangled", "document.querySelectorAll('main table tbody tr').length > 3"),
     "matrix": ("/explore/matrix", "document.querySelectorAll('.matrix td a').length > 20"),
     "ask": ("/explore/ask?q=adjacency+dict", "document.querySelectorAll('.evidence > li').length > 1"),
+    "why": ("/explore/ask?q=why+is+adjacency+a+dict+of+dicts", "document.querySelector('.reasons li')"),
+    "answered": ("/explore/ask?q=which+tests+cover+Graph.add_edge", "document.querySelector('main .card .answer')"),
+    "misspelt": ("/explore/impact?of=Graph.add_edgs", "document.querySelector('main').textContent.includes('Did you mean')"),
+    "nowhere": ("/explore/impact?of=zzqq", "document.querySelector('main').textContent.includes('Nothing has this name')"),
+    "unknown": ("/explore/memories?text=zzqq", "document.querySelector('main ul.memories, main .lead')"),
+    "unasked": ("/explore/ask", "document.querySelector('main input')"),
+    "people": ("/explore/people?of=classes", "document.querySelector('main h1')"),
 }
 
 

@@ -15,6 +15,7 @@ from graphmem.answers.vocabulary import EntryKind
 from graphmem.errors import BadInputError, GitError
 from graphmem.model import ENTRY_RULES
 from graphmem.parsing.language import language_spec, languages
+from graphmem.project import changes
 from graphmem.project.graphmem import GraphMem
 
 
@@ -242,7 +243,7 @@ def test_commits_are_newest_first_with_the_modules_they_touched(repository, tmp_
             service.commits(0)
 
 
-def test_commits_of_programs_that_update_versions_are_counted_and_not_listed(repository, tmp_path):
+def test_commits_of_programs_that_update_versions_are_counted_and_not_listed(repository, tmp_path, monkeypatch):
     repository({"a.py": "def a():\n    return 1\n"})
     root = repository({"a.py": "def a():\n    return 2\n"})
     for number in range(9):
@@ -256,6 +257,10 @@ def test_commits_of_programs_that_update_versions_are_counted_and_not_listed(rep
         assert [one.routine for one in every.commits] == [True] * 9 + [False] * 2
         assert every.notes == []
         assert service.commits(1, "HEAD~9").notes == []
+        monkeypatch.setattr(changes, "MOST_SEARCHED", 5)
+        cut = service.commits(2)
+        assert cut.commits == []
+        assert cut.notes[1] == "only the newest 5 commits were searched for commits of people; older ones are not listed"
 
 
 def test_without_git_there_are_no_commits_and_that_is_said(project):
