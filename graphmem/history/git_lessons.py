@@ -42,6 +42,7 @@ _ASIDE: Final = re.compile(
 )
 _PATCH: Final = re.compile(r"^(?:diff --git |--- a/|\+\+\+ b/)", re.MULTILINE)  # a patch pasted below the message; prose ends here
 _FENCED: Final = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)  # code quoted in a message
+_NUMBER: Final = re.compile(r"\s*\(#\d+\)")  # of a pull request
 _NOT_PROSE: Final = re.compile(r"^(?:[*\-+>|#]|\s{4}|Traceback|diff |@@)")
 
 
@@ -72,6 +73,7 @@ def lessons(
         faults: receives a sentence for each commit that caused an unexpected error and is skipped.
     """
     out: list[dict[str, Any]] = []
+    told: set[str] = set()  # a commit of a pull request often repeats the message of the commit that it merges
     for commit in reversed(commits):
         try:
             lesson = _lesson(commit, messages.get(commit.sha, ""), living)
@@ -80,7 +82,9 @@ def lessons(
             if faults is not None:
                 faults.append(f"commit {commit.sha[:12]} teaches nothing: {said}")
             continue
-        if lesson is not None:
+        text = _NUMBER.sub("", lesson["content"]) if lesson is not None else ""
+        if lesson is not None and text not in told:
+            told.add(text)
             out.append(lesson)
             if len(out) == MOST_LEARNT:
                 break

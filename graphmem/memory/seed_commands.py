@@ -21,12 +21,16 @@ _INSTALLS: Final = lazy_pattern(r"\b(?:pip3?|apt(?:-get)?|brew|npm|pnpm|yarn|uv 
 _RUN: Final = lazy_pattern(r"^(?P<in>\s*)(?:-\s+)?run:\s*(?P<said>.*)$")
 _SCRIPT: Final = lazy_pattern(r"^(?P<in>\s*)(?:before_script|script):\s*(?P<said>.*)$")
 _OPTIONS: Final = lazy_pattern(r"\s+(?:-(?!m\s)|\$\{\{)")  # `python -m` names a program
+_PLUMBING: Final = lazy_pattern(  # of a shell script: these lines check nothing
+    r"^(?:\w+=(?:\$\(|\S*$)|(?:cat|cd|cp|curl|echo|elif|else|exit|export|fi|for|if|ls|mkdir|mv|printf|rm|set|source|tar|test|then|wget|while)\b)"
+)
 _MOST_COMMANDS: Final = 8
 
 
 def ci_commands(path: str, text: str) -> Iterator[Seed]:
     """Yield a seed (text for a first memory) with a CI file's commands."""
-    every = dict.fromkeys(one for one in _commands(text) if _TELLING_COMMAND.search(one) and not _INSTALLS.search(one))
+    telling = (one for one in _commands(text) if _TELLING_COMMAND.search(one) and not _PLUMBING.search(one))
+    every = dict.fromkeys(one for one in telling if not _INSTALLS.search(one))
     shortest: dict[str, str] = {}
     for one in every:
         program = _OPTIONS.split(one, maxsplit=1)[0]

@@ -406,6 +406,17 @@ def test_only_a_fix_that_says_why_teaches(repo, log, subject, body, teaches):
         assert (item["source"], item["type"], item["commit_sha"]) == ("commit_auto", "gotcha", sha)
 
 
+def test_a_merged_commit_that_repeats_its_pull_request_teaches_once(repo, log):
+    repo.commit(f"Fix race in the cache\n\n{TRAP}", cache="1")
+    merged = repo.commit(f"Fix race in the cache (#12)\n\n{TRAP}", cache="2")
+    repo.commit(f"Fix leak in the cache (#13)\n\n{TRAP}", cache="3")
+    reading = git_history.read(repo.root, log, is_lesson=git_lessons.may_teach, most_lessons=10)
+    messages = git_log.bodies(repo.root, [one.sha for one in reading.lessons])[0]
+    found = git_lessons.lessons(reading.lessons, messages, {"cache.py"})
+    assert [one["title"] for one in found] == ["Fix leak in the cache (#13)", "Fix race in the cache (#12)"]
+    assert found[1]["commit_sha"] == merged
+
+
 def test_lessons_are_few_and_name_only_what_is_still_there(repo, log):
     for i in range(git_lessons.MOST_LEARNT + 5):
         repo.commit(f"Fix crash {i}\n\n{TRAP}", **{f"m{i}": str(i)})

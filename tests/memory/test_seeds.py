@@ -238,6 +238,7 @@ def test_a_seed_says_something_that_is_worth_its_tokens() -> None:
     workflow = (
         "jobs:\n  test:\n    steps:\n      - run: tox -e ${{ matrix.env }}\n      - run: tox -e lint\n"
         "      - run: pytest -n 4 --durations 25\n      - run: pytest -v\n"
+        "      - run: |\n          version=$(pip list | grep mypy)\n          echo ruff check\n          export TOX=tox\n"
     )
     assert contents({".github/workflows/ci.yml": workflow}) == ["CI (.github/workflows/ci.yml) runs `tox -e lint`; `pytest -v`"]
     [about] = contents(
