@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated
+from typing import Annotated, Final
 
 from graphmem.answers.code import IndexState, KnownCalls, SymbolInfo
 from graphmem.answers.contracts import Contract
@@ -13,6 +13,9 @@ from graphmem.answers.marks import Doc, Size
 from graphmem.answers.memory import MemoryInfo
 from graphmem.answers.plain import answer
 from graphmem.answers.vocabulary import Epistemic
+
+WORKING_TREE: Final = "working tree"  # the later side of a change that is not committed
+DIFF_TEXT: Final = "diff"  # both sides of a change that was given as text
 
 
 @answer

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.analysis.diff import DefinitionChange, FileChange, compare, join_moves, other_side, parse
+from graphmem.answers.review import DIFF_TEXT, WORKING_TREE
 from graphmem.errors import BadInputError
 from graphmem.indexing import git
 from graphmem.parsing.discovery import content_hash
@@ -45,7 +46,7 @@ def of_text(root: Path, text: str) -> Diff:
     for file in files:
         sides = _sides_of_text(root, file)
         _collect(file, sides, changes, unmapped)
-    return _finish("diff", "diff", files, changes, unmapped)
+    return _finish(DIFF_TEXT, DIFF_TEXT, files, changes, unmapped)
 
 
 def of_range(root: Path, base: str, head: str | None) -> Diff:
@@ -67,7 +68,7 @@ def of_range(root: Path, base: str, head: str | None) -> Diff:
         old = git.show(root, base, file.old_path) if file.old_path else None
         new = (git.show(root, head, file.new_path) if head else _read(root, file.new_path)) if file.new_path else None
         _collect(file, (old, new), changes, unmapped)
-    return _finish(base, head or "working tree", files, changes, unmapped)
+    return _finish(base, head or WORKING_TREE, files, changes, unmapped)
 
 
 def _sides_of_text(root: Path, file: FileChange) -> tuple[bytes | None, bytes | None]:

@@ -177,7 +177,9 @@ class Reviews:
         index, describe = self.book.index(), self.book.describer().info
         project = self.graph.project
         places: dict[str, tuple[ChangedSymbol | None, str, int]] = {}
-        for path in found.files:
+        view = self.graph.view()
+        own_tests = {path for path in found.files if bool(view.is_test[view.by_path(path)].any())}
+        for path in sorted(found.files, key=own_tests.__contains__, reverse=True):  # a later place is kept: one in the code itself
             places[file_id(project, path)] = (None, path, 1)
         for one in found.changed:
             places[one.symbol.id] = (one, one.symbol.path, min(one.lines, default=one.symbol.start_line))

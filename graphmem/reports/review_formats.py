@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers.code import calls_told
+from graphmem.answers.review import DIFF_TEXT, WORKING_TREE
+from graphmem.memory.types import COMMIT
 from graphmem.reports.diagram import printable, xml_attribute
 from graphmem.runtime.safe_text import inert
 
@@ -81,12 +84,15 @@ def _share(sizes: list[int], room: int) -> int:
 
 
 def _parts(review: Review) -> Iterable[tuple[str, list[str]]]:
+    asked = {WORKING_TREE: review.base, DIFF_TEXT: "-"}.get(review.head, f"{review.base}..{review.head}")
     commands = [
         f"<pre>{_html(one.command, MOST_BLOCK)}</pre>"
         if len(one.command) <= MOST_BLOCK
-        else f"- a command of {len(one.command):,} characters: `graphmem review {_html(review.base or '')} --quiet` prints it"
+        else f"- a command of {len(one.command):,} characters: `graphmem review {_html(asked)} --quiet` prints it"
         for one in review.commands
     ]
+    if any(len(one.command) > MOST_BLOCK for one in review.commands):
+        commands += [f"- {_code(path)} {_many(count, 'test')}" for path, count in Counter(one.path for one in review.tests).most_common()]
     yield f"Tests to run · {_of(len(review.tests), review.test_count)}", commands
     yield (
         f"Could break · {_of(len(review.breaks), review.break_count)}",
@@ -105,7 +111,11 @@ def _parts(review: Review) -> Iterable[tuple[str, list[str]]]:
     )
     yield (
         f"Known about this code · {_of(len(review.known), review.known_count)}",
-        [f"- **{_text(one.memory.type)}** {_code(f'{one.path}:{one.line}')} {_text(one.memory.content)}" for one in review.known],
+        [
+            f"- **{'earlier fix' if one.memory.source == COMMIT else _text(one.memory.type)}** "
+            f"{_code(f'{one.path}:{one.line}' if one.about else one.path)} {_text(one.memory.content)}"
+            for one in review.known
+        ],
     )
     yield (
         f"Usually changes along · {_of(len(review.forgotten), review.forgotten_count)}",
@@ -122,7 +132,7 @@ def _parts(review: Review) -> Iterable[tuple[str, list[str]]]:
     table += [f"| {_text(one.name)} | {one.points:.1f} | {one.most:.0f} | {_text(one.counted)} |" for one in review.risk.factors]
     yield "Risk", table if review.risk.factors else [f"- {_text(one)}" for one in review.risk.reasons]
     yield (
-        "Limits of this review" + (f" · {len(review.causes):,}" if review.causes else ""),
+        "Limits of this review",
         [
             *(f"- {f'{one.count:,} ' if one.count else ''}{_text(one.message)}" for one in review.causes),
             *(f"- {_text(told)}" for told in [calls_told(review.known_calls)] if told),

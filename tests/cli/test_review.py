@@ -88,6 +88,7 @@ def test_a_comment_uses_its_room_and_says_how_to_get_a_command_that_is_too_long(
     comment = graphmem("review", "-C", changed, "--format", "markdown").out
     assert 55 <= len(comment.splitlines()) <= 60
     assert "`graphmem review HEAD --quiet` prints it" in comment
+    assert "- <code>tests/test\\_many.py</code> 90 tests" in comment
     assert "pytest tests" not in comment
     assert "&lt;module&gt;" not in comment
     assert graphmem("review", "HEAD", "--quiet", "-C", changed).out.count("test_that_a_price") == 90
@@ -102,6 +103,8 @@ def test_a_review_of_a_commit_does_not_repeat_its_own_lesson(graphmem, changed: 
     price = changed / "shop/price.py"
     price.write_text(price.read_text().replace("round(value, 3)", "round(value, 4)"))
     assert lesson in graphmem("review", "HEAD", "-C", changed, "--json").out
+    comment = graphmem("review", "HEAD", "-C", changed, "--format", "markdown").out
+    assert "- **earlier fix** <code>shop/price.py</code> Fix rounding" in comment
 
 
 def test_a_comment_shows_memories_as_text(graphmem, changed: Path) -> None:
