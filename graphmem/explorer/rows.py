@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 WIDER: Final = 2.1  # width of the map by its height, as windows are
 TRIES: Final = 5  # widths that are tried for the wanted shape
 SWEEPS: Final = 6  # over the rows, sorting each by where its neighbours are
+MOST_APART: Final = 5.0  # times as far apart, at most
 # In units of the radius of a typical circle, so that names have room at the scale at which everything is seen.
 GAP: Final = 0.35  # between two circles
 LABEL: Final = 2.9  # least width of a circle with its name
@@ -40,7 +41,7 @@ class Band:
     bottom: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Block:
     """A rectangle around modules that depend on each other in a cycle."""
 
@@ -93,7 +94,26 @@ def in_rows(
             break
         whole = max(whole * (WIDER * high / wide) ** 0.5, 2.2 * float(radii.max()))
         made = _laid_out(radii, band, knots, inner, weight, unit, whole)
-    return made
+    return _spread(radii, knots, *made)
+
+
+def _spread(
+    radii: F64, knots: Sequence[Sequence[int]], x: F64, y: F64, bands: list[Band], blocks: list[Block]
+) -> tuple[F64, F64, list[Band], list[Block]]:
+    """Move circles apart sideways if the map is much narrower than a window.
+
+    A map of many layers with few modules each is high and narrow, and its lines and names cover each other. A block moves as a whole.
+    """
+    wide = float((x + radii).max() - (x - radii).min())
+    factor = min(WIDER * (max(one.bottom for one in bands) - min(one.top for one in bands)) / wide, MOST_APART)
+    if factor <= 1.0:
+        return x, y, bands, blocks
+    centre = x.copy()
+    for knot, block in zip(knots, blocks, strict=True):
+        centre[knot] = (block.left + block.right) / 2
+        moved = (factor - 1) * (block.left + block.right) / 2
+        block.left, block.right = block.left + moved, block.right + moved
+    return x + (factor - 1) * centre, y, bands, blocks
 
 
 def _laid_out(

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 _BOT: Final = re.compile(
-    r"\[bot\]$|(?:^|[ _-])(?:ro)?bot$|^(?:dependabot|renovate|greenkeeper|copilot|github[ _-]?actions)\b", re.IGNORECASE
+    r"\[bot\]$|(?:^|[ _-])(?:ro)?bot$|\bautomation$|^(?:dependabot|renovate|greenkeeper|copilot|github[ _-]?actions)\b", re.IGNORECASE
 )
 _AGENT: Final = re.compile(r"^(?:copilot|claude|cursor|codex|devin|jules|sweep|google-labs-jules)\b", re.IGNORECASE)
 _SHARED: Final = re.compile(r"^(?:no-?reply@|root@)|@(?:localhost|[^.]*)$", re.IGNORECASE)  # addresses that several people have

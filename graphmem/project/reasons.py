@@ -51,6 +51,7 @@ _CAUSE: Final = re.compile(
     r"\b(?:because|since (?!v?\d)|so that|in order to|to (?:avoid|prevent|keep|ensure|allow|make sure)|instead of|rather than|otherwise"
     r"|therefore|due to|reason|rationale|motivation|purpose|decided|chose|chosen|we (?:use|prefer|want|need|do not|don't)"
     r"|needed (?:for|to|because|when)|required (?:by|for|because)|avoids?|prevents?|allows?|enabl(?:es|ing)|trade-?offs?"
+    r"|for (?:better|greater|more|less|improved|simpler|easier|faster) \w+|makes? (?:it )?(?:easier|simpler|faster|possible)|in favou?r of"
     r"|weil|damit|deshalb|daher|um zu|statt|sonst)\b",
     re.IGNORECASE,
 )

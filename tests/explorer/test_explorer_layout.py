@@ -57,6 +57,18 @@ def test_modules_lie_in_rows_by_layer_and_do_not_overlap(knots):
     assert np.array_equal(y, again[1])
 
 
+def test_many_layers_of_few_modules_use_the_width_of_a_window():
+    n = 24
+    layer = [i // 4 for i in range(n)]
+    weight = {(a, b): 1 for a in range(n) for b in range(a) if layer[a] > layer[b]}
+    r = np.array(RADII[:n])
+    x, y, bands, (block,) = in_rows(r, layer, [[20, 21, 22]], list(range(n)), weight)
+    assert not overlaps(x, y, r)
+    high = max(one.bottom for one in bands) - min(one.top for one in bands)
+    assert (x + r).max() - (x - r).min() > 1.7 * high
+    assert all((block.left <= x[i] - r[i] and x[i] + r[i] <= block.right) == (i in block.members) for i in range(n) if layer[i] == 5)
+
+
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_few_modules_without_any_edge_are_as_many_circles(n):
     x, y, _, blocks = in_rows(np.ones(n), [0] * n, [], [0] * n, {})

@@ -7,7 +7,10 @@ import pytest
 from graphmem.history.authors import is_bot, is_routine, one_name_each
 
 
-@pytest.mark.parametrize("name", ["renovate[bot]", "shop release bot", "ci-bot", "dependabot-preview", "Copilot", "GitHub Actions", "Bot"])
+@pytest.mark.parametrize(
+    "name",
+    ["renovate[bot]", "shop release bot", "Shop Release Automation", "ci-bot", "dependabot-preview", "Copilot", "GitHub Actions", "Bot"],
+)
 def test_a_program_is_no_person(name):
     assert is_bot(name)
 

@@ -76,7 +76,8 @@ class Entries:
 
         Code that is not part of the product, such as examples, comes last. Commands that are not in `named` come first, because most of
         them are programs that a person starts, declared in a manifest such as pyproject.toml. The others follow by kind. Among these
-        commands, and among main programs, those that run the most code come first. All other ties are ordered by path and line.
+        commands, those that run the most code come first. Among main programs, those that use the most files come first, because a program
+        often finds its commands without a call. All other ties are ordered by path and line.
 
         Args:
             kinds: kinds to return; None for all kinds except tests and fixtures.
@@ -84,6 +85,9 @@ class Entries:
             calls: calls that tell how much code a program runs.
         """
         view, ids = self.view, self.view.ids
+        module = NODE_KINDS.index("module")
+        mains = [one for one, kind in self.kind.items() if kind == "main" and view.kind[one] != module]
+        with_main = {view.path(one) for one in mains if view.name(one) == "main"}
 
         def place(node: int) -> tuple[object, ...]:
             kind = self.kind[node]
@@ -91,10 +95,32 @@ class Entries:
             typed = kind == "command" and ids[node] not in named
             number = -1 if typed else number
             reach = -calls.reach(node, MAX_STEPS) if typed or kind == "main" else 0
-            at_load = kind == "main" and view.name(node) not in _PROGRAMS
-            return (bool(self.beside[node]), number, kind, at_load, reach, view.path(node), int(view.start_line[node]), node)
+            # Variables of a file are set before its `main` runs, but the program is `main`.
+            before = view.kind[node] == module and view.path(node) in with_main
+            at_load = 0 if kind != "main" else 1 if before else 2 * (view.name(node) not in _PROGRAMS)
+            uses = -self._used_files(view.path(node)) if kind == "main" and not at_load else 0
+            return (bool(self.beside[node]), number, kind, at_load, uses, reach, view.path(node), int(view.start_line[node]), node)
 
         return sorted(self.of_kinds(kinds), key=place)
+
+    @cached_property
+    def _uses(self) -> dict[int, list[int]]:
+        """Map each file to the files that it uses directly."""
+        found: dict[int, list[int]] = {}
+        for src, dst in zip(self.files.src.tolist(), self.files.dst.tolist(), strict=True):
+            found.setdefault(src, []).append(dst)
+        return found
+
+    def _used_files(self, path: str) -> int:
+        """Return how many files a file uses, directly or through others."""
+        number = self.view.path_number.get(path, -1)
+        start = int(self.files.of_path[number]) if number >= 0 else -1
+        seen, left = {start}, [start]
+        while left:
+            new = [one for one in self._uses.get(left.pop(), ()) if one not in seen]
+            seen.update(new)
+            left += new
+        return len(seen)
 
     @cached_property
     def public(self) -> npt.NDArray[np.bool_]:

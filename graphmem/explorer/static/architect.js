@@ -4,7 +4,7 @@
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
 import { breakable, card, chip, choice, commitPage, day, details, failure, field, fileLink, go, into, link, listing, mostTangled, symbolLink, table, to, where } from "./parts.js";
-import { shares } from "./routes.js";
+import { moduleOf, shares } from "./routes.js";
 import { answered, firstCut } from "./tangled.js";
 import { words } from "./words.js";
 
@@ -216,10 +216,12 @@ function drifted(found) {
 }
 
 /** Who knows the modules, or the files of one, and how few they are. */
-export async function people(page, { of = "" }, signal) {
+export async function people(page, { of: asked_of = "" }, signal) {
   const w = words.architect.people;
   const [boxes, place] = [h("div.boxes"), h("div")];
   headed(page, "people", boxes, place);
+  const names = asked_of ? (await ask("ModuleNames", {}, signal)).modules.modules.map((one) => one.name) : [];
+  const of = moduleOf(asked_of, names) ?? asked_of;
   const asked = Promise.all([ask("People", { ...(of ? { module: of } : {}), limit: MOST_PEOPLE }, signal), of ? ask("People", { limit: MOST_PEOPLE }, signal) : null, of ? ask("Atlas", { edges: 0 }, signal) : null]);
   moduleBox(of, signal, (name) => go(to("people", { of: name })), w.all).then(({ box }) => fill(boxes, box), () => {});
   await into(place, asked, ([{ people: found }, all, atlas]) => {
@@ -238,7 +240,7 @@ export async function people(page, { of = "" }, signal) {
           shares(one.people),
           h("span.date", null, one.people.map((who) => who.lastAt).sort().at(-1)?.slice(0, 10) ?? ""),
         ]), { first: 60, numeric: [1, 2] })
-        : null,
+        : h("p.lead", null, of && !names.includes(of) ? words.ask.unknown(of) : words.none),
     ];
   });
 }

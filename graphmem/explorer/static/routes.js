@@ -28,7 +28,8 @@ async function subject(question, modulesToo, signal) {
   const names = modulesToo ? modules.modules.map((one) => one.name) : [];
   const isCode = (word) => /[./_:]|[a-z][A-Z]/.test(word);
   for (const word of said.filter(isCode)) {
-    const found = names.includes(word) ? { module: word, ref: word } : await named(word, signal);
+    const module = moduleOf(word, names);
+    const found = module ? { module, ref: module } : await named(word, signal);
     if (found) return found;
   }
   const plain = said.filter((one) => !isCode(one) && !words.ask.general.test(one));
@@ -42,6 +43,12 @@ async function subject(question, modulesToo, signal) {
   }
   const unknown = said.find(isCode);
   return unknown ? { unknown } : null;
+}
+
+/** The module with a name or directory: a Go package in `lib/fs` is the module `fs`; undefined without one. */
+export function moduleOf(place, names) {
+  const path = place.replace(/\/$/, "");
+  return names.filter((name) => path === name || path.endsWith(`/${name}`)).sort((a, b) => b.length - a.length)[0];
 }
 
 /** The symbol or file with exactly this name; null without one. */
@@ -97,7 +104,7 @@ const FIRST = {
   },
   entries: async (_, signal) => {
     const { some, total } = await entryPoints(signal);
-    const names = some.slice(0, NAMED).map(({ symbol }) => (symbol.qualname === "<module>" ? symbol.path : nameOf(symbol)));
+    const names = some.slice(0, NAMED).map(({ symbol }) => (["<module>", "main"].includes(symbol.qualname) ? symbol.path : nameOf(symbol)));
     return names.length ? (isOutside(some[0]) ? words.ask.starts : words.ask.exports)(names, total) : null;
   },
   news: async (_, signal) => {

@@ -260,7 +260,7 @@ export const words = {
     files_of: (name) => `Dateien von ${name}`,
     level: { modules: "Module", files: "Dateien", symbols: "Symbole" },
     level_is: (level) => `Gezeigt: ${level}`,
-    left_out: (n) => `Nur die stärksten Verbindungen sind gezeichnet; ${many(n, "leichtere Verbindung", "leichtere Verbindungen")} zwischen Dateien nicht gezeichnet`,
+    left_out: (n) => `nur die stärksten Verbindungen sind gezeichnet; ${many(n, "leichtere Verbindung", "leichtere Verbindungen")} zwischen Dateien nicht gezeichnet`,
     symbols_left_out: (n) => `${many(n, "Symbol", "Symbole")} nicht gezeichnet; zoome heran`,
     columns: { module: "Modul", file: "Datei", files: "Dateien", symbols: "Symbole", used_by: "Verwendet von (Dateien)", complexity: "Komplexität", name: "Name", kind: "Art", relation: "Beziehung", confidence: "Sicherheit", line: "Zeile", where: "Wo", how: "Wie" },
     depends_on: "hängt ab von",

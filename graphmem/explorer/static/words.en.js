@@ -292,7 +292,7 @@ export const words = {
     files_of: (name) => `Files of ${name}`,
     level: { modules: "modules", files: "files", symbols: "symbols" },
     level_is: (level) => `Showing ${level}`,
-    left_out: (n) => `Only the connections with the most edges are drawn; ${many(n, "connection")} between files ${n === 1 ? "is" : "are"} not drawn`,
+    left_out: (n) => `only the connections with the most edges are drawn; ${many(n, "connection")} between files ${n === 1 ? "is" : "are"} not drawn`,
     symbols_left_out: (n) => `${many(n, "symbol")} not drawn; zoom in to see them`,
     columns: {
       module: "Module",

@@ -44,6 +44,23 @@ def test_functions_that_run_when_a_package_is_loaded_come_after_the_program(proj
     assert (names[0], names[-1]) == ("main", "init")
 
 
+def test_the_program_that_uses_most_of_the_project_comes_first_though_it_finds_its_commands_without_a_call(project):
+    part = "package {0}\n\ntype Command struct{{ Name string }}\n\nfunc (c Command) Run() {{}}\n"
+    head = 'package main\n\nimport (\n\t"example.org/shop/{0}"\n\t"example.org/shop/{1}"\n)\n\n'
+    service = project(
+        {
+            "go.mod": "module example.org/shop\n",
+            "cart/cart.go": part.format("cart"),
+            "till/till.go": part.format("till"),
+            "cmd/probe/main.go": "package main\n\nfunc step() { more() }\n\nfunc more() {}\n\nfunc main() {\n\tstep()\n}\n",
+            "cmd/shop/main.go": head.format("cart", "till")
+            + "var commands = []any{cart.Command{}, till.Command{}}\n\nfunc main() {\n\tparse(commands)\n}\n\nfunc parse(some []any) {}\n",
+        }
+    )
+    first, second, *_ = service.entry_points(["main"]).entry_points
+    assert [(one.symbol.path, one.symbol.name) for one in (first, second)] == [("cmd/shop/main.go", "main"), ("cmd/probe/main.go", "main")]
+
+
 def test_flows_of_the_product_come_before_those_of_scripts(project):
     other = MAIN.replace("import store", "import store as s").replace("store.total", "s.total")
     flows = project({**SHOP, "docs/render.py": other + "\n\ndef more():\n    return main()\n\n\nmore()\n"}).flows(["main", "command"]).flows
