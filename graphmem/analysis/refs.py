@@ -266,7 +266,7 @@ def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:
 
 
 def _members_like(view: GraphView, owner: str, name: str) -> list[str]:
-    """Return references to members of the classes `owner` with names like `name`."""
+    """Return members, with names like `name`, of classes called `owner`."""
     if not owner:
         return []
     classes = {node for node in view.by_name(owner).tolist() if view.label[node] == SYMBOL and not view.is_test[node]}

@@ -164,10 +164,10 @@ def _ranked(reason: Reason, text: str, wanted: dict[str, str], extra: float = 0.
 
 
 def _words(text: str, wanted: dict[str, str], title: str = "") -> set[str]:
-    """Return the stems of the words of a text and of its title.
+    """Return the stems of the words of a passage and of its title.
 
-    The parts of a name in the text, such as `JobCondition.OS_SUPPORTED`, do not count: a text that uses a name gives no reason for its
-    words. They count if `wanted` has the whole name.
+    The parts of a name in the passage, such as `JobCondition.OS_SUPPORTED`, do not count: a passage that uses a name gives no reason for
+    the words of that name. They count if `wanted` has the whole name.
     """
     asked = set(wanted.values())
     prose = _NAME.sub(lambda found: found.group() if asked.intersection(query_words(found.group())[:1]) else " ", text)
@@ -286,7 +286,7 @@ def _of_commit(one: messages.Message, title: str) -> Reason:
 def _best(reason: Reason, text: str, wanted: dict[str, str], extra: float = 0.0) -> tuple[float, Reason]:
     """Return (score, reason) of the best part of a memory or commit message.
 
-    A part is a sentence with the sentence before it. A text that is short enough is shown as a whole. `reason` has the title and place;
+    A part is a sentence with the sentence before it. A memory that is short enough is shown as a whole. `reason` has the title and place;
     `wanted` and `extra` are as in `_ranked`.
     """
     whole = clipped(text, _LONGEST) if reason.kind == "memory" and len(text) <= _LONGEST else ""
