@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
+
+LESSON_OF_COMMIT: Final = "commit_auto"
+"""Source of a memory that was made from the message of a commit."""
 
 
 class Anchor(StrEnum):

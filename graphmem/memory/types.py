@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NamedTuple, TypedDict
 
+from graphmem.knowledge import LESSON_OF_COMMIT
+
 
 class MemoryItem(TypedDict, total=False):
     """The input for one new memory: arguments of `remember`, by name."""
@@ -227,7 +229,7 @@ SOURCES: Final[dict[str, Source]] = {
     )
 }
 
-COMMIT: Final = "commit_auto"  # source of lessons of commits, see `history.git_lessons`
+COMMIT: Final = LESSON_OF_COMMIT  # source of lessons of commits, see `history.git_lessons`
 SEEDED: Final = "seeded"  # source of memories from files of the project, see `memory.seeds`
 FROM_INDEX: Final = frozenset({COMMIT, SEEDED})  # sources of the memories that an index run writes
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers.code import calls_told
 from graphmem.answers.review import DIFF_TEXT, WORKING_TREE
-from graphmem.memory.types import COMMIT
+from graphmem.knowledge import LESSON_OF_COMMIT
 from graphmem.reports.diagram import printable, xml_attribute
 from graphmem.runtime.safe_text import inert
 
@@ -112,7 +112,7 @@ def _parts(review: Review) -> Iterable[tuple[str, list[str]]]:
     yield (
         f"Known about this code · {_of(len(review.known), review.known_count)}",
         [
-            f"- **{'earlier fix' if one.memory.source == COMMIT else _text(one.memory.type)}** "
+            f"- **{'earlier fix' if one.memory.source == LESSON_OF_COMMIT else _text(one.memory.type)}** "
             f"{_code(f'{one.path}:{one.line}' if one.about else one.path)} {_text(one.memory.content)}"
             for one in review.known
         ],

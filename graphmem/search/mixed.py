@@ -11,13 +11,13 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from graphmem.answers import Factor, SearchHit
-from graphmem.knowledge import MemoryRow
+from graphmem.knowledge import LESSON_OF_COMMIT, MemoryRow
 from graphmem.memory.types import SEEDED
 from graphmem.search.memories import ScoredMemory
 
 NEAREST: Final = 5  # code hits whose files a lesson may be about
 _BELOW: Final = 0.99  # score of a lesson that ranks below code, relative to the last code hit
-_HISTORY: Final = "commit_auto"
+_HISTORY: Final = LESSON_OF_COMMIT
 _DRAFT: Final = "candidate"
 # Questions about knowledge rather than code.
 _KNOWN: Final = re.compile(
