@@ -95,10 +95,11 @@ class Receiving:
     overlays: Overlays
 
     def held(self, branch: str = "", who: Pusher = Pusher()) -> Held:  # noqa: B008 - immutable
-        """Return what the server has of a project; a push sends only the rest.
+        """Return which files and commits of a project the server has.
 
-        The result has the project's name, the counter of changes of the graph, and a hash of the commits. It also has a digest (hash of the
-        rows) for each file. If anything but a push has changed the graph, the digests are missing, and the client must send all files.
+        The client asks before a push, to send only what the server lacks. The result has the project's name, the counter of changes of the
+        graph, a hash of the commits, and a digest (hash of the rows) for each file. If anything but a push has changed the graph, the
+        digests are missing, and the client must send all files.
 
         Args:
             branch: the branch that is pushed; "" for the main branch. A new branch has the files of the main branch.

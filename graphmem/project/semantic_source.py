@@ -1,4 +1,4 @@
-"""Derive the facts about the architecture when the index has settled."""
+"""Derive modules, flows and more when the graph has stopped changing."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 The key of a row is the hash of the text, so rows do not change with the code graph. New vectors are appended, and a mask selects the rows
 for a search. As measured, an exact scan of 30,000 x 384 takes a few milliseconds, has recall 1 and supports any filter. Above about 300,000
-rows, an approximate index should implement the same `search`. The rows are read from the database when it is opened (less than a second for
-30,000 rows), and have no separate file.
+rows, an approximate index should implement the same `search`. When the database is opened, the rows are read from it (less than a second
+for 30,000 rows). They have no file of their own.
 """
 
 from __future__ import annotations

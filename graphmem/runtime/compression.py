@@ -41,7 +41,7 @@ def deflated(prefix: str, text: str, first: int, last: int) -> bytes:
 def deflate(data: bytes) -> bytes:
     """Compress bytes to zlib's format with Intel's library (ISA-L).
 
-    This takes half of zlib's time for a chunk of source, and a third for the facts of a file.
+    This takes half of zlib's time for a chunk of source, and a third for the results of parsing a file.
     """
     made: bytes = igzip_lib.compress(data, _LEVEL, igzip_lib.COMP_ZLIB)
     return made

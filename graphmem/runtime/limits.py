@@ -34,7 +34,7 @@ _MEMORY_LIMITS: Final[tuple[tuple[Limit, str, str], ...]] = (
 class _Kind(NamedTuple):
     """The ways in which a system reports that one resource is used up.
 
-    A resource is, for example, memory or disk space. It is recognised by error numbers and by words in messages.
+    A resource is, for example, memory or disk space. The lack of a resource is recognised by error numbers and by words in messages.
     """
 
     name: str
