@@ -90,7 +90,7 @@ def one_edge_a_test(view: GraphView, edges: NDArray[Any]) -> NDArray[np.int64]:
     """
     sources = view.src[edges]
     order = np.lexsort((edges, -view.confidence[edges], view.edge_kind[edges] != _TESTS, sources))
-    return order[np.unique(sources[order], return_index=True)[1]]
+    return order[np.flatnonzero(np.diff(sources[order], prepend=-1))]
 
 
 def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, limit: int, offset: int) -> tuple[list[SymbolInfo], int]:
