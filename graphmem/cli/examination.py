@@ -16,6 +16,9 @@ from graphmem.runtime.vault import ENCRYPTING, ON
 from graphmem.server import owner
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from graphmem.answers.doctor import DoctorReport
     from graphmem.cli.context import CommandContext
 
 # Packages with a required version, and the reason.
@@ -153,7 +156,7 @@ def _index(here: CommandContext) -> list[Finding]:
     return found
 
 
-def _calls(report: dict[str, Any]) -> list[Finding]:
+def _calls(report: DoctorReport) -> list[Finding]:
     """Report resolved calls by rule, and unresolved calls by reason.
 
     A call site (a call in the source) counts for each rule that found a target for it. So the shares by rule may add up to more than 1.
@@ -193,14 +196,14 @@ def _known_calls(rows: list[dict[str, Any]]) -> list[Finding]:
     return [Finding("calls known", "note" if few else "ok", words, {"languages": rows})] if rows else []
 
 
-def _history(report: dict[str, Any]) -> list[Finding]:
+def _history(report: Mapping[str, Any]) -> list[Finding]:
     """Report how many commits and sessions are stored, and what is missing."""
     changes = dict(report.get("changes") or {})
     words = [f"{changes.get('git', 0):,} commits", f"{changes.get('agent', 0):,} sessions", *report.get("notes", ())]
     return [Finding("history", "note" if report.get("notes") else "ok", "; ".join(words))] if report else []
 
 
-def _learning(report: dict[str, Any]) -> list[Finding]:
+def _learning(report: Mapping[str, Any]) -> list[Finding]:
     """Report memories learnt from sessions, and the language model."""
     if not report:
         return []
@@ -213,7 +216,7 @@ def _learning(report: dict[str, Any]) -> list[Finding]:
     return [Finding("learning", "note" if report["notes"] or switched else "ok", "; ".join(words))]
 
 
-def _cost(report: dict[str, Any]) -> list[Finding]:
+def _cost(report: Mapping[str, Any]) -> list[Finding]:
     """Report the tokens that memories cost and saved, week by week."""
     weeks = report.get("weeks") or []
     if not weeks:
@@ -224,7 +227,7 @@ def _cost(report: dict[str, Any]) -> list[Finding]:
     return [Finding("cost", "ok", f"{since}; {saved} saved" if saved else f"{since}; saved is unknown without control sessions")]
 
 
-def _evidence(report: dict[str, Any]) -> list[Finding]:
+def _evidence(report: Mapping[str, Any]) -> list[Finding]:
     """Report the sources of edges, other tools' evidence, and disagreements.
 
     A disagreement is a call site for which another tool, an indexer, reports another target than graphmem.

@@ -9,13 +9,16 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.location import JOURNAL, SHARED, Location
 from graphmem.maintenance.archive import PORTABLE
 from graphmem.maintenance.backup import listed, readable
 from graphmem.maintenance.place import open_to_others
 from graphmem.server import owner
+
+if TYPE_CHECKING:
+    from graphmem.answers.doctor import DoctorReport
 
 ROOM_BYTES: Final = 256 << 20  # free bytes, below which a compaction or a full index may fail
 OLD_BACKUP_S: Final = 14 * 86_400.0
@@ -34,7 +37,7 @@ class Trap(NamedTuple):
     fix: str
 
 
-def find_traps(location: Location, report: dict[str, Any]) -> list[Trap]:
+def find_traps(location: Location, report: DoctorReport) -> list[Trap]:
     """Return the known problems of embedded databases that an index has.
 
     Args:
@@ -120,7 +123,7 @@ def filesystem_of(folder: Path) -> str:
     return best[1]
 
 
-def _backups(folder: Path, report: dict[str, Any]) -> list[Trap]:
+def _backups(folder: Path, report: DoctorReport) -> list[Trap]:
     if (folder / SHARED).exists():  # the database of the graph has its own backups
         return []
     newest = listed(folder)[-1:]

@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import IndexState, IndexSummary, Missed, NearbyMemories, Site, Subgraph, SymbolDetail, SymbolInfo
+from graphmem.answers.doctor import DoctorReport
 from graphmem.client.decode import decoder, variable
 from graphmem.client.wire import Wire
 from graphmem.errors import BadInputError, GraphMemError, IndexCancelledError
@@ -373,9 +374,9 @@ class RemoteGraphMem(Operations):
 
     # ---- upkeep: a server accepts no paths, so files are copied through its directory of backups
 
-    def doctor(self) -> dict[str, Any]:
+    def doctor(self) -> DoctorReport:
         """Return the state of the index's parts; see `UpkeepOperations.doctor`."""
-        found: dict[str, Any] = self._ask(self._operation("doctor"), {}, FOR_EVER)
+        found: DoctorReport = self._ask(self._operation("doctor"), {}, FOR_EVER)
         return {**found, "project": self.project(), "served_at": self.address}
 
     def backup(self, dest: str | Path | None = None, portable: bool = False) -> BackupInfo:

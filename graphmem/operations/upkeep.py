@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
+from graphmem.answers.doctor import DoctorReport
 from graphmem.answers.marks import Size
 from graphmem.answers.upkeep import BackupInfo, CompactAnswer, CypherAnswer, Health, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
 from graphmem.model import IndexProgress
@@ -24,7 +25,7 @@ class UpkeepOperations:
         """Whether the index can answer queries, and which features do not work."""
 
     @operation("query", needs="admin", shows=Sight.PLAIN, slow=True, client="own")
-    def doctor(self) -> dict[str, Any]:
+    def doctor(self) -> DoctorReport:
         """Facts about the index and its parts, by the name of the part.
 
         A part that has nothing to report, such as sharing without a team, has no entry.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.analysis.recall import known_calls
 from graphmem.answers import to_json
+from graphmem.answers.doctor import DoctorReport
 from graphmem.answers.upkeep import Health, Part
 from graphmem.maintenance import backup as backups
 from graphmem.maintenance.recovery import lost_code
@@ -128,7 +129,7 @@ class Doctor:
     data_dir: Path
     sharing: Callable[[], dict[str, Any]]
 
-    def doctor(self) -> dict[str, Any]:
+    def doctor(self) -> DoctorReport:
         engine, meta, counts = self.store.engine, self.store.meta(), self.store.counts()
         ready = self.projections.graph_if_ready()
         sizes = {entry.name: entry.stat().st_size for entry in sorted(self.data_dir.iterdir()) if entry.is_file()}
