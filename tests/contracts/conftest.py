@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.project.graphmem import GraphMem
-from graphmem.settings import Settings
-from made_once import empty_index
+from small_index import open_memory as open_memory
 
 FILES = {
     "catalogue/server.js": """\
@@ -70,17 +68,3 @@ def shop(tmp_path):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
     return root
-
-
-@pytest.fixture
-def open_memory(tmp_path):
-    opened = []
-
-    def make(name="index", **settings):
-        memory = GraphMem.open(empty_index(tmp_path / name), settings=Settings(embedder="none", **settings))
-        opened.append(memory)
-        return memory
-
-    yield make
-    for memory in opened:
-        memory.close()

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.project.graphmem import GraphMem
-from graphmem.settings import Settings
-from made_once import empty_index
+from small_index import open_memory as open_memory
 
 
 def copy_package(name, target):
@@ -22,17 +20,3 @@ def copy_package(name, target):
 @pytest.fixture
 def starlette_tree(tmp_path):
     return copy_package("starlette", tmp_path / "tree")
-
-
-@pytest.fixture
-def open_memory(tmp_path):
-    opened = []
-
-    def make(name="index", **settings):
-        memory = GraphMem.open(empty_index(tmp_path / name), settings=Settings(embedder="none", **settings))
-        opened.append(memory)
-        return memory
-
-    yield make
-    for memory in opened:
-        memory.close()

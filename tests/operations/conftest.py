@@ -11,31 +11,13 @@ from typing import NamedTuple
 
 import pytest
 
+from commands import FILES
 from graphmem.api.app import build_app
 from graphmem.api.serve import Server
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
-FILES = {
-    "shop/__init__.py": "",
-    "shop/price.py": (
-        '"""Prices."""\n\n\ndef rounded(value: float) -> float:\n    """Two decimals."""\n    return round(value, 2)\n\n\n'
-        "class Price:\n    def __init__(self, value: float) -> None:\n        self.value = rounded(value)\n\n"
-        "    def total(self, count: int) -> float:\n        return rounded(self.value * count)\n"
-    ),
-    "shop/cart.py": (
-        "from shop.price import Price\n\n\nclass Cart:\n    def __init__(self) -> None:\n        self.lines: list[Price] = []\n\n"
-        "    def add(self, value: float) -> None:\n        self.lines.append(Price(value))\n\n"
-        "    def total(self) -> float:\n        return sum(line.total(1) for line in self.lines)\n\n\n"
-        "def checkout(cart: Cart) -> float:\n    return cart.total()\n"
-    ),
-    "tests/test_cart.py": (
-        "from shop.cart import Cart, checkout\n\n\ndef test_checkout() -> None:\n"
-        "    cart = Cart()\n    cart.add(1.0)\n    assert checkout(cart) == 1.0\n"
-    ),
-    "README.md": "# Shop\n\nA cart adds prices up at checkout.\n",
-}
 GIT = ["git", "-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false", "-c", "init.defaultBranch=main"]
 SETTINGS = Settings(embedder="none", workers=1)
 

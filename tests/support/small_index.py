@@ -87,3 +87,18 @@ def here(environ: Mapping[str, str]) -> Callable[..., subprocess.CompletedProces
         return subprocess.CompletedProcess(args, done.code, done.out, done.err)
 
     return run
+
+
+@pytest.fixture
+def open_memory(tmp_path):
+    """Opens an index by name; closes all at the end."""
+    opened = []
+
+    def make(name="index", **settings):
+        memory = GraphMem.open(empty_index(tmp_path / name), settings=Settings(embedder="none", **settings))
+        opened.append(memory)
+        return memory
+
+    yield make
+    for memory in opened:
+        memory.close()
