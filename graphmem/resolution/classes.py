@@ -496,7 +496,8 @@ class Classes:
             return EMPTY
         owner = entry.symbols[entry.definitions[method].parent]
         receivers = rules_of(entry).receiver(self.inference, entry.symbols[method])
-        return join_all(one((SUPEROBJ, owner, atom)) for atom in receivers if atom[0] in (INST, CLASS))  # an object literal has no class
+        # An object literal has no class.
+        return join_all(one((SUPEROBJ, owner, atom)) for atom in ordered(receivers) if atom[0] in (INST, CLASS))
 
 
 def _informs(entry: FileEntry, position: int) -> bool:

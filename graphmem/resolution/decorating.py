@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import CLASS, FUNC, INST, PARTIAL, Atom, Type
+from graphmem.resolution.types import CLASS, FUNC, INST, PARTIAL, Atom, Type, ordered
 
 if TYPE_CHECKING:
     from graphmem.resolution.file_entry import CallSite, FileEntry
@@ -55,7 +55,7 @@ def receivers(inference: Inference, symbol: Symbol, owner: Symbol | None, called
     called. It is None for a function without a receiver. `owner` is the class if `symbol` is a constructor. If `is_decorator` is True, the
     value may also be an object with the method `__call__`, or a class with some arguments bound by `functools.partial`.
     """
-    for atom in called:
+    for atom in ordered(called):
         if atom[0] == FUNC and atom[1] is symbol:
             yield atom[2]
         elif atom[0] == CLASS and owner is not None and owner in inference.project_classes(atom[1]):
@@ -65,7 +65,7 @@ def receivers(inference: Inference, symbol: Symbol, owner: Symbol | None, called
         elif atom[0] == PARTIAL and owner is not None:
             yield from receivers(inference, symbol, owner, inference.expanded(atom[1]), is_decorator=False)
         elif atom[0] == INST and owner is None and symbol.name == rules_of(inference.project.files[symbol.path]).call_method:
-            yield from (one[2] for one in inference.attribute_of(atom, symbol.name) if one[0] == FUNC and one[1] is symbol)
+            yield from (one[2] for one in ordered(inference.attribute_of(atom, symbol.name)) if one[0] == FUNC and one[1] is symbol)
 
 
 def decorated(inference: Inference, symbol: Symbol) -> Sequence[Symbol]:

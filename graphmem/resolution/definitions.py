@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.resolution.file_entry import FileEntry, Place
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.types import CLASS, MODULE, NAMESPACE, Atom
+from graphmem.resolution.types import CLASS, MODULE, NAMESPACE, Atom, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Import
@@ -77,7 +77,7 @@ def imported(inference: Inference, entry: FileEntry, found: Import, *, anything:
     if found.kind == "reexport" and not found.module:  # `export { local as name }`
         return _bound(inference, entry, found.name, anything)
     symbols = _NONE
-    for atom in rules_of(entry).import_targets(inference, entry, found):
+    for atom in ordered(rules_of(entry).import_targets(inference, entry, found)):
         symbols |= member(inference, entry, atom, found.name, anything=anything)
     return symbols
 

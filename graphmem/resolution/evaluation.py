@@ -327,7 +327,7 @@ class Evaluation:
         if extended:
             return extended
         known = rules_of(entry).member_of_library
-        return join_all(known(atom) or one(atom) for atom in found) if found else found
+        return join_all(known(atom) or one(atom) for atom in ordered(found)) if found else found
 
     def private_receiver(self, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the class of an object of which code uses a private attribute.
@@ -357,7 +357,7 @@ class Evaluation:
         An extension function adds a method to a type from outside. The returned functions are bound to the value, as methods are.
         """
         rules = rules_of(entry)
-        found: Type = frozenset((FUNC, symbol, atom) for atom in value for symbol in rules.extensions(self, entry, atom, name))
+        found: Type = frozenset((FUNC, symbol, atom) for atom in ordered(value) for symbol in rules.extensions(self, entry, atom, name))
         return found or frozenset((FUNC, symbol, None) for symbol in rules.unknown_extensions(self, entry, value, name))
 
     def _call(self, entry: FileEntry, scope: int, index: int, term: facts.Call, line: int) -> Type:
@@ -383,7 +383,7 @@ class Evaluation:
         if rules_of(entry).fields_are_called:
             value = join(value, frozenset(atom for atom in callee if atom[0] in (INST, BOX, TUP)))
         if operator == NEW:
-            value = join(value, join_all(rules_of(entry).constructed(self, atom[1]) for atom in callee if atom[0] == FUNC))
+            value = join(value, join_all(rules_of(entry).constructed(self, atom[1]) for atom in ordered(callee) if atom[0] == FUNC))
         return value
 
     def _explicit_super(self, entry: FileEntry, scope: int, given: Sequence[TermIndex], line: int) -> Type:

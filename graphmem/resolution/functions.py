@@ -289,7 +289,7 @@ class Functions:
         alternatives: `f` itself and a `Task` object. The inferred result of `Task.__call__` has the results of all functions that `Task`
         decorates. The caller therefore uses the result of `f`, which is more exact.
         """
-        functions = [atom[1] for atom in callee if atom[0] == FUNC]
+        functions = [atom[1] for atom in ordered(callee) if atom[0] == FUNC]
         return any(self.project.definition(one).decorators and made in self.inference.defined(one) for one in functions)
 
     def called_blindly(self, callee: Type, call: Call) -> Type:

@@ -30,6 +30,7 @@ from graphmem.resolution.types import (
     join,
     join_all,
     one,
+    ordered,
 )
 
 if TYPE_CHECKING:
@@ -281,8 +282,8 @@ class Names:
         found = entry.facts.imports[position]
         modules = rules_of(entry).import_targets(self.inference, entry, found)
         if not found.name:
-            return join_all(rules_of(entry).whole_module(self.inference, atom) for atom in modules)
-        return join_all(self.taken(entry, atom, found.name) for atom in modules)
+            return join_all(rules_of(entry).whole_module(self.inference, atom) for atom in ordered(modules))
+        return join_all(self.taken(entry, atom, found.name) for atom in ordered(modules))
 
     def taken(self, entry: FileEntry, module: Atom, name: str) -> Type:
         """Return the value of the name `b` in `from a import b`.

@@ -135,7 +135,7 @@ class PackageRules(Rules):
                 if found:
                     return found
         for position in entry.stars:
-            for atom in self.import_targets(inference, entry, entry.facts.imports[position]):
+            for atom in ordered(self.import_targets(inference, entry, entry.facts.imports[position])):
                 found = []
                 if atom[0] == NAMESPACE:
                     found = self.package_places(inference, atom[1], name, None)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import ATTR, CALL, INDEX, LITERAL, NAME, SELF
 from graphmem.parsing.languages.cfamily import POINTED
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.types import FUNC
+from graphmem.resolution.types import FUNC, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Reference
@@ -84,6 +84,7 @@ def receiver_is_const(inference: Inference, entry: FileEntry, site: Reference | 
             owner = place.entry.definitions[place.scope]
             return _in_const_method(inference, entry, site.scope) if owner.kind in CLASS_KINDS else None
     if found[0] == CALL:
-        functions = [atom[1] for atom in inference.expanded(inference.term(entry, site.scope, found[1], site.line)) if atom[0] == FUNC]
+        called = inference.expanded(inference.term(entry, site.scope, found[1], site.line))
+        functions = [atom[1] for atom in ordered(called) if atom[0] == FUNC]
         return all(inference.project.definition(one).signature.startswith("const ") for one in functions) if functions else None
     return None

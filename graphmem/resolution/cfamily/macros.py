@@ -14,7 +14,7 @@ from graphmem.parsing.languages.cfamily import MACRO
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.scoped.classes import CONSTRUCTOR
 from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
-from graphmem.resolution.types import CLASS, EMPTY, FUNC, INST, Type, join_all, one
+from graphmem.resolution.types import CLASS, EMPTY, FUNC, INST, Type, join_all, one, ordered
 
 if TYPE_CHECKING:
     from graphmem.resolution.file_entry import FileEntry, Place
@@ -200,7 +200,7 @@ class Expansion:
         functions that fit the call; the new functions are added.
         """
         results: list[tuple[Symbol, Type]] = []
-        for atom in value:
+        for atom in ordered(value):
             if atom[0] == FUNC and atom[1].kind in FUNCTION_KINDS:
                 results.append((atom[1], self.inference.returned(atom[1])))
             elif atom[0] == CLASS:

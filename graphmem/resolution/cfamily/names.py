@@ -15,7 +15,7 @@ from graphmem.resolution.names import whole
 from graphmem.resolution.scoped.names import is_class, is_private, stem
 from graphmem.resolution.scoped.rules import ScopedRules
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.types import CLASS, EMPTY, MODULE, NAMESPACE, Atom, Type, join, join_all, one
+from graphmem.resolution.types import CLASS, EMPTY, MODULE, NAMESPACE, Atom, Type, join, join_all, one, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts
@@ -108,7 +108,7 @@ class CFamilyNames(ScopedRules):
             current = pending.pop()
             inference.project.touch_top(current, "")
             for one_import in current.facts.imports:
-                for atom in self.import_targets(inference, current, one_import):
+                for atom in ordered(self.import_targets(inference, current, one_import)):
                     target = inference.project.file(atom[1]) if atom[0] == MODULE else None
                     if target is not None and target.path not in found:
                         found.add(target.path)
@@ -200,14 +200,14 @@ class CFamilyNames(ScopedRules):
                 found = join(found, inference.expanded(inference.slot(place)))
             for name in written[first + 1 :]:
                 found = inference.attribute(found, name)
-            classes = [atom for atom in found if atom[0] == CLASS]
+            classes = [atom for atom in ordered(found) if atom[0] == CLASS]
             if classes:
                 return frozenset(classes) if len(classes) < 2 else self._nearest_class(inference, entry, found)
         return EMPTY
 
     def _nearest_class(self, inference: Inference, entry: FileEntry, found: Type) -> Type:
         included = self.included(inference, entry)
-        near = [atom for atom in found if atom[0] == CLASS and (atom[1].path in included or atom[1].path == entry.path)]
+        near = [atom for atom in ordered(found) if atom[0] == CLASS and (atom[1].path in included or atom[1].path == entry.path)]
         return one(near[0]) if len(near) == 1 else found
 
 

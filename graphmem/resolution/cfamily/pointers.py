@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, OPERATOR
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import CLASS, FUNC, INST, Type
+from graphmem.resolution.types import CLASS, FUNC, INST, Type, ordered
 
 if TYPE_CHECKING:
     from graphmem.resolution.file_entry import FileEntry
@@ -28,7 +28,7 @@ def is_pointer(inference: Inference, entry: FileEntry, scope: int, line: int, te
         return _gives_pointer(inference, inference.expanded(inference.term(entry, scope, found[1], line)))
     if found[0] != ATTR:
         return found[0] not in (INDEX, NEW, OPERATOR)
-    for atom in inference.expanded(inference.term(entry, scope, found[1], line)):
+    for atom in ordered(inference.expanded(inference.term(entry, scope, found[1], line))):
         owner = inference.owner(atom[1], found[2]) if atom[0] == INST else None
         if isinstance(owner, Symbol):
             other = inference.project.entry(owner)
@@ -41,7 +41,7 @@ def _gives_pointer(inference: Inference, callee: Type) -> bool:
 
     `callee` has the functions that may be called. The result is also True if a function is not known.
     """
-    for atom in callee:
+    for atom in ordered(callee):
         if atom[0] == FUNC:
             definition = inference.project.entry(atom[1]).definitions[atom[1].index]
             if re.search(rf"\*\s*(?:\w+\s*::\s*)*{re.escape(atom[1].name)}\s*\(", definition.signature):

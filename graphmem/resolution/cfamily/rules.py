@@ -32,6 +32,7 @@ from graphmem.resolution.types import (
     Type,
     join_all,
     one,
+    ordered,
     tuple_of,
 )
 
@@ -129,7 +130,7 @@ class CFamilyRules(CFamilyOperators):
         if written[0] == NAME:
             places += inference.lookup(entry, scope, written[1], 1 << 30) or ()
         elif written[0] == ATTR:
-            for atom in inference.expanded(inference.term(entry, scope, written[1], 1 << 30)):
+            for atom in ordered(inference.expanded(inference.term(entry, scope, written[1], 1 << 30))):
                 owner = inference.owner(atom[1], written[2]) if atom[0] == CLASS else None
                 if isinstance(owner, Symbol):
                     other = inference.project.entry(owner)
@@ -222,7 +223,7 @@ class CFamilyRules(CFamilyOperators):
         `const`.
         """
         term, callee = call
-        functions = [atom for atom in callee if atom[0] == FUNC]
+        functions = [atom for atom in ordered(callee) if atom[0] == FUNC]
         if len(functions) < 2:
             return callee
         _, _, arguments, _ = call_at(entry.terms, term)

@@ -12,7 +12,7 @@ from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LITERAL, NAME, OPE
 from graphmem.resolution.cfamily.fitness import is_number, written
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import FUNC, INST
+from graphmem.resolution.types import FUNC, INST, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Operator
@@ -76,10 +76,10 @@ def _declarations(inference: Inference, entry: FileEntry, scope: int, line: int,
         for place in inference.lookup(entry, scope, found[1], line) or ():
             yield _of_place(place)
     elif found[0] == CALL:
-        for atom in inference.expanded(inference.term(entry, scope, found[1], line)):
+        for atom in ordered(inference.expanded(inference.term(entry, scope, found[1], line))):
             yield _of_result(inference, atom[1]) if atom[0] == FUNC else None
     elif found[0] == ATTR:
-        for atom in inference.expanded(inference.term(entry, scope, found[1], line)):
+        for atom in ordered(inference.expanded(inference.term(entry, scope, found[1], line))):
             owner = inference.owner(atom[1], found[2]) if atom[0] == INST else None
             if isinstance(owner, Symbol):
                 other = inference.project.entry(owner)

@@ -40,6 +40,7 @@ from graphmem.resolution.types import (
     join_all,
     object_of,
     one,
+    ordered,
     tuple_of,
 )
 
@@ -149,10 +150,10 @@ class EcmascriptTypes(EcmascriptNames):
             return self.objects(inference, entry, scope, generic)
         if found[0] == ATTR:
             _, base, member = found
-            return join_all(self._member_type(inference, atom, member) for atom in self.objects(inference, entry, scope, base))
+            return join_all(self._member_type(inference, atom, member) for atom in ordered(self.objects(inference, entry, scope, base)))
         if found[0] == CALL:  # import("module")
             modules = inference.awaited(inference.term(entry, scope, term, _NEVER))
-            return join_all(self.whole_module(inference, atom) for atom in modules)
+            return join_all(self.whole_module(inference, atom) for atom in ordered(modules))
         if found[0] != NAME:
             return EMPTY
         _, name = found
@@ -200,7 +201,7 @@ class EcmascriptTypes(EcmascriptNames):
 
     def _named(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         found = EMPTY
-        for atom in inference.expanded(self.objects(inference, entry, scope, term)):
+        for atom in ordered(inference.expanded(self.objects(inference, entry, scope, term))):
             if atom[0] == CLASS:
                 found = join(found, one((INST, atom[1], False)))
             elif atom[0] == EXT:
@@ -218,7 +219,7 @@ class EcmascriptTypes(EcmascriptNames):
         found = self._alias(inference, entry, scope, base, arguments)
         if found:
             return found
-        for atom in self.objects(inference, entry, scope, base):
+        for atom in ordered(self.objects(inference, entry, scope, base)):
             if atom[0] == CLASS:
                 found = join(found, one((INST, atom[1], False)))
             elif atom[0] != EXT:
@@ -253,7 +254,7 @@ class EcmascriptTypes(EcmascriptNames):
         if place.slot.kind != "import":
             return None
         found = place.entry.facts.imports[place.slot.index]
-        for atom in self.import_targets(inference, place.entry, found):
+        for atom in ordered(self.import_targets(inference, place.entry, found)):
             for other in (inference.module_places(atom[1], found.name) or ()) if atom[0] == MODULE else ():
                 if other.slot.kind == "binding" and is_alias(other.entry, other.scope, other.slot.index):
                     return other

@@ -14,7 +14,7 @@ from graphmem.parsing.languages.ecmascript_words import ANCHOR, SIGNATURE
 from graphmem.resolution.call import Call
 from graphmem.resolution.ecmascript.library import PACKAGE, callback_parameter
 from graphmem.resolution.terms import arguments_of, call_at, last_name
-from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, EXT, FUNC, INST, OPEN_TAGS, PARAM, Atom, Type, closed, join
+from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, EXT, FUNC, INST, OPEN_TAGS, PARAM, Atom, Type, closed, join, ordered
 
 if TYPE_CHECKING:
     from graphmem.resolution.file_entry import FileEntry
@@ -44,7 +44,7 @@ def _functions(inference: Inference, value: Type) -> Iterator[Atom]:
 
     An interface with call signatures, such as `interface F { (x: A): B }`, is replaced by these signatures.
     """
-    for atom in value:
+    for atom in ordered(value):
         if atom[0] == INST and atom[1].kind == "interface":
             yield from inference.attribute_of(atom, SIGNATURE)
         else:
@@ -100,7 +100,7 @@ def callback(inference: Inference, call: Call) -> Type:
     argument, index = int(call.literal(1) or 0), int(call.literal(2) or 0)
     found = parameter_of(inference, expected_argument(inference, entry, scope, line, call.args[0], argument), index)
     if term[0] == CALL:
-        for atom in inference.expanded(inference.term(entry, scope, term[1], line)):
+        for atom in ordered(inference.expanded(inference.term(entry, scope, term[1], line))):
             if atom[0] == BUILTIN:
                 found = join(found, callback_parameter(inference, atom[1], atom[2], argument, index))
             elif atom == (EXT, PACKAGE, "Array.from", None) and (argument, index) == (1, 0):
@@ -117,7 +117,7 @@ def handler(inference: Inference, call: Call) -> Type:
     """
     name, index = call.literal(1) or "", int(call.literal(2) or 0)
     found = EMPTY
-    for atom in inference.expanded(call.argument(0) or EMPTY):
+    for atom in ordered(inference.expanded(call.argument(0) or EMPTY)):
         if atom[0] == FUNC:
             found = join(found, inference.attribute(closed(_declared(inference, atom[1], 0)), name))
     return parameter_of(inference, found, index)

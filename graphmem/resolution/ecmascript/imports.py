@@ -15,7 +15,7 @@ from graphmem.resolution.ecmascript.modules import NODE_MODULES, ModulePaths, ca
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.language import Rules
 from graphmem.resolution.symbol import CLASS_KINDS
-from graphmem.resolution.types import CLASS, EMPTY, EXT, MODULE, Atom, Package, Type, join, join_all, one
+from graphmem.resolution.types import CLASS, EMPTY, EXT, MODULE, Atom, Package, Type, join, join_all, one, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts, Import
@@ -192,7 +192,7 @@ class EcmascriptNames(Rules):
         if found:
             return found
         for position in exports.stars:
-            for atom in self.import_targets(inference, module, module.facts.imports[position]):
+            for atom in ordered(self.import_targets(inference, module, module.facts.imports[position])):
                 found = join(found, self.from_module(inference, atom, name, as_type=as_type) if atom[0] == MODULE else EMPTY)
         return found
 
@@ -211,7 +211,7 @@ class EcmascriptNames(Rules):
         targets = self.import_targets(inference, module, found)
         if not found.name:
             return targets
-        return join_all(self.from_module(inference, atom, found.name, as_type=as_type) for atom in targets)
+        return join_all(self.from_module(inference, atom, found.name, as_type=as_type) for atom in ordered(targets))
 
     def _common_js(self, inference: Inference, module: FileEntry) -> Type:
         """Return the value assigned to `module.exports` or `export =`.
@@ -264,8 +264,8 @@ class EcmascriptNames(Rules):
     def _imported_type(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
         modules = self.import_targets(inference, entry, found)
         if not found.name:
-            return join_all(self.whole_module(inference, atom) for atom in modules)
-        return join_all(self.from_module(inference, atom, found.name, as_type=True) for atom in modules)
+            return join_all(self.whole_module(inference, atom) for atom in ordered(modules))
+        return join_all(self.from_module(inference, atom, found.name, as_type=True) for atom in ordered(modules))
 
 
 def is_alias(entry: FileEntry, scope: int, position: int) -> bool:

@@ -28,6 +28,7 @@ from graphmem.resolution.types import (
     join,
     join_all,
     one,
+    ordered,
     partial,
     tuple_of,
 )
@@ -129,7 +130,7 @@ def _map(inference: Inference, call: Call) -> Type:
     said = type_arguments(inference, call)
     if len(said) == 2:
         keys, values = said
-    for pair in inference.expanded(_element(inference, call)):
+    for pair in ordered(inference.expanded(_element(inference, call))):
         if pair[0] == TUP and len(pair[1]) == 2:
             keys, values = join(keys, pair[1][0]), join(values, pair[1][1])
         elif pair[0] == BOX and pair[1] == "list":
@@ -143,7 +144,7 @@ def _promise(inference: Inference, call: Call) -> Type:
 
 def _promise_all(inference: Inference, call: Call) -> Type:
     found = EMPTY
-    for atom in inference.expanded(call.argument(0) or EMPTY):
+    for atom in ordered(inference.expanded(call.argument(0) or EMPTY)):
         if atom[0] == TUP:
             found = join(found, tuple_of([inference.awaited(inference.expanded(part)) for part in atom[1]]))
         else:
@@ -157,7 +158,7 @@ def _promise_race(inference: Inference, call: Call) -> Type:
 
 def _values(inference: Inference, call: Call) -> Type:
     found = EMPTY
-    for atom in inference.expanded(call.argument(0) or EMPTY):
+    for atom in ordered(inference.expanded(call.argument(0) or EMPTY)):
         if atom[0] == OBJ:
             found = join(found, join_all(value for _, value in atom[1]))
         elif atom[0] == BOX and atom[1] == "dict":

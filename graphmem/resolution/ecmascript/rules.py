@@ -38,6 +38,7 @@ from graphmem.resolution.types import (
     join,
     join_all,
     one,
+    ordered,
 )
 
 if TYPE_CHECKING:
@@ -274,7 +275,7 @@ class EcmascriptRules(EcmascriptTypes):
             modules = self.module_of(inference, call.entry, specifier)
             if atom[2] == "import":
                 return box("await", modules)
-            return join_all(self.whole_module(inference, module) for module in modules)
+            return join_all(self.whole_module(inference, module) for module in ordered(modules))
         known = CALLS.get((atom[1], atom[2]))
         return known(inference, call) if known is not None else None
 

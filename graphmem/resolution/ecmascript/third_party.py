@@ -26,6 +26,7 @@ from graphmem.resolution.types import (
     join_all,
     object_of,
     one,
+    ordered,
     tuple_of,
 )
 
@@ -112,7 +113,7 @@ def _create_context(inference: Inference, call: Call) -> Type:
 
 def _use_context(inference: Inference, call: Call) -> Type:
     found = EMPTY
-    for atom in inference.expanded(first(inference, call)):
+    for atom in ordered(inference.expanded(first(inference, call))):
         if atom[0] == OBJ:
             found = join(found, dict(atom[1]).get(_CONTEXT, EMPTY))
     return found
@@ -121,7 +122,7 @@ def _use_context(inference: Inference, call: Call) -> Type:
 def _lazy(inference: Inference, call: Call) -> Type:
     """Return the module's default export for `lazy(() => import("module"))`."""
     modules = inference.awaited(called(inference, call))
-    return join_all(inference.module_member(atom, "default") if atom[0] == MODULE else frozenset((atom,)) for atom in modules)
+    return join_all(inference.module_member(atom, "default") if atom[0] == MODULE else frozenset((atom,)) for atom in ordered(modules))
 
 
 def _instance(inference: Inference, call: Call) -> Type:

@@ -86,7 +86,7 @@ class NamedSites(ReadSites):
                     yield from self._type_named(scope, found[1])
             elif found[0] == ATTR:
                 value = self.inference.expanded(self.inference.term(self.entry, scope, found[1], definitions.LAST_LINE))
-                for atom in rules_of(self.entry).owner_in_type(self.inference, self.terms[found[1]], value):
+                for atom in ordered(rules_of(self.entry).owner_in_type(self.inference, self.terms[found[1]], value)):
                     yield from definitions.member(self.inference, self.entry, atom, found[2], anything=False)
             else:
                 pending += rules_of(self.entry).parts_of_type(self.inference, self.entry, scope, found)

@@ -352,7 +352,7 @@ class CallSites:
 
         In `A.f(1)`, the first argument must be the object for `self`. `receiver` is the class, and `name` the method.
         """
-        found = [atom for atom in self.inference.attribute_of(receiver, name) if atom[0] == FUNC]
+        found = [atom for atom in ordered(self.inference.attribute_of(receiver, name)) if atom[0] == FUNC]
         unbound = [self.project.definition(atom[1]) for atom in found if atom[2] is None and atom[1].kind == "method"]
         takes = rules_of(self.entry).takes
         return bool(found) and len(unbound) == len(found) and not any(takes(one, positional, keywords, bound=False) for one in unbound)
@@ -546,7 +546,7 @@ class CallSites:
                     self.run_first(reference, argument, through.names)
                 else:
                     given_value = self.value(reference, argument)
-                    for atom in given_value:
+                    for atom in ordered(given_value):
                         if atom[0] == EXT:  # map(str, items)
                             self.run_on_elements(
                                 reference, positional[through.last :], rules_of(self.entry).called_through(atom[1], atom[2])
@@ -637,7 +637,7 @@ class CallSites:
             inner = join_all(atom[2]) if atom[0] == BOX else join_all(atom[1]) if atom[0] == TUP else EMPTY
             inner = self.inference.expanded(inner)
             found = join(found, inner)
-            for one in inner:
+            for one in ordered(inner):
                 found = join(found, self.inference.expanded(join_all(one[1]) if one[0] == TUP else EMPTY))
         return found
 

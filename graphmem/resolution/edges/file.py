@@ -125,7 +125,7 @@ class _Resolving(NamedSites):
                 continue
             targets = self.module_ids(atom, found.name) if atom[0] == EXT else set[str]()
             if not (atom[0] == MODULE and self.inference.module_places(atom[1], found.name)):
-                for part in rules_of(entry).submodule(self.inference, atom, found.name):
+                for part in ordered(rules_of(entry).submodule(self.inference, atom, found.name)):
                     targets |= self.module_ids(part, "")
             for target in targets:
                 for spot in named:

@@ -346,7 +346,7 @@ class Handing:
         given = positional[0] if positional else next((value for name, value in keywords if name == "dependency"), -1)
         if given < 0:
             return
-        for atom in inference.expanded(inference.term(entry, scope, called, line)):
+        for atom in ordered(inference.expanded(inference.term(entry, scope, called, line))):
             if atom[0] == EXT and self.tables.injecting.fullmatch(f"{atom[1]}.{atom[2]}"):
                 for target in ordered(inference.expanded(inference.term(entry, scope, given, line))):
                     if target[0] == FUNC and target[1] is not symbol:

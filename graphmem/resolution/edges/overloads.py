@@ -17,7 +17,7 @@ from graphmem.resolution.names import is_type_parameter
 from graphmem.resolution.rules import RULES
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import BOX, EMPTY, EXTI, INST, LAM, Atom, Package, Type, is_open
+from graphmem.resolution.types import BOX, EMPTY, EXTI, INST, LAM, Atom, Package, Type, is_open, ordered
 
 COLLECTED: Final = 1 << 20
 """Points by which a function that does not collect arguments in a list comes first, where the language says so."""
@@ -302,7 +302,7 @@ class Overloads:
         if not classes and not outside and not boxes:
             return 0
         best = 0
-        for atom in given:
+        for atom in ordered(given):
             points = self._points_of(entry, atom, classes, outside, boxes)
             if points < 0:
                 return IMPOSSIBLE

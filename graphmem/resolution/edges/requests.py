@@ -81,7 +81,7 @@ class Requests:
             return True
         outside = [
             atom[2]
-            for atom in self.inference.expanded(self.inference.term(self.entry, reference.scope, receiver, reference.line))
+            for atom in ordered(self.inference.expanded(self.inference.term(self.entry, reference.scope, receiver, reference.line)))
             if atom[0] in (EXT, EXTI)
         ]
         return any(fnmatchcase(part.partition("(")[0], pattern) for name in outside for part in name.split(".") for pattern in row.on)

@@ -19,7 +19,7 @@ from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import CLASS, INST, SUPEROBJ, Receiver, SuperObject
+from graphmem.resolution.types import CLASS, INST, SUPEROBJ, Receiver, SuperObject, ordered
 
 ASSIGNED: Final = frozenset({"set", "augment"})
 """Bindings that do not declare a name in languages with declarations.
@@ -51,7 +51,7 @@ class VariableSites(CallSites):
         elif callee[0] == ATTR:
             _, receiver, name = callee
             self.receive(reference, receiver)
-            for atom in self.value(reference, receiver):
+            for atom in ordered(self.value(reference, receiver)):
                 if atom[0] in (INST, CLASS, SUPEROBJ) and self._calls_field(atom, name):
                     self.use_member_variable(reference, atom, name)
 

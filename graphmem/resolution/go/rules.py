@@ -14,7 +14,23 @@ from graphmem.parsing.facts import ATTR, INDEX, ITER, NAME, TUPLE, TYPED, UNPACK
 from graphmem.resolution.go.constraints import are_built_together
 from graphmem.resolution.packages import PackageRules, classes_in, methods_of
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.types import BOX, EMPTY, EXT, INST, NAMESPACE, TUP, Atom, Language, Outside, Package, Type, join, join_all, one
+from graphmem.resolution.types import (
+    BOX,
+    EMPTY,
+    EXT,
+    INST,
+    NAMESPACE,
+    TUP,
+    Atom,
+    Language,
+    Outside,
+    Package,
+    Type,
+    join,
+    join_all,
+    one,
+    ordered,
+)
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, Import, Term
@@ -171,7 +187,7 @@ class GoRules(PackageRules):
         if method.kind != "method":
             return ()
         entry = inference.project.entry(method)
-        owners = [atom[1] for atom in self.receiver(inference, method) if atom[0] == INST and atom[1].kind != "interface"]
+        owners = [atom[1] for atom in ordered(self.receiver(inference, method)) if atom[0] == INST and atom[1].kind != "interface"]
         return [
             demanded
             for owner in owners
@@ -233,7 +249,7 @@ class GoRules(PackageRules):
         inner = entry.terms[found[1]] if found[0] == UNPACK else found
         if binding.op == "for" and inner[0] == ITER:
             ranged = inference.expanded(inference.term(entry, binding.scope, inner[1], binding.line))
-            return join_all(_ranged(atom, position) for atom in ranged)
+            return join_all(_ranged(atom, position) for atom in ordered(ranged))
         if found[0] == UNPACK and inner[0] in (TYPED, INDEX, ITER):
             return inference.term(entry, binding.scope, found[1], binding.line) if position == 0 else EMPTY
         return value

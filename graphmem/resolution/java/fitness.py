@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.resolution.fitness import ANY, CONVERTED, DERIVED, EXACT, IMPOSSIBLE
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import BOX, EXTI, FUNC, INST, LAM, TUP, Atom, Box, ExtInstance, Instance, Package, Type, join_all
+from graphmem.resolution.types import BOX, EXTI, FUNC, INST, LAM, TUP, Atom, Box, ExtInstance, Instance, Package, Type, join_all, ordered
 
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
@@ -54,7 +54,7 @@ def fit(inference: Inference, given: Type, declared: Type) -> int:
     `given` is the type of the argument, and `declared` that of the parameter. A higher score is a better fit.
     """
     points = 0
-    for atom in given:
+    for atom in ordered(given):
         best = max((_fit(inference, atom, one) for one in declared), default=0)
         if best < 0:
             return IMPOSSIBLE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import CALL, LITERAL, NEW
 from graphmem.resolution.names import is_type_parameter
 from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import BOX, EXTI, INST, TUP, Type
+from graphmem.resolution.types import BOX, EXTI, INST, TUP, Type, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Reference
@@ -72,7 +72,7 @@ def _kinds(value: Type) -> frozenset[object]:
     The result is empty if one alternative is a trait.
     """
     found: set[object] = set()
-    for atom in value:
+    for atom in ordered(value):
         if atom[0] == INST and atom[1].kind != "interface":
             found.add(atom[1])
         elif atom[0] == EXTI and (name := _type_name(atom[2])):

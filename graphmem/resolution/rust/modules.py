@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.resolution.packages import PackageRules
-from graphmem.resolution.types import CLASS, EMPTY, EXT, MODULE, Atom, Module, Namespace, Package, Type, join, join_all, one
+from graphmem.resolution.types import CLASS, EMPTY, EXT, MODULE, Atom, Module, Namespace, Package, Type, join, join_all, one, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts, Import
@@ -224,7 +224,7 @@ class RustModules(PackageRules):
     def _roots_above(self, inference: Inference, path: str) -> Type:
         parents = self._parents(inference, path)
         own = one((MODULE, path)) if self._is_root(path) or not parents else EMPTY
-        return join(own, join_all(self._crates(inference, atom[1]) for atom in parents if atom[0] == MODULE))
+        return join(own, join_all(self._crates(inference, atom[1]) for atom in ordered(parents) if atom[0] == MODULE))
 
     def _library(self, inference: Inference, name: str) -> Type:
         """Return the root module of the library that has a given name.
@@ -256,7 +256,7 @@ class RustModules(PackageRules):
         if first == "self":
             current = self._around(inference, entry, here)
             if len(parts) == 2:  # `mod name;` means a file, even if another item here has that name
-                file = join_all(self.submodule(inference, atom, parts[1]) for atom in current)
+                file = join_all(self.submodule(inference, atom, parts[1]) for atom in ordered(current))
                 if file:
                     return file
         elif first in ("crate", "super"):
@@ -264,7 +264,7 @@ class RustModules(PackageRules):
         elif library:
             current = library
         elif first == alias and len(parts) == 1:
-            own = join_all(self.submodule(inference, atom, first) for atom in self._around(inference, entry, here))
+            own = join_all(self.submodule(inference, atom, first) for atom in ordered(self._around(inference, entry, here)))
             return own or self.builtin(first) or one((EXT, Package(first), "", None))
         else:
             places = inference.lookup(entry, scope, first, 1 << 30)
@@ -273,7 +273,7 @@ class RustModules(PackageRules):
                 return one((EXT, Package(first), ".".join(parts[1:]), None))
         for part in parts[1:]:
             if part == "super":
-                current = join_all(self._parent(inference, atom) for atom in current)
+                current = join_all(self._parent(inference, atom) for atom in ordered(current))
             elif part != "self":
                 current = inference.attribute(current, part)
         return inference.expanded(current)

@@ -42,6 +42,7 @@ from graphmem.resolution.types import (
     join,
     join_all,
     one,
+    ordered,
     tuple_of,
 )
 
@@ -327,7 +328,7 @@ class RustRules(RustModules):
             else frozenset((receiver,))
         )
         found = EMPTY
-        for atom in made:
+        for atom in ordered(made):
             if atom[0] == INST:
                 given = inference.method_result(atom, "next")
                 found = join(found, join_all(inner[2][0] for inner in given if inner[0] == BOX and inner[1] == "option"))
@@ -367,7 +368,7 @@ class RustRules(RustModules):
             position = 1 if found[2] == "Err" else 0
             return inference.expanded(join_all(atom[2][position] for atom in whole if atom[0] == BOX and position < len(atom[2])))
         parts = EMPTY
-        for atom in whole:
+        for atom in ordered(whole):
             if atom[0] == INST:
                 variant, _, field = found[2].rpartition(".")
                 part = inference.attribute_of(atom, found[2] if atom[1].kind == "enum" else field)

@@ -213,7 +213,7 @@ def _kinds(value: Type) -> frozenset[object]:
     they share a key. The result is empty if one of the types is unknown or has no key.
     """
     found: set[object] = set()
-    for atom in value:
+    for atom in ordered(value):
         if atom[0] == INST:
             found.add(atom[1])
         elif atom[0] == EXTI and "(" not in atom[2] and "[" not in atom[2]:

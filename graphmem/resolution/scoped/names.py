@@ -26,6 +26,7 @@ from graphmem.resolution.types import (
     join,
     join_all,
     one,
+    ordered,
 )
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ class ScopedNames(ScopedTable):
         if not entry.definitions[0].bases and not entry.in_tests:
             return EMPTY
         found = EMPTY
-        for atom in inference.project.solver.ask(entry.memo, ("top mixins",), self._top_mixins, inference, entry):
+        for atom in ordered(inference.project.solver.ask(entry.memo, ("top mixins",), self._top_mixins, inference, entry)):
             if atom[0] == CLASS and isinstance(inference.owner(atom[1], name), Symbol):
                 owner: Receiver = atom if name[:1].isupper() else (INST, atom[1], False)
                 found = join(found, inference.attribute(one(owner), name))
@@ -267,7 +268,7 @@ class ScopedNames(ScopedTable):
 
     def _imported(self, inference: Inference, entry: FileEntry) -> Iterator[str]:
         for found in entry.facts.imports:
-            yield from (atom[1] for atom in self.import_targets(inference, entry, found) if atom[0] == MODULE)
+            yield from (atom[1] for atom in ordered(self.import_targets(inference, entry, found)) if atom[0] == MODULE)
 
 
 def _nearest(importer: str, paths: Sequence[str]) -> list[str]:
