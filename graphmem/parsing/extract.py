@@ -158,8 +158,8 @@ class _Extraction(Definitions):
 
         `parts` has the syntax trees of the whole file and of pieces that were parsed again because of errors. Matches of one node follow
         the order of the query files. Before a match is handled, `self.scope` is set to the definition whose body contains the match. A
-        match in a definition's header belongs to the enclosing scope. This is the inner loop of indexing, so for speed it uses comparisons
-        instead of calls.
+        match in a definition's header belongs to the enclosing scope, except in the default value of a parameter. This is the inner loop
+        of indexing, so for speed it uses comparisons instead of calls.
         """
         found: list[tuple[int, int, int, int, Node, Captures]] = []
         actions = _actions.setdefault(self.grammar.spec.name, {})
@@ -183,7 +183,7 @@ class _Extraction(Definitions):
                 block_end = blocks[-1][0]
             top = stack[-1]
             body_start = top.body_start
-            self.scope = top.index if body_start <= start else top.parent
+            self.scope = top.index if body_start <= start or top.default_start <= start < top.default_end else top.parent
             handler, _, suffix = actions[pattern]
             handler(self, suffix, node, captures)
             if declared:

@@ -287,9 +287,10 @@ class Definitions(Bindings):
         owner.keyword_only = owner.keyword_only or kind == "rest"
         annotation = self.builder.declaration(captures["annotation"][0]) if "annotation" in captures else NO_TERM
         place = len(owner.parameters)
-        default = (
-            self.builder.term(captures["default"][0] if "default" in captures else beside) if "default" in captures or beside else NO_TERM
-        )
+        written = captures["default"][0] if "default" in captures else beside
+        default = self.builder.term(written) if written else NO_TERM
+        if written and owner.kind in FUNCTION_LIKE and not self.grammar.spec.defaults_run_once:
+            owner.default_start, owner.default_end = written.start_byte, written.end_byte
         if "name" not in captures:  # only its type is given
             owner.parameters.append(Parameter("", annotation, default, kind))
             return

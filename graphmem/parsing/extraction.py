@@ -60,6 +60,8 @@ class OpenDefinition:
         "body_start",
         "branches",
         "decorators",
+        "default_end",
+        "default_start",
         "doc",
         "end_byte",
         "end_line",
@@ -91,6 +93,7 @@ class OpenDefinition:
         self.parent = parent
         self.ordinal = 0
         self.start_byte = self.end_byte = self.span_end = self.body_start = self.body_end = 0
+        self.default_start = self.default_end = 0  # of the latest parameter with a default value that runs in each call
         self.start_line = self.end_line = self.name_line = 1
         self.name_column = 0
         self.signature = self.doc = self.body_hash = ""

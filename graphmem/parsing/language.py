@@ -161,6 +161,7 @@ class LanguageSpec:
     relative_dots: bool = False  # leading dots of an import string are levels
     private_prefix: str = ""
     words: Mapping[str, str] = field(default_factory=dict)  # name -> self | super | class (that of the receiver)
+    defaults_run_once: bool = False  # the default values of parameters are evaluated with the definition, and not in each call
     constructor_in_header: bool = False  # the calls in the header of a class are those of its constructor
     methods_apart: bool = False  # methods may be outside of their type, also in other files
     fills: Mapping[str, str] = field(default_factory=dict)  # method of a container -> what it puts in: first | second | all | pair

@@ -41,7 +41,7 @@ VALUES = [
     ("export class C { f = X }", "C"),
     ("export const f = (a: any) => { const { [X]: q } = a; return q }", "f"),
     ("export const f = (a: any) => { const { q = X } = a; return q }", "f"),
-    ("export function f(a = X) { return a }", "<module>"),
+    ("export function f(a = X) { return a }", "f"),
     ("export function f(a: any) { a += X }", "f"),
     ("export function f() { throw X }", "f"),
     ("export enum E { A = X }", "E"),
