@@ -208,8 +208,8 @@ class Evaluation:
             if value:
                 return value
         value = self._named(entry, scope, name, line)
-        if not value and rules_of(entry).this_is_implied:
-            value = self.extending_this(entry, scope, name)
+        if rules_of(entry).this_is_implied and all(atom[0] == EXT and self.project.modules(atom[1]) for atom in value):
+            value = self.extending_this(entry, scope, name) or value  # an import of the extension names a package of the project
         if (scope, index) in entry.narrows:
             narrowed = self._narrowed(entry, scope, index, line)
             if narrowed is not None:

@@ -38,6 +38,7 @@ from graphmem.resolution.types import (
     TUP,
     Atom,
     ExtInstance,
+    Instance,
     Receiver,
     SuperObject,
     Type,
@@ -163,7 +164,8 @@ class Targets:
         `atom` is one of the types that `x` may have. `how` is the rule that explains how `x` got its type.
         """
         value = self.inference.expanded(self.inference.attribute_of(atom, name))
-        extending = () if is_own(value) else rules_of(self.entry).extensions(self.inference, self.entry, atom, name)
+        own = frozenset(one for one in value if one[0] != INST or self._is_callable(one))
+        extending = () if is_own(own) else rules_of(self.entry).extensions(self.inference, self.entry, atom, name)
         if extending:
             rule = "receiver_type" if how in ("scope", "import") else how
             yield from (self.extension(symbol, rule) for symbol in extending)
@@ -191,6 +193,14 @@ class Targets:
                 yield from (Target(symbol, None, "override", likely) for symbol in implementing)
         else:
             yield from self.of_value(value, how, caller, name)
+
+    def _is_callable(self, instance: Instance) -> bool:
+        """Whether a class has a method that runs when its object is called.
+
+        In Kotlin, this is `invoke`. A property without it gives way to an extension function of the same name.
+        """
+        method = rules_of(self.entry).call_method
+        return not method or self.inference.owner(instance[1], method) is not None
 
     def _is_property(self, symbol: Symbol) -> bool:
         """Whether a function is a property, which reading an attribute calls.

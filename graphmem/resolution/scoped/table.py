@@ -45,6 +45,7 @@ _KEYS: Final = frozenset(
             "scripts",
             "headers",
             "blocks",
+            "call_method",
             "component",
             "given_to_all",
             "given_to_tests",
@@ -147,6 +148,7 @@ class ScopedTable(PackageRules):
         self._file_class = str(table.get("file_class", ""))
         self._objects = frozenset(table.get("objects", ()))
         self._accessors = bool(table.get("accessors"))
+        self.call_method = str(table.get("call_method", self.call_method))
         self._component = str(table.get("component", ""))
         self._itself = frozenset(table.get("itself", ()))
         self._block = frozenset(table.get("block", ()))
