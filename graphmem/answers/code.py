@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @answer(name="Symbol", node=True)
 class SymbolInfo:
-    """A symbol of the code, without its edges."""
+    """A symbol, such as a function, without its edges in the code graph."""
 
     id: Annotated[str, Doc("Opaque id; stable when the symbol moves within its file"), GlobalId(SYMBOL)]
     kind: SymbolKind

@@ -165,7 +165,7 @@ class DuplicateGroup:
 
 @answer
 class DuplicatePage:
-    """Duplicates, most lines to save first."""
+    """Duplicates; those whose removal saves the most lines come first."""
 
     groups: list[DuplicateGroup]
     total: int

@@ -70,7 +70,7 @@ class ContextReady:
 
 @answer
 class ContextBudget:
-    """Tokens that may be injected, in total and by section."""
+    """Tokens that may be added to an agent's context, in total and by section."""
 
     total: int
     always: int

@@ -104,7 +104,7 @@ class Comments:
 
 @answer
 class Exported:
-    """All rows of one person, or of the organisation."""
+    """All stored data of one person, or of the organisation."""
 
     login: Annotated[str, Doc("login of the exported person; empty for the whole organisation")]
     rows: int

@@ -1,4 +1,4 @@
-"""The answer to a review of a change."""
+"""Answers of a review: what a change affects, and which tests to run."""
 
 from __future__ import annotations
 

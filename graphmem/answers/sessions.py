@@ -1,4 +1,7 @@
-"""Answers about sessions. Times are ISO 8601 in UTC, "" for never."""
+"""Answers about coding agents' sessions.
+
+Times are ISO 8601 in UTC, "" for never.
+"""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ class MemoryCost:
 
 @answer
 class Health:
-    """The health of an open index, with features that do not work."""
+    """The health of an open index, and its features that do not work."""
 
     status: Annotated[str, Doc("status of the index: ok, degraded or starting")]
     ready: Annotated[bool, Doc("true when queries about stored data can be answered")]

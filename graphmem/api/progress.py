@@ -79,7 +79,7 @@ class Fan(Generic[T]):
                     return
 
     def close(self) -> None:
-        """End every subscription."""
+        """End all subscriptions to these events."""
         with self._lock:
             self._closed = True
             feed, self._feed = self._feed, None

@@ -74,7 +74,7 @@ class Output:
         sys.stdout.write(inert_json(json.dumps(to_json(answer), ensure_ascii=False)) + "\n")
 
     def line(self, *cells: Cell) -> None:
-        """Print cells one after another on one line; without cells an empty line."""
+        """Print cells (texts with a style) on one line; an empty line without any."""
         if (stream := self._plain) is not None:
             stream.write("".join(map(_bare, cells)) + "\n")
             return

@@ -56,7 +56,7 @@ class TestCase(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The file and the name, as in `tests/test_cart.py::test_total`."""
+        """The file and the name of the test: `tests/test_cart.py::test_total`."""
         return "::".join([self.path, *filter(None, self.name.split("."))])
 
 

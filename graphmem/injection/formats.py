@@ -74,11 +74,11 @@ class Format(ABC):
 
     @abstractmethod
     def frame(self) -> tuple[str, str]:
-        """Return the text before and after all sections."""
+        """Return the text before and after all sections of the context."""
 
     @abstractmethod
     def heading(self, section: str) -> tuple[str, str]:
-        """Return the text before and after the items of one section."""
+        """Return the text before and after the items of one section of a context."""
 
     @abstractmethod
     def item(self, one: Item) -> str:
@@ -100,7 +100,10 @@ class Format(ABC):
         return count(self.item(one)) + 1
 
     def write(self, items: Sequence[Item]) -> str:
-        """Return the whole text of items with frame and headings; "" if empty."""
+        """Return a context with all given items as one text; "" without items.
+
+        The items are grouped by section, under headings. The frame surrounds the sections.
+        """
         if not items:
             return ""
         before, after = self.frame()

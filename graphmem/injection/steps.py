@@ -93,7 +93,7 @@ class StepTriggers:
             self._sessions.use(session).step += 1
 
     def forget(self, session: str) -> None:
-        """Forget a session that ended or restarted."""
+        """Forget the actions of a session that ended or restarted."""
         with self._lock:
             self._sessions.pop(session, None)
 

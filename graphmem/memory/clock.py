@@ -13,14 +13,14 @@ class Clock(Protocol):
     """Interface of a source of the current time."""
 
     def now(self) -> datetime:
-        """Return the current time, aware, in UTC."""
+        """Return the current time in UTC, as a datetime with a time zone."""
 
 
 class SystemClock:
     """A clock with the current time of this machine."""
 
     def now(self) -> datetime:
-        """Return the current time of this machine, aware, in UTC."""
+        """Return this machine's time in UTC, as a datetime with a time zone."""
         return datetime.now(UTC)
 
 
@@ -28,14 +28,14 @@ class ManualClock:
     """A clock whose time changes only when `advance` is called.
 
     Args:
-        start: an aware time.
+        start: a datetime with a time zone.
     """
 
     def __init__(self, start: datetime) -> None:
         self._now = start.astimezone(UTC)
 
     def now(self) -> datetime:
-        """Return the time that the clock was set to, aware."""
+        """Return the time to which the clock was set, with its time zone."""
         return self._now
 
     def advance(self, by: timedelta) -> None:

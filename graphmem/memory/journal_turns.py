@@ -34,7 +34,7 @@ class JournalTurns:
         self._stamp: tuple[object, ...] = ()  # of the journal as it was read
 
     def opened(self, journal: Journal) -> None:
-        """Watch a journal, which has just been read."""
+        """Begin to watch a journal for changes; call this after reading it."""
         self._journal = journal
         self._stamp = journal.stamp()
 

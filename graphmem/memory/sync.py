@@ -35,7 +35,7 @@ _TASKS: Final = ("[ ]", "[x]", "[X]")  # a task to tick off is not knowledge, an
 
 
 class Conflict(NamedTuple):
-    """A memory whose text changed in the file and in the graph."""
+    """A memory whose text changed both in MEMORY.md and in the graph."""
 
     id: str
     said: str  # text in the file; "" for a deleted line

@@ -45,7 +45,7 @@ class UserBook:
         self._file = folder / FILE
 
     def state(self) -> tuple[int, int] | None:
-        """Modification time and size of the file; None if the file is missing."""
+        """Modification time and size of the person's file; None if it is missing."""
         try:
             found = self._file.stat()
         except OSError:

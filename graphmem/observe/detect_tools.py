@@ -45,7 +45,7 @@ class ErrorRetry(Detector):
     wants: ClassVar = frozenset()  # none: the scratchpad keeps the errors
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield the errors that were fixed.
+        """Yield the errors that were fixed in the session.
 
         A failing assertion in a test does not count, because it is normal during work.
         """

@@ -65,7 +65,7 @@ class LedgerFile:
         self._vault: vault.Vault | None = None  # encrypts the whole file, which is then in memory
 
     def close(self) -> None:
-        """Close the file; the next call opens it again."""
+        """Close the file of statistics; the next call opens it again."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -75,11 +75,11 @@ class LedgerFile:
 
     @property
     def exists(self) -> bool:
-        """Whether the file exists, which means that a session was counted before."""
+        """Whether the file of statistics exists: a session was counted before."""
         return any(self.path.with_name(self.path.name + end).exists() for end in ("", vault.SEALED))
 
     def sizes(self) -> dict[str, int]:
-        """Return the number of rows of each table of the file."""
+        """Return the number of rows of each table in the file of statistics."""
         tables = ("session", "seen", "file", "error", "module", "measure", "learnt", "barred", "receipt", "done")
         return {table: int(self._one(f"SELECT count(*) FROM {table}")[0]) for table in tables}  # noqa: S608 - names of this file
 

@@ -122,7 +122,7 @@ class OpenSessions:
         self.write(named)
 
     def forget(self, named: str) -> None:
-        """Remove a session that has ended. Its log is not deleted."""
+        """Remove an ended session from the open sessions; keep its log file."""
         self.running.pop(named, None)
         self._resting.pop(named, None)
         self._outside.pop(named, None)

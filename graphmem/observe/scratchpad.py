@@ -378,7 +378,7 @@ class Scratchpad:
     # ---- bounds
 
     def cost(self) -> int:
-        """Estimated size of the counts in bytes."""
+        """Estimated size of the session's counts, in bytes."""
         return sum(table.cost for table in self._tables())
 
     def _tables(self) -> list[Table[Any, Any]]:

@@ -41,7 +41,7 @@ class Table(dict[K, V], Generic[K, V]):
         return value
 
     def halve(self) -> None:
-        """Remove the half of the entries with the lower rank."""
+        """Remove the lower-ranked half of the table's entries."""
         rank = self.rank
         keys = list(self) if rank is None else sorted(self, key=lambda key: rank(self[key]))
         going = keys[: (len(keys) + 1) // 2]

@@ -68,7 +68,7 @@ class Hints:
 
     @classmethod
     def closed(cls) -> Hints:
-        """The most restrictive hints, for a method without a declaration."""
+        """The strictest arguments, for a method without the decorator `operation`."""
         return cls("", "admin", Sight.WHOLE, False, False, {}, None, {}, "none", "", False)
 
 
@@ -124,11 +124,11 @@ class Parameter(NamedTuple):
     described: str  # the text of the docstring's section `Args`, or of a `Doc`
 
     def has(self, kind: type) -> bool:
-        """Whether the parameter has a mark of a given kind."""
+        """Whether the parameter's annotation has a mark of a given class."""
         return any(isinstance(one, kind) for one in self.marks)
 
     def mark(self, kind: type[R]) -> R | None:
-        """Return the parameter's outermost mark of a given kind, or None."""
+        """Return the outermost mark of a given class in the annotation, or None."""
         return next((one for one in reversed(self.marks) if isinstance(one, kind)), None)
 
     @property

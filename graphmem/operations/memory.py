@@ -296,7 +296,10 @@ class MemoryOperations:
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, command="memory rebuild")
     def rebuild_memories(self) -> RebuildAnswer:
-        """Rebuild every memory from the journal alone."""
+        """Rebuild every memory from the journal alone.
+
+        The journal is the log of all changes of memories.
+        """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True)
     def scan_secrets(self, dry_run: bool = True, actor: Actor = "") -> ScanAnswer:

@@ -66,7 +66,7 @@ class LocalPostgres:
         self._data = folder / "data"
 
     def start(self) -> LocalPostgres:
-        """Make the server's files if needed, and start the server."""
+        """Create the PostgreSQL server's files if needed, and start the server."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if is_root():
             give_to(self.folder, ACCOUNT)
