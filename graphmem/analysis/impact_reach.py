@@ -1,4 +1,4 @@
-"""Walk from changed symbols, and unite what several walks reached."""
+"""Walk the graph from changed symbols, and unite the results of the walks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Terms of literals: strings, collections and objects."""
+"""Build functions that convert literals to terms (expressions).
+
+The literals are strings, collections and objects. A row of `[terms]` in `language.toml` describes each type of literal.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ MAX_STRING: Final = 200
 
 
 def string_term(syntax: Syntax, entry: TermEntry) -> Build:
-    """Return a function that converts a string literal to a term."""
+    """Return a function that converts a string literal to a term (expression)."""
     content = syntax.kinds(entry["content"])
     holes = syntax.kinds(entry.get("interpolation", ()))
     start = syntax.kinds(entry.get("start", ()))
@@ -63,7 +66,10 @@ def string_term(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def literal_term(syntax: Syntax, entry: TermEntry) -> Build:
-    """Return a function that converts a literal of one type to a term."""
+    """Return a function that converts a literal, such as a number, to a term.
+
+    A term is an expression as the parser stores it. The term has only the kind of the literal, such as "int", and not its value.
+    """
     kind = str(entry["kind"])
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
@@ -73,7 +79,10 @@ def literal_term(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def items_term(syntax: Syntax, entry: TermEntry) -> Build:
-    """Return a function that converts a list or tuple to a term."""
+    """Return a function that converts a list, tuple or set literal to a term.
+
+    A term is an expression as the parser stores it.
+    """
     operators: Mapping[str, ItemsOperator] = {"list": LIST, "tuple": TUPLE, "set": SET}
     operator = operators[entry["op"]]
     lone_is_itself = bool(entry.get("lone_is_itself"))
@@ -87,7 +96,10 @@ def items_term(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def pair_term(syntax: Syntax, entry: TermEntry) -> Build:
-    """Return a function that converts a key and its value to a term."""
+    """Return a function that converts a key and its value to a term, a tuple.
+
+    A term is an expression as the parser stores it.
+    """
     key, value = pick(syntax, entry["key"]), pick(syntax, entry["value"])
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
@@ -97,7 +109,10 @@ def pair_term(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def dict_term(syntax: Syntax, entry: TermEntry) -> Build:
-    """Return a function that converts a dictionary to a term."""
+    """Return a function that converts a dictionary literal to a term.
+
+    A term is an expression as the parser stores it.
+    """
     pairs = syntax.kinds(entry["pairs"])
     key, value = (pick(syntax, where) for where in entry.get("pair_fields", ("key", "value")))
 
@@ -114,7 +129,10 @@ def dict_term(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def object_term(syntax: Syntax, entry: TermEntry) -> Build:
-    """Return a function that converts an object with named members to a term."""
+    """Return a function that converts an object literal to a term.
+
+    A term is an expression as the parser stores it. The keys are stored as strings; the key of `...spread` is "...".
+    """
     pairs = syntax.kinds(entry["pairs"])
     key, value = (pick(syntax, where) for where in entry.get("pair_fields", ("key", "value")))
 

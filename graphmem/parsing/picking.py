@@ -1,4 +1,7 @@
-"""Pick the parts of a syntax node that an operator names."""
+"""Find the child nodes that a row of the table of terms names.
+
+The table is `[terms]` in `language.toml`. It tells how to convert syntax nodes to terms (expressions).
+"""
 
 from __future__ import annotations
 

@@ -330,7 +330,7 @@ class Evaluation:
         return join_all(known(atom) or one(atom) for atom in ordered(found)) if found else found
 
     def private_receiver(self, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the class of an object of which code uses a private attribute.
+        """Return the type of an object `x` in code that uses a private `x.__name`.
 
         In a class `A` of Python, `x.__name` can only be an attribute of an `A`. The result is empty for other names.
         """

@@ -27,7 +27,7 @@ class AsksNames(Protocol):
         ...
 
     def private_receiver(self, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the class of an object of which code uses a private attribute."""
+        """Return the type of an object `x` in code that uses a private `x.__name`."""
         ...
 
     def beside_variable(self, entry: FileEntry, scope: int, base: int, line: int) -> Type:
@@ -61,7 +61,7 @@ class AsksNames(Protocol):
         ...
 
     def asked_for_missing(self, module: Module, name: str) -> list[Symbol]:
-        """Return the function that a module runs because it lacks a name."""
+        """Return the function that a module runs for a name that it lacks."""
         ...
 
     def module_places(self, path: str, name: str) -> list[Place] | None:

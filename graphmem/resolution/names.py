@@ -314,9 +314,10 @@ class Names:
         return as_rules(rules).submodule(self.inference, module, name) if rules is not None else EMPTY
 
     def asked_for_missing(self, module: Module, name: str) -> list[Symbol]:
-        """Return the function that a module runs because it lacks a name.
+        """Return the function that a module runs for a name that it lacks.
 
-        In Python this is `__getattr__` of the module. The result is empty if the module has the name, or no such function.
+        In Python, the function is `__getattr__` of the module. The result is empty if the module has the name, or if it has no such
+        function.
         """
         target = self.project.file(module[1])
         hook = rules_of(target).fallback_method if target is not None else ""

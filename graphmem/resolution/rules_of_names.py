@@ -47,10 +47,9 @@ class NameRules:
     """
 
     def private_owner(self, entry: FileEntry, scope: int, name: str) -> int:
-        """Return the class whose objects alone have a private attribute.
+        """Return the only class whose objects can have a given private attribute.
 
-        `name` is the attribute, which code in `scope` uses of an object of unknown type. The result is -1 if the name does not tell the
-        class.
+        `name` is the attribute, and `scope` contains the code that uses it. The result is -1 if the name does not tell the class.
         """
         return -1
 

@@ -41,7 +41,7 @@ def is_beside(path: str) -> bool:
 
 
 def is_made(name: str) -> bool:
-    """Whether the name of a file, such as `app.min.js`, is that of made code."""
+    """Whether a file's name shows that a program made it, as `app.min.js`."""
     return _MADE.match(name) is not None
 
 

@@ -34,7 +34,7 @@ def first_child(node: Node) -> Node | None:
 def pattern_fields(node: Node) -> Iterator[tuple[str, Node]]:
     """Yield (attribute, target) for each part of `{ a, b: c, d = 1 }`.
 
-    The attribute is "" for a rest element and for a computed key.
+    Such code is a destructuring pattern. The attribute is "" for a rest element and for a computed key.
     """
     for child in node.named_children:
         if child.type == "shorthand_property_identifier_pattern":

@@ -104,7 +104,10 @@ class CallSites:
         return found
 
     def receiver_of(self, reference: Reference, receiver: int, name: str) -> Type:
-        """Infer the type of `x` in `x.name`; a private name tells its class."""
+        """Infer the type of `x` in `x.name`.
+
+        If the type is unknown and `name` is private, as `__name` in Python, the type is the class around the code.
+        """
         return self.value(reference, receiver) or self.inference.private_receiver(self.entry, reference.scope, name)
 
     def call(self, reference: Reference) -> None:
@@ -628,7 +631,7 @@ class CallSites:
                 self.run_on(reference, self.value(reference, key), (name,), likely)
 
     def contained(self, value: Type) -> Type:
-        """Return the type of the elements of containers, and of tuples in these.
+        """Return the element types of containers, and of the tuples in containers.
 
         For a `list[A]`, the result is `A`. For a `list[tuple[A, B]]`, the result has the tuple, `A` and `B`.
         """

@@ -492,8 +492,8 @@ class Targets:
     def of_property(self, name: str, caller: Symbol) -> list[Target]:
         """Return the properties that `x.name` may read if `x` has an unknown type.
 
-        All classes that have an attribute of this name must have it as a property. The result is empty for more than `AMBIGUOUS_LIMIT`
-        classes, and for names that library objects have, too.
+        The attribute must be a property in all classes that have it. The result is empty for more than `AMBIGUOUS_LIMIT` classes, and for
+        names that library objects have, too.
         """
         if name.startswith("__") or rules_of(self.entry).is_common_name(name) or self.entry.in_tests:
             return []

@@ -161,9 +161,10 @@ class PythonRules(PythonTypes):
         return entry.definitions[method].parent if (method, term[1]) in made else -1
 
     def private_owner(self, entry: FileEntry, scope: int, name: str) -> int:
-        """Return the class around a use of an attribute `__name`.
+        """Return the class around code that uses a private attribute `__name`.
 
-        Python puts the name of this class in front of the attribute's name. The result is -1 for other names.
+        Only objects of this class can have the attribute, because Python puts the name of the class in front of the attribute's name. The
+        result is -1 for other names.
         """
         return entry.enclosing(scope, CLASS_KINDS) if name.startswith("__") and not name.endswith("__") else -1
 
