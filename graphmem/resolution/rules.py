@@ -26,7 +26,7 @@ RULES: Final[dict[str, Rule]] = {
     "computed_name": Rule(0.7, "The method's name is computed, and begins like this one's."),
     "wrapped": Rule(0.7, "A decorator replaces the function with this wrapper; code that names the function has edges to both."),
     "implicit": Rule(0.93, "The language calls it here: a property, an operator, iteration, with, or a raised class."),
-    "fixture": Rule(0.9, "The test asks for this fixture by the name of a parameter."),
+    "fixture": Rule(0.9, "The test framework runs this fixture or set-up method for the test."),
     "named_test": Rule(0.95, "The test calls it, and its name begins with the name of this code."),
     "signal": Rule(0.8, "It is connected to the signal or event that is sent here."),
     "request": Rule(0.8, "A test requests a path, which the route of this handler matches."),

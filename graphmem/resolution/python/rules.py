@@ -11,10 +11,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, AWAIT, CALL, ENTER, INDEX, ITER, NAME, OPERATOR, STRING
+from graphmem.parsing.facts import AWAIT, CALL, ENTER, INDEX, ITER, NAME, OPERATOR, STRING
 from graphmem.resolution.operators import ASSIGNING, BINARY, METHODS, UNARY
-from graphmem.resolution.python.annotations import PythonTypes
 from graphmem.resolution.python.fields import field_value, part_of_tuple
+from graphmem.resolution.python.fixtures import PythonFixtures, name_of_decorator
 from graphmem.resolution.python.library import (
     BUILTIN_NAMES,
     CALLS,
@@ -26,7 +26,7 @@ from graphmem.resolution.python.parametrized import parametrized
 from graphmem.resolution.python.protocols import CALLED_THROUGH, CONTAINMENT, ITERATION, KEY, PLAIN_TEXT, REFLECTED, STANDS_FOR, UNSIGNED
 from graphmem.resolution.python.shapes import used_as
 from graphmem.resolution.rules_of_calls import Run, Through
-from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import items_or_itself, last_name
 from graphmem.resolution.types import (
     BOX,
@@ -69,7 +69,7 @@ MAX_USERS: Final = 40
 """Classes that use a mixin, beyond which they do not tell where its missing members come from."""
 
 
-class PythonRules(PythonTypes):
+class PythonRules(PythonFixtures):
     """Rules that resolve names and calls in Python code to definitions."""
 
     constructors = ("__new__", "__init__")
@@ -213,7 +213,7 @@ class PythonRules(PythonTypes):
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         for decorator in definition.decorators:
-            name = _last_name(entry, decorator)
+            name = name_of_decorator(entry, decorator)
             if name in ("contextmanager", "asynccontextmanager"):
                 return box("enter", inference.element(inference.expanded(value)))
         if "generator" in definition.modifiers:
@@ -267,66 +267,6 @@ class PythonRules(PythonTypes):
         If a function uses `x.read()` and `x.close()`, `x` is an object of the classes that have both methods. See `shapes.used_as`.
         """
         return used_as(inference, symbol, index)
-
-    def implicit_calls(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """Return the pytest fixtures that a test or another fixture requests."""
-        if symbol.kind not in FUNCTION_KINDS:
-            return ()
-        parameters = inference.project.definition(symbol).parameters
-        found = [self._fixture(inference, symbol, index) for index in range(len(parameters))]
-        return [fixture for fixture in found if fixture is not None]
-
-    def _fixture(self, inference: Inference, symbol: Symbol, index: int) -> Symbol | None:
-        """Return the pytest fixture that a parameter requests, or None.
-
-        The search order is: the test's class, its module, the `conftest.py` files in the folders above the module.
-        """
-        entry = inference.project.entry(symbol)
-        definition = entry.definitions[symbol.index]
-        parameter = definition.parameters[index]
-        if not (definition.name.startswith("test") or is_fixture(entry, symbol)) or parameter.default >= 0:
-            return None
-        parent = definition.parent
-        if parent >= 0 and entry.definitions[parent].kind in CLASS_KINDS:
-            if index == 0:
-                return None
-            owner = inference.owner(entry.symbols[parent], parameter.name)
-            if isinstance(owner, Symbol):
-                found = self._fixture_in(inference, owner.path, owner.index, parameter.name, symbol)
-                if found is not None:
-                    return found
-        folder = entry.path
-        paths = [entry.path]
-        while folder:
-            folder = folder.rpartition("/")[0]
-            paths.append(f"{folder}/conftest.py" if folder else "conftest.py")
-        for path in paths:
-            if path == entry.path or inference.project.file(path) is not None:
-                found = self._fixture_in(inference, path, 0, parameter.name, symbol)
-                if found is not None:
-                    return found
-        return None
-
-    def _fixture_in(self, inference: Inference, path: str, scope: int, name: str, asking: Symbol) -> Symbol | None:
-        entry = inference.project.files[path]
-        if scope == 0:
-            inference.project.touch("top", path, name)
-            places = inference.module_places(path, name) or []
-        else:
-            inference.project.touch("top", path, entry.top_name(scope))
-            inference.project.touch_member(entry, name)
-            places = []
-            for slot in entry.names(scope).get(name, ()):
-                if slot.kind == "definition" and is_fixture(entry, entry.symbols[slot.index]) and entry.symbols[slot.index] is not asking:
-                    return entry.symbols[slot.index]
-        for place in reversed(places):
-            atoms = inference.slot(place) if place.slot.kind == "import" else EMPTY
-            symbols = [place.entry.symbols[place.slot.index]] if place.slot.kind == "definition" else []
-            symbols += [atom[1] for atom in atoms if atom[0] == FUNC]
-            for symbol in symbols:
-                if symbol is not asking and is_fixture(inference.project.entry(symbol), symbol):
-                    return symbol
-        return None
 
     def class_value(self, inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
         """Return the type that reading a class attribute gives.
@@ -633,21 +573,6 @@ def _header_name(entry: FileEntry, term: int) -> str:
     """Return the name of a base class: `Protocol` for `typing.Protocol[T]`."""
     base = entry.terms[term]
     return last_name(entry.terms[base[1]] if base[0] == INDEX else base)
-
-
-def is_fixture(entry: FileEntry, symbol: Symbol) -> bool:
-    """Return whether a function is a pytest fixture.
-
-    Pytest runs a fixture because tests request it by name.
-    """
-    return any(_last_name(entry, d) in ("fixture", "yield_fixture") for d in entry.definitions[symbol.index].decorators)
-
-
-def _last_name(entry: FileEntry, term: int) -> str:
-    found = entry.terms[term]
-    if found[0] == CALL:
-        found = entry.terms[found[1]]
-    return str(found[-1]) if found[0] in (NAME, ATTR) else ""
 
 
 RULES = PythonRules
