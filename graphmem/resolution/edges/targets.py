@@ -56,6 +56,9 @@ them. Methods that the language calls have no limit but `MAX_OVERRIDES`.
 ONE_FAMILY: Final = 0.65
 """Confidence in each of several methods of one name that override one another, and in one whose class the receiver is named after."""
 
+LONE_PROPERTY: Final = 0.85
+"""Confidence in the only property of a name that no other attribute has."""
+
 IMPLEMENTING: Final = 0.65
 """Confidence in the only method that implements what a library's type declares."""
 
@@ -508,7 +511,7 @@ class Targets:
         if len(found) == 1 and found[0] is caller:  # it usually asks a wrapped object, which is of another class
             return []
         if len(found) <= 1:
-            return [Target(one, None, "unique_name") for one in found]
+            return [Target(one, None, "unique_name", LONE_PROPERTY) for one in found]
         confidence = ONE_FAMILY if self._is_one_family(found) else round(0.5 / len(found), 3)
         return [Target(one, None, "ambiguous_name", confidence) for one in found]
 
