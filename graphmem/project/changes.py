@@ -201,10 +201,11 @@ def _touches(history: History, place: dict[str, int]) -> tuple[F64, np.ndarray[t
 def _newest(
     root: Path, repository: git_log.Repository, limit: int, head: str, *, programs: bool
 ) -> tuple[list[git_log.Commit], list[git_log.Commit], bool]:
-    """Return the newest commits, skipped ones, and whether older are unread.
+    """Return the newest commits, the skipped ones, and whether others remain.
 
     Commits made by programs that update dependencies are skipped, unless `programs` is true. More commits are read until `limit` commits
-    are found, or until `MOST_SEARCHED` are read. The last value is true if `MOST_SEARCHED` left fewer than `limit`.
+    are found, or until `MOST_SEARCHED` are read. The last value is true if the reading stopped at `MOST_SEARCHED` with fewer than `limit`
+    commits, so older commits were not read.
     """
     count = limit
     while True:

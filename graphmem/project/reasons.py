@@ -166,8 +166,8 @@ def _ranked(reason: Reason, text: str, wanted: dict[str, str], extra: float = 0.
 def _words(text: str, wanted: dict[str, str], title: str = "") -> set[str]:
     """Return the stems of the words of a passage and of its title.
 
-    The parts of a name in the passage, such as `JobCondition.OS_SUPPORTED`, do not count: a passage that uses a name gives no reason for
-    the words of that name. They count if `wanted` has the whole name.
+    The parts of a name in the passage, such as `JobCondition.OS_SUPPORTED`, do not count, because a passage that uses a name gives no
+    reason for the words of that name. The parts count if `wanted` has the whole name.
     """
     asked = set(wanted.values())
     prose = _NAME.sub(lambda found: found.group() if asked.intersection(query_words(found.group())[:1]) else " ", text)
@@ -279,7 +279,7 @@ def _told_apart(qualname: str) -> str:
 
 
 def _of_commit(one: messages.Message, title: str) -> Reason:
-    """Return a reason without text, with the place of a commit."""
+    """Return a commit as a reason: title, hash and time, but no text."""
     return Reason("commit", "", False, title, "", 0, one.sha, one.at)
 
 

@@ -162,9 +162,10 @@ def distinct(values: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
 
 
 def grouped(values: npt.NDArray[_Number]) -> tuple[npt.NDArray[_Number], I64, I64]:
-    """Return the distinct numbers of an array, places in them, and counts.
+    """Return the distinct numbers in `values`, and two further arrays.
 
-    The places are those of each element of `values`. The counts are the numbers of elements with each distinct number, which is ascending.
+    The distinct numbers are ascending. The second array has, for each element of `values`, its position among the distinct numbers. The
+    third array has the number of elements with each distinct number.
     """
     order = np.argsort(values, kind="stable")
     ordered = values[order]
@@ -175,7 +176,7 @@ def grouped(values: npt.NDArray[_Number]) -> tuple[npt.NDArray[_Number], I64, I6
 
 
 def _begins(ordered: npt.NDArray[Any]) -> Bool:
-    """Return which elements of a sorted array differ from the one before."""
+    """Return, for each element of a sorted array, whether it is a new value."""
     begins = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
     return begins

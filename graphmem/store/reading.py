@@ -243,7 +243,7 @@ class StoreReads(LiveFile):
 
     @contextmanager
     def _read_only(self, *, of_code: bool = True) -> Iterator[tuple[Connection, dict[str, str]]]:
-        """Yield a connection in a read-only transaction, and named values.
+        """Yield (connection in a read-only transaction, named values).
 
         See `_snapshot`.
         """
