@@ -69,9 +69,6 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
         now = repository.clock.now()
         draft = repository.draft({**_current(row, changes), **changes}, row.source)
         new_words = draft.content != row.content
-        title = draft.title if "title" in changes or new_words else row.title
-        if new_words and "title" not in changes:
-            title = title_of(draft.content)
         index = repository.index()
         links = index.about(row.id)
         delta = KnowledgeDelta()
@@ -79,22 +76,7 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
             found = _relinked(repository, row, draft, changes, links)
             links = [one._replace(memory_id=row.id) for one in found.about]
             delta = delta._replace(anchored=[row.id], about=links, files=found.files)
-        new = row._replace(
-            content=draft.content,
-            fingerprint=fingerprint(draft.content),
-            title=title,
-            type=draft.type,
-            tags=draft.tags,
-            confidence=draft.confidence,
-            importance=draft.importance,
-            details=draft.details,
-            work_unit=draft.work_unit,
-            scope=draft.scope,
-            visibility=draft.visibility,
-            half_life_days=draft.half_life_days,
-            citation=citation_of(title, draft.files, row.created_at) if new_words or "title" in changes else row.citation,
-            updated_at=now,
-        )
+        new = _rewritten(row, draft, changes, now)
         key = text_hash(repository.text_of(new, links, delta.files))
         if key != row.text_hash:
             new = new._replace(text_hash=key, embedding_model="")
@@ -116,6 +98,33 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
         repository.commit(delta, events, before, actor, count=len(index) + len(rows) - 1)
         repository.embed_soon()
         return repository.describer().info(new)
+
+
+def _rewritten(row: MemoryRow, draft: Draft, changes: Mapping[str, Any], now: datetime) -> MemoryRow:
+    """Return the row of a memory with the values of a draft.
+
+    New content without a new title gets the title that its first words make.
+    """
+    new_words = draft.content != row.content
+    title = draft.title if "title" in changes or new_words else row.title
+    if new_words and "title" not in changes:
+        title = title_of(draft.content)
+    return row._replace(
+        content=draft.content,
+        fingerprint=fingerprint(draft.content),
+        title=title,
+        type=draft.type,
+        tags=draft.tags,
+        confidence=draft.confidence,
+        importance=draft.importance,
+        details=draft.details,
+        work_unit=draft.work_unit,
+        scope=draft.scope,
+        visibility=draft.visibility,
+        half_life_days=draft.half_life_days,
+        citation=citation_of(title, draft.files, row.created_at) if new_words or "title" in changes else row.citation,
+        updated_at=now,
+    )
 
 
 def _current(row: MemoryRow, changes: Mapping[str, Any]) -> dict[str, Any]:
