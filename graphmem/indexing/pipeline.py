@@ -297,8 +297,8 @@ class Indexer:
     def _name_functions(self, *, anew: bool) -> None:
         """Write framework keys and their functions to the graph, if they changed.
 
-        A framework finds a function by its key: a route's path, an event or a command. If the argument is True, unchanged keys are written,
-        too.
+        A framework finds a function by its key: a route's path, an event or a command. If the parameter is True, unchanged keys are
+        written, too.
         """
         rows = self._inputs.handles()
         if rows is None:

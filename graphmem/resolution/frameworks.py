@@ -181,7 +181,10 @@ class Frameworks:
 
     @cached_property
     def requesting(self) -> Mapping[str, Sequence[Request]]:
-        """Map each method of a test client, such as `get`, to its `Request` rows."""
+        """Map each method of a test client, such as `get`, to its table rows.
+
+        A row (`Request`) is the entry of the framework tables that describes the client.
+        """
         return {method: [row for row in self.requests if method in row.methods] for one in self.requests for method in one.methods}
 
     @cached_property
@@ -279,31 +282,34 @@ class Frameworks:
 
     @cached_property
     def connecting(self) -> Mapping[str, Event]:
-        """Map each method that connects functions to events to its `Event` row.
+        """Map each method that connects functions to events to its table row.
 
-        An example is `connect` in `saved.connect(f)`.
+        An example is `connect` in `saved.connect(f)`. A row (`Event`) is the entry of the framework tables that describes the event.
         """
         return {method: event for event in self.events for method in event.connects}
 
     @cached_property
     def sending(self) -> Mapping[str, Event]:
-        """Map each method that sends an event to its `Event` row.
+        """Map each method that sends an event to its table row.
 
-        An example is `send` in `saved.send()`.
+        An example is `send` in `saved.send()`. A row (`Event`) is the entry of the framework tables that describes the event.
         """
         return {method: event for event in self.events for method in event.sends}
 
     @cached_property
     def decorating(self) -> Mapping[str, Event]:
-        """Map each decorator that connects a function to its `Event` row.
+        """Map each decorator that connects functions to events to its table row.
 
-        An example is `receiver` in `@receiver(saved)`.
+        An example is `receiver` in `@receiver(saved)`. A row (`Event`) is the entry of the framework tables that describes the event.
         """
         return {name: event for event in self.events for name in event.decorators}
 
     @cached_property
     def queueing(self) -> Mapping[str, Sequence[Queue]]:
-        """Map each method that queues a task, such as `delay`, to `Queue` rows."""
+        """Map each method that queues a task, such as `delay`, to its table rows.
+
+        A row (`Queue`) is the entry of the framework tables that describes the queue.
+        """
         return {method: [row for row in self.queues if method in row.methods] for queue in self.queues for method in queue.methods}
 
     @cached_property

@@ -138,7 +138,7 @@ class ClassRules:
     def bases_elsewhere(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
         """Return the base classes named in other declarations of a class.
 
-        A class is declared several times in Ruby or by `partial class` in C#.
+        In Ruby, and in C# by `partial class`, a class may have several declarations.
         """
         return ()
 
@@ -280,7 +280,7 @@ class ClassRules:
     def is_super_call(self, entry: FileEntry, term: int) -> bool:
         """Whether an expression is `super`, or `super()` in Python.
 
-        It stands for the object `this`, seen as an object of the base class.
+        Such an expression stands for the object `this`, seen as an object of the base class.
         """
         return bool(entry.terms[term][0] == SUPER)
 

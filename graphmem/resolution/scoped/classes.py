@@ -213,7 +213,7 @@ class ScopedClasses(ScopedNames):
     def bases_elsewhere(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
         """Return the base classes named in other declarations of a class.
 
-        A class is declared several times in Ruby or by `partial class` in C#.
+        In Ruby, and in C# by `partial class`, a class may have several declarations.
         """
         if not self._reopened:
             return ()
