@@ -36,7 +36,7 @@ UNSEEN = {
     "csharp": ["autofac", "humanizer", "newtonsoft"],
     "go": ["goldmark", "mux"],
     "java": ["gson"],
-    "kotlin": ["markdown", "koin", "better-parse"],
+    "kotlin": ["markdown", "koin"],
     "php": ["parser", "twig"],
     "python": ["parso", "boltons", "voluptuous"],
     "ruby": ["highline", "rubyzip", "hashie"],
