@@ -291,7 +291,9 @@ class Subgraph:
     ]
     truncated: bool
     state: IndexState
-    missed: Annotated[list[Missed], Doc("start symbols that were not found, although others were"), Size(10)] = field(default_factory=list)
+    missed: Annotated[list[Missed], Doc("start symbols that were not found; empty if all were found"), Size(10)] = field(
+        default_factory=list
+    )
 
 
 @answer

@@ -139,7 +139,7 @@ class ImpactReport:
     possible: Annotated[list[Possible], Doc("unresolved call sites that may call one of the requested symbols"), Size(20)]
     truncated: Annotated[bool, Doc("true when `hits` or `tests` is incomplete because of `limit`")]
     state: IndexState
-    missed: Annotated[list[Missed], Doc("targets that were not found, although others were"), Size(10)] = field(default_factory=list)
+    missed: Annotated[list[Missed], Doc("targets that were not found; empty if all were found"), Size(10)] = field(default_factory=list)
     also_moves: Annotated[list[CoAccessHit], Doc("files that often change with the targets' files and have no edge to them"), Size(5)] = (
         field(default_factory=list)
     )

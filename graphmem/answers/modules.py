@@ -67,8 +67,10 @@ class ModuleDependency:
 class ModuleMap:
     """The modules of the project and their dependencies."""
 
-    modules: Annotated[list[ModuleInfo], Doc("the modules, most lines first"), Size(100)]
-    dependencies: Annotated[list[ModuleDependency], Doc("the dependencies between modules, most edges first"), Size(500)]
+    modules: Annotated[list[ModuleInfo], Doc("the modules; those with the most lines come first"), Size(100)]
+    dependencies: Annotated[
+        list[ModuleDependency], Doc("the dependencies between modules; those with the most edges come first"), Size(500)
+    ]
     modularity: Annotated[float, Doc("quality of the division into modules (modularity of the dependencies), -0.5 to 1")]
     notes: Annotated[list[str], Doc("data that was missing when the map was made")]
     state: IndexState

@@ -216,7 +216,7 @@ class Receipt:
     session: str
     part: Annotated[str, Doc("name of the piece of work, such as a ticket; empty for the whole session")]
     kind: str
-    is_open: Annotated[bool, Doc("true when the gate is open: the session did enough work for graphmem to learn from it")]
+    is_open: Annotated[bool, Doc("true when the session meets the conditions for learning from it, such as passed checks")]
     gate: Annotated[str, Doc("why graphmem learns from the session, or does not")]
     at: MomentOrNone
     verdicts: Annotated[list[FindingVerdict], Doc("each pattern found in the session; those that became memories first"), Size(30)]

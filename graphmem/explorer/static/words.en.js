@@ -1045,7 +1045,7 @@ export const words = {
       learnt: "learnt",
       withdrawn: "withdrawn, because later sessions do not support it",
       echo: "repeats a memory that the session was shown",
-      gate_closed: "not learnt, because the session does not contain enough work",
+      gate_closed: "not learnt, because the session does not meet the conditions for learning, such as passed checks",
       failed_approach: "part of an abandoned approach",
       too_rare: "not seen in enough sessions yet",
       known: "known already",
