@@ -96,8 +96,8 @@ def operation(
         shows: how memories are hidden from callers who may not see them.
         also_reads: the answer contains stored knowledge, so a token also needs `read`.
         slow: the operation may take minutes, so the deadline of a request does not apply.
-        sizes: for each parameter that bounds the length of lists, the lists' names in the answer, such as `hits` or `impact.hits`. () means
-            that the answer itself is the list.
+        sizes: maps a parameter to the lists in the answer whose length it limits, such as `hits` or `impact.hits`. () means that the answer
+            itself is the list.
         packed: a TypedDict with the operation's parameters; GraphQL has one argument `input` of this type.
         renamed: earlier name of a parameter -> current name. In Python the earlier name works with a DeprecationWarning.
         client: `derived`: the remote client calls the root field. `own`: the client has a handwritten method. `none`: it has none.
@@ -163,7 +163,7 @@ class Operation:
     def parameters(self) -> tuple[Parameter, ...]:
         """Parameters of the operation's method in order, without `self`.
 
-        `**given: Unpack[TypedDict]` is one parameter with its own name.
+        `**given: Unpack[TypedDict]` counts as one parameter with the name `given`.
         """
         found = []
         for name, one in list(self.signature.parameters.items())[1:]:
@@ -306,7 +306,7 @@ def camel(name: str) -> str:
 
 
 def pascal(name: str) -> str:
-    """Return the name of an operation's document: `co_access` has `CoAccess`.
+    """Return the document name of an operation: `CoAccess` for `co_access`.
 
     A document is a GraphQL query or mutation that is stored under this name.
     """

@@ -34,7 +34,7 @@ class HistoryOperations:
         Args:
             files: paths from the project's root.
             limit: the maximum number of files.
-            depth: 1: files that change with the given files; 2: also files that change with those.
+            depth: 1: files that change with the given files; 2: also files that change with the files found by 1.
             min_sessions: the minimum number of common sessions and commits; 0 also keeps files related only by names or code.
         """
 

@@ -64,8 +64,8 @@ class Filled(NamedTuple):
     """Mark of a parameter that an interface fills in itself.
 
     Args:
-        by: which value it fills in. `actor` is the caller, for the audit. `clock` is the arrival of the request, by `time.monotonic`.
-            `network` is whether the caller is remote.
+        by: the kind of value that the interface fills in. `actor` is the caller, for the audit. `clock` is the arrival of the request, by
+            `time.monotonic`. `network` is whether the caller is remote.
     """
 
     by: Literal["actor", "clock", "network"]

@@ -107,7 +107,7 @@ class MemoryChanges(TypedDict, total=False):
 class MemoryFilter(TypedDict, total=False):
     """A filter of memories. All given fields must match.
 
-    A list matches if the memory has any of its values.
+    A field with a list matches memories that have any value in the list.
     """
 
     types: Sequence[str] | None
@@ -218,9 +218,9 @@ class MemoryOperations:
     def note_use(
         self, ids: Annotated[Sequence[str], Ref(), Within("targets")], use: MemoryUse = "used", session: str | None = None
     ) -> Noted:
-        """Count that memories were shown, used or confirmed.
+        """Record that memories were shown, used or confirmed.
 
-        Use and confirmation count as evidence; being shown does not.
+        Use and confirmation strengthen a memory; being shown does not.
         """
 
     @operation("mutation", needs="curate", shows=Sight.PLAIN)

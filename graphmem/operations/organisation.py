@@ -13,7 +13,7 @@ from graphmem.operations.marks import Bounds, Ref, Words
 class OrganisationOperations:
     """People, teams and roles of the team's database.
 
-    PostgreSQL decides what the login role of the address may see and do.
+    Each address contains a login role. PostgreSQL decides what this role may see and do.
     """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, command="organisation found")
@@ -23,7 +23,8 @@ class OrganisationOperations:
         From then on everybody needs a login of their own, and row-level security decides what they see. Earlier memories have no owner.
 
         Args:
-            url: address postgresql://owner@host/name, with the login of the tables' owner; default: the setting sync_url.
+            url: address postgresql://owner@host/name, in which `owner` is the login role that owns the tables; default: the setting
+                sync_url.
         """
 
     @operation("query", needs="admin", shows=Sight.WHOLE, command="organisation people")

@@ -11,9 +11,9 @@ from graphmem.operations.marks import Bounds, Within, Words
 
 
 class ProjectsOperations:
-    """Questions about all projects of a server, and sending an index to one.
+    """Questions about all projects of a server, and the push of an index.
 
-    A server of one project answers for this project.
+    If a server has only one project, the answers are about this project.
     """
 
     @operation("query", needs="", shows=Sight.PLAIN, command="projects")
@@ -51,7 +51,8 @@ class ProjectsOperations:
 
         Args:
             target: the symbol: its name, id or `path:line`.
-            in_project: name of the project or branch (`shop@feature/tax`) that has the symbol; default: the one that is asked.
+            in_project: name of the project or branch (`shop@feature/tax`) that has the symbol; default: the project or branch to which the
+                request is sent.
             max_depth: the maximum number of steps inside each project.
             limit: the maximum number of places listed for each project.
         """
@@ -76,6 +77,6 @@ class ProjectsOperations:
         Args:
             address: address of the project on the server, such as https://host/p/shop.
             token: token of a person who may write to the project; default: none.
-            branch: the branch to send; default: the checked-out one. The repository's main branch becomes that of the project.
+            branch: the branch to send; default: the checked-out one. The repository's main branch becomes the project's main branch.
             private: whether only the caller sees a new branch.
         """

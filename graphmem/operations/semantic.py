@@ -168,7 +168,7 @@ class SemanticOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("symbols",)}, command="central")
     def central_symbols(self, limit: Limit = 50) -> CentralPage:
-        """Find the definitions that the most other code depends on.
+        """Find the definitions on which the most code depends.
 
         Functions, methods and classes come before interfaces, types and enums.
         """

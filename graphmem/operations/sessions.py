@@ -66,7 +66,7 @@ class SessionOperations:
             id: id of the session; default: a new id.
             kind: the purpose of the session.
             agent: name of the agent.
-            parent: the session from which the new session is forked; the new one starts with its knowledge.
+            parent: the session from which the new session is forked; the new session starts with the parent's knowledge.
             group: name shared by agents that work in parallel.
             work_unit: the piece of work that the session belongs to, such as a ticket.
             phase: the phase of work of the session, in the words of its methodology.

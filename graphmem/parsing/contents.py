@@ -88,8 +88,10 @@ def made_by_machine(data: bytes, language: str, name: str) -> str:
     """Return "generated" or "minified" for a file made by a program, else "".
 
     A notice near the start of `data` marks a generated file; very long lines mark a minified one. Files of `language` "text" are examined
-    only if `name` ends in `.css`, `.js` or `.html`. For a table that other files include, such as `commands.def` in C, the result is "",
-    because the functions in such a table are named nowhere else.
+    only if `name` ends in `.css`, `.js` or `.html`.
+
+    The result is always "" for a table that other files include, such as `commands.def` in C. Such a table must be indexed even if a
+    program wrote it, because no other file names the functions in the table.
     """
     if language == "text" and not name.endswith((".css", ".js", ".html")):
         return ""

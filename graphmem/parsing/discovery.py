@@ -109,7 +109,7 @@ def discover_some(root: Path, paths: Collection[str], options: DiscoveryOptions 
 
     Args:
         root: the folder given to `discover`.
-        paths: paths of the files, from the root with '/'. Missing files and files to skip are not returned as found.
+        paths: paths of the files, from the root with '/'. Missing files and files to skip are left out of the found files.
         options: the options given to `discover`.
         by_git: whether `discover` got its list of files from git.
 

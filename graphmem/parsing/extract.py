@@ -157,9 +157,13 @@ class _Extraction(Definitions):
         """Handle all query matches in source order, outer matches first.
 
         `parts` has the syntax trees of the whole file and of pieces that were parsed again because of errors. Matches of one node follow
-        the order of the query files. Before a match is handled, `self.scope` is set to the definition whose body contains the match. A
-        match in a definition's header belongs to the enclosing scope, except in the default value of a parameter. This is the inner loop
-        of indexing, so for speed it uses comparisons instead of calls.
+        the order of the query files.
+
+        Before a match is handled, `self.scope` is set to the definition to which the match belongs. A match in the body of a definition
+        belongs to this definition. A match in the header belongs to the enclosing scope. In languages that compute default values in every
+        call, a match in the default value of a parameter belongs to the function.
+
+        This is the inner loop of indexing, so for speed it uses comparisons instead of calls.
         """
         found: list[tuple[int, int, int, int, Node, Captures]] = []
         actions = _actions.setdefault(self.grammar.spec.name, {})

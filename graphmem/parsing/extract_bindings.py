@@ -102,9 +102,9 @@ class Bindings(Extraction):
     def stands_before(self, target: Node, line: int) -> bool:
         """Whether a name also occurs earlier on the same line.
 
-        A binding is valid for whole lines, so it would also apply to the earlier occurrence. That may be a different variable: in
-        `r.Get(func(r *R) {})`, the first `r` is not the parameter `r`. `target` is the name, and `line` is the first line in which the
-        binding is valid.
+        A binding is valid for whole lines, so it would also apply to the earlier occurrence. The earlier occurrence may be a different
+        variable: in `r.Get(func(r *R) {})`, the first `r` is not the parameter `r`. `target` is the name, and `line` is the first line in
+        which the binding is valid.
         """
         if self.line(target.start_byte) != line:
             return False
@@ -161,7 +161,8 @@ class Bindings(Extraction):
     def items_of(self, value: OptionalTerm, count: int) -> tuple[TermIndex, ...] | None:
         """Return the items of a tuple or list expression with `count` items.
 
-        `value` and the items are indices of expressions. The result is None for any other expression, and for another number of items.
+        `value` and the items are indices of expressions. The result is None if the expression is not a tuple or list, or has another number
+        of items.
         """
         if value < 0:
             return None

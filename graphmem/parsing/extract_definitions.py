@@ -150,7 +150,8 @@ class Definitions(Bindings):
     def dotted(self, term: TermIndex) -> str:
         """Return the dotted name of an expression: `a.b` for `a.b` and `a.b(c)`.
 
-        `term` is the index of the expression. The result is "" for any other form of expression.
+        `term` is the index of the expression. The result is "" for an expression that is not a name, a dotted name or a call of one, such
+        as `a[b].c`.
         """
         parts: list[str] = []
         terms = self.builder.terms
@@ -170,8 +171,8 @@ class Definitions(Bindings):
     def on_decorator(self, kind: str, node: Node, captures: Captures) -> None:
         """Record a decorator for the definition to which it belongs.
 
-        The decorator is kept until this definition begins. In some grammars, the decorator is inside the definition, which has then already
-        begun. In this case, the decorator is added to the definition at once.
+        In most grammars, the definition begins after the decorator, so the decorator is kept until then. In some grammars, the decorator is
+        inside the definition. In this case, the decorator is added to the definition at once.
         """
         if node.is_extra:  # a comment between decorators
             return
@@ -185,10 +186,10 @@ class Definitions(Bindings):
             inside.decorators = earlier + inside.decorators
 
     def on_wrapper(self, kind: str, node: Node, captures: Captures) -> None:
-        """Record the syntax node that encloses a definition, and its modifiers.
+        """Record a definition's modifiers, and the node that encloses it.
 
-        An example of such a `node` is an `export` statement. The definition gets the span of this node, and the modifiers that the query
-        captured in the node.
+        An example of such a syntax `node` is an `export` statement. The definition gets the span of this node, and the modifiers that the
+        query captured in the node.
         """
         wrapped = captures["wrapped"][0].id
         self.wrappers.setdefault(wrapped, node)

@@ -197,7 +197,7 @@ class Extraction:
         """Add a definition to the current scope, or to the class `owner`.
 
         A class `owner` is given for a method that is written outside its class. `node` is the syntax node of the definition, and
-        `name_node` that of its name.
+        `name_node` is the syntax node of its name.
         """
         parent = self.definitions[self.scope]
         if owner and not (parent.index and parent.name == owner):
@@ -234,8 +234,8 @@ class Extraction:
     def open_apart(self, kind: str, name: str, node: Node, name_node: Node, owner: str) -> OpenDefinition:
         """Begin a method or class that is written outside the class `owner`.
 
-        It is called if the class `owner` is further down in the file, or in another file. Until `join_owners` finds this class, the new
-        definition belongs to the current scope.
+        The method is called if the class `owner` is further down in the file, or in another file. Until `join_owners` finds this class, the
+        new definition belongs to the current scope.
         """
         parent = self.definitions[self.scope]
         outer = f"{parent.qualname}.{owner}" if parent.index else owner
@@ -263,8 +263,8 @@ class Extraction:
     def registered(self, kind: str, name: str, qualname: str, parent: OpenDefinition, node: Node, name_node: Node) -> OpenDefinition:
         """Add a new definition with its position in the file; return it.
 
-        `parent` is the definition that contains the new one. `node` is the syntax node of the new definition, and `name_node` that of its
-        name.
+        `parent` is the definition that contains the new one. `node` is the syntax node of the new definition, and `name_node` is the syntax
+        node of its name.
         """
         found = OpenDefinition(len(self.definitions), kind, name, qualname, parent.index)
         found.ordinal = self.twins.get((kind, qualname), 0)
@@ -288,7 +288,8 @@ class Extraction:
         """Add a binding, such as `x = f()`, to the current scope.
 
         `target` and `value` are indices of the expressions `x` and `f()`, and `op` is the kind of binding. `lines` is (first line of the
-        binding, last line of its value). If the binding is valid only in some lines, such as a branch, it is (first, last) of these lines.
+        binding, last line of the value). If the binding is valid only in some lines, such as a branch, `lines` is (first, last) of these
+        lines.
         """
         self.bindings.append(Binding(self.scope, target, op, value, annotation, *lines, self.blocks[-1][1]))
 

@@ -51,8 +51,8 @@ def fills(
 def _is_callable(terms: Sequence[Term], item: TermIndex) -> bool:
     """Whether an expression may be a function or the creation of an object.
 
-    True for a name, an attribute, a lambda, and a call of a capitalised name. Also for a list, a tuple or a choice (`a if b else c`) with
-    such a part.
+    A name, an attribute, a lambda, or a call of a capitalised name may be one. A list, a tuple or a choice (`a if b else c`) may be one if
+    one of its parts may be one.
     """
     term = terms[item]
     if term[0] in (LIST, TUPLE, EITHER):

@@ -217,7 +217,7 @@ def languages() -> Mapping[str, LanguageSpec]:
 def packaged_languages(among: Iterable[str]) -> frozenset[str]:
     """Return the languages in which the files of a folder form one package.
 
-    Only languages in `among` are read and returned. To read the files of all languages takes a tenth of a second.
+    Only languages in `among` are read and returned, because reading the files of all languages takes a tenth of a second.
     """
     return frozenset(name for name in set(among) if name and (spec := _language(name)) is not None and spec.folder_is_package)
 

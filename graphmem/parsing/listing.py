@@ -229,9 +229,9 @@ class Listing:
                 yield path
 
     def _opens(self, folder: str) -> bool:
-        """Whether `walk` enters `folder`, if it has entered the folder above.
+        """Whether `walk` enters `folder` after the folder above it.
 
-        A call for a folder that is entered also reads the ignore files of the folder.
+        If so, the ignore files of `folder` are read.
         """
         absolute = os.path.join(self.root, folder)
         if folder:

@@ -76,7 +76,7 @@ def marking(file: Path | None) -> Iterator[Marker]:
 def _suspects(descriptor: int) -> list[str]:
     """Return the paths of files that have ended a process, oldest first.
 
-    The last path is that of the file that the previous process was parsing when it ended.
+    If the previous process ended while it parsed a file, the path of this file is the last.
     """
     try:
         said = read_sealed_json(system.read_at(descriptor, 1 << 20, 0) or b"{}")

@@ -1,4 +1,4 @@
-"""Find the child nodes that a row of the table of terms names.
+"""Find child nodes, as a row of the table of terms names them.
 
 The table is `[terms]` in `language.toml`. It tells how to convert syntax nodes to terms (expressions).
 """

@@ -97,7 +97,7 @@ def read(grammar: Grammar, source: bytes, tree: Tree) -> Reading:
 def _starts(source: bytes) -> list[int]:
     """Return the offsets of lines that begin a statement at the left margin.
 
-    The offset of a statement with comments above it is that of the comments.
+    If comments or decorators are directly above a statement, the offset is that of the first of them.
     """
     found: list[int] = []
     is_above, offset = False, 0
@@ -137,8 +137,8 @@ def _regions(root: Node, source: bytes, starts: Sequence[int]) -> Iterator[tuple
 def _pieces(grammar: Grammar, source: bytes, borders: Sequence[int], deadline: float) -> Iterator[Tree]:
     """Yield the syntax trees of the pieces between neighbouring `borders`.
 
-    The borders are byte offsets. A piece with errors is joined with following pieces if they have no errors together. Otherwise its tree is
-    yielded with the errors. Parsing ends when the processor time reaches `deadline`.
+    The borders are byte offsets. A piece with errors is joined with the pieces after it if the joined text has no errors. Otherwise the
+    tree of the piece is yielded with the errors. Parsing ends when the processor time reaches `deadline`.
     """
     at = 0
     while at < len(borders) - 1 and time.thread_time() < deadline:

@@ -297,9 +297,9 @@ def _through(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def by_helper(helper: Helper, entry: TermEntry) -> Build:
-    """Make a function that converts syntax nodes by a method of the helper.
+    """Make a function that converts syntax nodes by the language's helper.
 
-    The helper is that of the language. `entry`, a row of the grammar's table of terms, names the conversion in `method`.
+    `entry` is a row of the grammar's table of terms. Its field `method` names the conversion.
     """
     method = entry["method"]
 

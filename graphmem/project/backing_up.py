@@ -89,7 +89,7 @@ class Backups:
     reopen: Sequence[Callable[[], object]]  # each closes a file that a restore replaces; the next question opens the new one
 
     def backup(self, dest: str | Path | None = None, portable: bool = False) -> BackupInfo:
-        """Back up everything of an index that cannot be rebuilt.
+        """Back up the database and other data that graphmem cannot rebuild.
 
         Before the call returns, the backup is read back and opened as a check. Queries continue meanwhile. Writes of memories wait while
         the database file is copied, but not with `portable`.

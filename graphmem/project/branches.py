@@ -64,9 +64,10 @@ class BranchId(NamedTuple):
 
     @property
     def key(self) -> BranchKey:
-        """Name and owner of the branch, which stay the same if it is pushed again.
+        """Name and owner of the branch.
 
-        After the branch was dropped and pushed again, only `born` differs.
+        Another push of the branch does not change the key. If the branch is dropped and pushed again, the key is the same, but `born`
+        differs.
         """
         return BranchKey(self.name, self.person)
 
@@ -226,8 +227,8 @@ class Branches:
     def keep(self, kept: Mapping[str, tuple[str, bytes]], mark: str) -> dict[BranchKey, dict[str, str]]:
         """Store the main branch's rows of files that a push is about to change.
 
-        A branch that does not differ in such a file keeps the present version. So the branch differs from the main branch after the push. A
-        digest is a hash of a file's graph rows.
+        If a branch has the same version of such a file as the main branch, the branch keeps this version. So after the push, the branch
+        differs from the main branch in this file. A digest is a hash of a file's graph rows.
 
         Args:
             kept: maps each path to its present digest and packed rows; the digest is `GONE` for a path that the main branch lacks.

@@ -139,8 +139,8 @@ class ChangeQuestions:
 
         This risk is called heat. The answer has four columns. `at` has the time of each moment (ISO 8601), and `commits` the number of
         commits until then. `paths` has the files that were hot at any moment. `scores` has one list for each moment, with a number from 0
-        to 100 for each path. Heat combines churn (frequency of change), complexity and dependents. Only churn is that of the moment; the
-        other two are the current ones.
+        to 100 for each path. Heat combines churn (frequency of change), complexity and dependents. Churn is computed for each moment;
+        complexity and dependents are those of the current code.
 
         Args:
             steps: number of moments, 2 to 100.

@@ -86,7 +86,8 @@ class ContractQuestions:
         route, the result has the clients of the route.
 
         Args:
-            reached: the ids of the symbols, each with the confidence of the path of edges by which the symbol was found.
+            reached: maps the id of each symbol to a confidence. A symbol is found along a path of edges; the confidence is that of this
+                path.
             dependents: True for code that uses contracts of the symbols; False for code whose contracts the symbols use.
 
         Returns:

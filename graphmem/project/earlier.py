@@ -66,7 +66,7 @@ class EarlierGraphs:
         return Earlier(view, EarlierState(as_of, view.generation, indexed_at, at.until if at is not None else ""))
 
     def _back_to_time(self, as_of: str, states: Sequence[Kept]) -> int:
-        """Return the number of index runs to undo to reach the graph of a time.
+        """Return how many index runs to undo to get the graph of a given time.
 
         The newest runs are undone first. `as_of` is the time (ISO 8601), and `states` are the stored earlier states of the graph.
         """
@@ -81,7 +81,7 @@ class EarlierGraphs:
         raise _not_kept(f"graphmem no longer has the graph of {as_of}; {_since(states)}", states)
 
     def _back_to_commit(self, name: str, states: Sequence[Kept]) -> int:
-        """Return the number of index runs to undo to reach the graph of a commit.
+        """Return how many index runs to undo to get the graph of a commit.
 
         The newest runs are undone first. `name` is the commit, and `states` are the stored earlier states of the graph. After these runs
         are undone, the graph has exactly the files of the commit.
@@ -174,7 +174,8 @@ def _comparable(wanted: Mapping[str, str], files: Mapping[str, str], now: Mappin
     pictures, are never indexed, so their paths are left out.
 
     Args:
-        wanted: content hashes in the commit, by path, of files that differ from the newest graph or the working tree.
+        wanted: maps paths to content hashes in the commit. The files differ between the commit and the working tree, or between the working
+            tree and the newest graph.
         files: content hashes in the graph that is compared, by path.
         now: content hashes in the newest graph, by path.
     """

@@ -69,8 +69,8 @@ class EdgeQuestions:
         """Map edges to the ranges of text where their targets are named.
 
         `rows` are the numbers of the edges in `view`. The second result has the paths of files that changed since the index run. A range
-        belongs to an edge if it names the edge's target, and is on a line of the edge or inside the definition from which the edge starts.
-        The whole definition counts, because the line of a call may be some lines above the name.
+        belongs to an edge if its text names the edge's target, and the range is on a line of the edge or inside the definition from which
+        the edge starts. The whole definition counts, because the line of a call may be some lines above the name.
         """
         found: dict[int, list[TextRange]] = defaultdict(list)
         stale = []

@@ -130,8 +130,8 @@ class EditAdvice:
         Args:
             view: the graph.
             files: paths of the edited files.
-            moves: (path, share) of each file that often changes with `files`; the share is the part of the changes of `files` that also
-                changed the path.
+            moves: (path, share) of each file that often changes with `files`. If half of the changes of `files` also changed the path, the
+                share is 0.5.
 
         Returns:
             At most one (path, share).
@@ -178,7 +178,10 @@ class EditAdvice:
         return file is not None and file.is_file()
 
     def _with_code(self, found: tuple[Dependent, ...]) -> tuple[Dependent, ...]:
-        """Return dependents, the first `NAMED` with the line that uses the code."""
+        """Add the line that uses the code to the first `NAMED` dependents.
+
+        The result has all dependents of `found`.
+        """
         return tuple(one._replace(code=self._line(one.path, one.line)) for one in found[:NAMED]) + found[NAMED:]
 
     def _line(self, path: str, number: int) -> str:
@@ -235,10 +238,10 @@ def _edited(view: GraphView, edit: Edit, text: str) -> list[int]:
 
 
 def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
-    """Return methods whose signature must stay the same as that of others.
+    """Return methods whose signatures must stay the same as in `nodes`.
 
-    The others are the methods in `nodes`. Returned are the methods that these override or implement, and the methods that override or
-    implement these.
+    The results are the methods that a method in `nodes` overrides or implements, and the methods that override or implement a method in
+    `nodes`.
     """
     kinds = (EdgeKind.OVERRIDES,)
     found = [int(view.dst[edge]) for node in nodes for edge in view.out_edges(node, kinds)]
@@ -281,7 +284,7 @@ def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]
 def _tests(hits: Sequence[ImpactHit]) -> tuple[TestCase, ...]:
     """Return the tests to run, in the order of `hits`.
 
-    `hits` are symbols in test files. A runner cannot select some of them alone, such as a fixture or a helper. For these, the whole test
+    `hits` are symbols in test files. A runner cannot run a symbol such as a fixture or a helper alone. For such a symbol, the whole test
     file is returned instead.
     """
     found = [_test(hit) for hit in hits]

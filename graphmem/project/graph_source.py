@@ -120,7 +120,7 @@ class GraphSource:
     def view_or_none(self) -> GraphView | None:
         """The graph of the newest finished index run.
 
-        None if no run has finished. Also None while the first graph is in the database, but not yet loaded into memory.
+        The value is None if no run has finished, or while the first graph is in the database but not yet loaded into memory.
         """
         view = self.projections.graph() if self.store.generation() else None
         return view if view is not None and view.generation else None

@@ -67,7 +67,7 @@ class CoAccess:
     ) -> Recorded:
         """Record that files were touched together. Durable on return.
 
-        A session of more than 30 files counts for each file, but not as evidence that its files belong together.
+        A session of more than 30 files counts as a change of each file, but does not show that the files belong together.
 
         Args:
             files: at most 1,000 paths from the project's root; in the order of the first touch if `offsets` is given.
@@ -169,8 +169,8 @@ class CoAccess:
 
         Args:
             files: the given files.
-            share: a file is returned if at least this share (0 to 1) of the small changes of the given files also touched it. A small
-                change touches few files; see `coaccess.Evidence.focus`.
+            share: the minimum of `coaccess.Evidence.focus`, 0 to 1. For 0.5, a file is returned if at least half of the small changes of
+                the given files also touched the file. A small change touches few files.
             among: called with a path; returns whether the path may be in the result.
         """
         try:

@@ -198,7 +198,7 @@ class SessionLearning:
         return Experiment(groups, notes)
 
     def cost(self) -> MemoryCost:
-        """Return the tokens that shown memories cost, and those that they saved.
+        """Return how many tokens memories cost, and how many they saved.
 
         The figures may be up to a minute old.
         """

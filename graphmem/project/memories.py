@@ -119,7 +119,7 @@ class Memories:
 
         Without `skip_invalid`, one invalid item prevents the storing of all. An item that has an id is stored under this id. Items with
         nearly the same meaning are all stored, with `validates` links between them. Of items with the same text, only one is stored. The
-        ids of the others become aliases of its id.
+        ids of the other items become aliases of the stored item's id.
 
         Args:
             items: arguments of `remember`, by name; `vector` may be among them.

@@ -152,7 +152,7 @@ class Overlays:
         return Layer(self.branches.own(key), dict(branch.facts["meta"]), keys, branch.generation)
 
     def delta_to(self, own: Mapping[str, str], before: OwnRows | None = None) -> GraphDelta:
-        """Return the changes that lead from the main branch's graph to a branch's.
+        """Return the changes from the main branch's graph to a branch's graph.
 
         `own` maps each path in which the branch differs from the main branch to a digest (hash) of the file's rows on the branch. If
         `before` is given, the changes start from the rows in `before` instead of the rows of the main branch.

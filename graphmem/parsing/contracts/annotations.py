@@ -138,10 +138,11 @@ class Annotations:
     def _class_prefix(self, definition: Definition, row: Row) -> tuple[str, str, str]:
         """Return the path prefix, role and service words of a method's class.
 
-        They are read from the annotations of the class that contains the method `definition`. `row` lists the names of these annotations.
-        The path prefix comes before the path of every route of the class. The role is "asks" if the class is an interface of client
-        methods, which call a service; otherwise the role is "offers". The service words are the strings in the annotation of such a client
-        class, and name the service. For other classes, the service words are "".
+        The method is `definition`. The values are read from those annotations of its class whose names `row` lists.
+
+        - The path prefix is put before the path of every route of the class.
+        - The role is "asks" if the class is an interface of client methods, which call a service; otherwise the role is "offers".
+        - The service words are the strings in the annotation of such a client class, and name the service. For other classes, they are "".
         """
         prefix, role, said = "", OFFERS, ""
         if definition.parent <= 0:

@@ -135,8 +135,8 @@ class Routes:
     def _handler(self, site: Site, row: Row) -> str:
         """Return the name of the function that a route's call passes, or "".
 
-        For `app.get("/users", users.list)` the name is `list`, also for `users.list()`, which returns the handler. An anonymous function
-        has none.
+        For `app.get("/users", users.list)`, the name is `list`. For `app.get("/users", users.list())`, the name is also `list`, because the
+        call may return the handler. The result is "" for an anonymous function.
         """
         if row.framework.startswith("flask-restful"):
             return site.given[0].rpartition(".")[2]

@@ -56,7 +56,7 @@ class Source:
         self._given: dict[str, list[int]] | None = None
 
     def site(self, reference: Reference, name: str) -> Site | None:
-        """Return the call at the position of a use of `name`, with its arguments.
+        """Return the call, with arguments, at the position of a use of `name`.
 
         `reference` is the parsed use of the name, and has the position. The result is None if the text has no call of `name` there.
         """
@@ -91,10 +91,10 @@ class Source:
         return self.text[self.text.rfind("\n", 0, site.start) + 1 : site.start]
 
     def text_of(self, site: Site, which: Sequence[int | str]) -> str:
-        """Return the source text of the first argument in `which` that a call has.
+        """Return the source text of one argument of the call `site`.
 
-        `which` lists positions and keywords, such as 0 and "url", which are tried in this order. The result is "" if the call `site` has
-        none of these arguments.
+        `which` lists positions and keywords of arguments, such as 0 and "url". They are tried in this order, and the first argument that
+        the call has is returned. The result is "" if the call has none of them.
         """
         for one in which:
             if isinstance(one, str):
@@ -120,10 +120,11 @@ class Source:
         return made.pattern if made.pattern != HOLE and not text.startswith(("{", "[", "(")) and not FUNCTION.search(text) else None
 
     def object_text(self, site: Site, keys: Sequence[str]) -> str:
-        """Return the source of one value in a call's first argument, an object.
+        """Return the source of a value in an object that a call gets first.
 
-        The value is that of the first entry with a key in `keys`. For `request({url: base, data})` and the keys `url` and `path`, the
-        result is `base`. The result is "" if the object has none of the keys.
+        The object is the first argument of the call `site`. The value is that of the first entry whose key is in `keys`. An
+        example is `base` for `request({url: base, data})` and the keys `url` and `path`. The result is "" if the object has none of the
+        keys.
         """
         for one in split(site.given[0].strip()[1:-1]) if site.given else ():
             key, _, value = one.partition(":")
@@ -132,10 +133,11 @@ class Source:
         return ""
 
     def of_object(self, site: Site, keys: Sequence[str]) -> str | None:
-        """Return the pattern of one value in a call's first argument, an object.
+        """Return the pattern of a value in an object that a call gets first.
 
-        The value is that of the first entry with a key in `keys`. For `request({url: "/users/" + id})` and the key `url`, the result is the
-        pattern `/users/{}`. The result is None if the object has none of the keys.
+        The object is the first argument of the call `site`. The value is that of the first entry whose key is in `keys`. An
+        example is `/users/{}` for `request({url: "/users/" + id})` and the key `url`. The result is None if the object has none of the
+        keys.
         """
         text = self.object_text(site, keys)
         return evaluate(text, self.look_up).pattern if text else None
@@ -207,8 +209,8 @@ class Source:
     def expression(self, at: int) -> str:
         """Return the source of the expression that begins at the offset `at`.
 
-        The expression ends before a comma, a semicolon or an unmatched closing bracket. It also ends with its line, unless an operator
-        continues it.
+        The expression ends before a comma, a semicolon or an unmatched closing bracket. The expression also ends at the end of the line,
+        unless an operator continues the expression on the next line.
         """
         depth, position = 0, at
         text = self.text

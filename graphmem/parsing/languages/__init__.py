@@ -151,9 +151,9 @@ class Helper:
         return ()
 
     def members(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
-        """Return (name, type) of members that a declaration does not name.
+        """Return (name, type) for each member that a declaration leaves unnamed.
 
-        In Rust, an example is the member `0` of `struct Name(Type);`. See `@binding.members` in `grammars/README.md`.
+        In Rust, the member of `struct Name(Type);` gets the name `0`. See `@binding.members` in `grammars/README.md`.
         """
         return ()
 
@@ -184,7 +184,7 @@ class Helper:
         """Return (name, value) for each name that a syntax node binds implicitly.
 
         An example is `it`, the implicit parameter of a Kotlin lambda. Each value is the index of an expression. The name `this` stands for
-        the object on which calls without a receiver are made in the node.
+        the object on which the node makes calls without a receiver.
         """
         return ()
 

@@ -141,7 +141,7 @@ class EcmascriptHelper(Helper):
         """Return the variables whose class `x instanceof C` implies, with lines.
 
         The variable has this class in the condition and in the branch of the `if`. If the branch of `if (!(x instanceof C))` exits
-        (`return`, `throw`, …), it has the class after the `if`.
+        (`return`, `throw`, …), the variable has the class after the `if`.
         """
         statement = node.parent
         if statement is None or b"instanceof" not in builder.source[node.start_byte : node.end_byte]:
@@ -220,7 +220,8 @@ def _parameter_index(node: Node, target: Node) -> int:
 def _returned_type(node: Node, around: Node) -> Node | None:
     """Return the result type of the function that returns the function `node`.
 
-    `around` is the parent node of `node`. The result is None if no function returns `node`, or if it does not declare a result type.
+    `around` is the parent node of `node`. The result is None if no function returns `node`, or if the returning function does not declare a
+    result type.
     """
     owner: Node | None = around
     while owner is not None and owner.type == "parenthesized_expression":

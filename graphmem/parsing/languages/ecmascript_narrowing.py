@@ -17,7 +17,8 @@ def implied_tests(node: Node, truth: bool) -> Iterator[tuple[Node, Node]]:
 
     Args:
         node: the condition.
-        truth: whether the condition is true or false. For `!(x instanceof C)` and False, the test is (`x`, `C`).
+        truth: True for the tests that a true condition implies, False for those that a false condition implies. For example, (`x`, `C`) is
+            implied by the condition `!(x instanceof C)` if `truth` is False.
     """
     if node.type == "parenthesized_expression" and node.named_children:
         yield from implied_tests(node.named_children[0], truth)

@@ -59,9 +59,12 @@ def text_of(node: Node) -> str:
 def has_receiver(node: Node) -> bool:
     """Whether the object that `this` refers to is known at a syntax node.
 
-    The object is unknown inside a function expression, unless the function is assigned to a name or exported. There are two more exceptions
-    if the function is passed to a call, as in `f(function () { … })`. The object is known if `this` is another argument, or if the result
-    of the call is assigned to a name.
+    The object is known outside of function expressions. Inside a function expression, the object is known in four cases:
+
+    - The function is assigned to a name.
+    - The function is exported.
+    - The function is passed to a call whose result is assigned to a name.
+    - The function is passed to a call, and another argument of the call is `this`.
     """
     around = node.parent
     while around is not None and around.type not in _OWN_THIS:

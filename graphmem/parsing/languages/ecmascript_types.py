@@ -20,7 +20,7 @@ def function_type(builder: TermBuilder, node: Node) -> TermIndex:
     """Convert a function type or a call signature to a term (an expression).
 
     An example is `(name: Type, ...more: Type[]) => Result`. A rest parameter with a tuple type becomes one parameter for each item of the
-    tuple. A rest parameter with an array type becomes four parameters.
+    tuple. A rest parameter with an array type becomes four parameters, because the number of its items is unknown.
     """
     result, parameters = node.child_by_field_name("return_type"), node.child_by_field_name("parameters")
     said = [builder.term(result)]
@@ -38,8 +38,8 @@ def function_type(builder: TermBuilder, node: Node) -> TermIndex:
 def _rest(builder: TermBuilder, node: Node) -> list[TermIndex]:
     """Return the types of the parameters that `...rest: Type` stands for.
 
-    `node` is the type. An array type stands for four parameters of its item type. A tuple type stands for one parameter for each item; an
-    item may have a name or be a rest element.
+    `node` is the type. An array type stands for four parameters of its item type, because the number of items is unknown. A tuple type
+    stands for one parameter for each item; an item may have a name or be a rest element.
     """
     if node.type == "array_type":
         return [builder.term(first_child(node))] * _REST

@@ -46,7 +46,8 @@ class JavaHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a Java syntax node to a term (an expression).
 
-        `what` names the conversion, such as "constructor" for `this(…)`. The meaning of such a node depends on its context.
+        `what` names the conversion, such as "constructor" for `this(…)`. A table cannot convert these nodes, because their meaning depends
+        on details such as the context or an operator.
         """
         if what == "creation":
             named = node.child_by_field_name("type")

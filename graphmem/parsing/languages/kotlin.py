@@ -146,8 +146,8 @@ class KotlinHelper(Helper):
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """Return the variables whose class `is` tests imply, with their lines.
 
-        The variable has this class in an `if` condition and its branch, or in a `when` entry. If the branch of `if (x !is C)` exits, it has
-        the class after the `if`.
+        The variable has this class in an `if` condition and its branch, or in a `when` entry. If the branch of `if (x !is C)` exits, the
+        variable has the class after the `if`.
         """
         if node.type == "when_entry":
             return tuple(_entry_tests(node))

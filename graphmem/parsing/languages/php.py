@@ -53,8 +53,8 @@ class PhpHelper(Helper):
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """Return the variables whose class `instanceof` tests imply, with lines.
 
-        The variable has this class in the condition and in the branch of the `if`. If the branch of `if (!$x instanceof C)` exits, it has
-        the class after the `if`.
+        The variable has this class in the condition and in the branch of the `if`. If the branch of `if (!$x instanceof C)` exits, the
+        variable has the class after the `if`.
         """
         statement = node.parent
         body = statement.child_by_field_name("body") if statement is not None else None

@@ -35,9 +35,12 @@ class PythonHelper(Helper):
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """Return the variables whose class `isinstance` tests imply, with lines.
 
-        The variable has this class in the condition and in the branch of the `if`. If the branch of `if not isinstance(x, A)` exits, it has
-        the class after the `if`. After an `assert`, it has the class in the rest of the block. In `a if isinstance(x, A) else b`, it has
-        the class only if `b` does not use it on the same lines.
+        The lines are those in which the variable has the class:
+
+        - for an `if`, `elif` or `while`: the condition and the branch
+        - for an `if not isinstance(x, A)` whose branch exits: the lines after the `if`
+        - for an `assert`: the rest of the block
+        - for `a if isinstance(x, A) else b`: from its first line to the end of the condition, but only if `b` does not use `x` there
         """
         statement = node.parent
         if statement is None or b"isinstance" not in builder.source[node.start_byte : node.end_byte]:
@@ -204,7 +207,8 @@ def _tests(node: Node, wanted: bool) -> Iterator[tuple[Node, Node]]:
 
     Args:
         node: the condition.
-        wanted: whether the condition is true or false. For `not isinstance(x, A)` and False, the test is (`x`, `A`).
+        wanted: True for the tests that a true condition implies, False for those that a false condition implies. For example, (`x`, `A`)
+            is implied by the condition `not isinstance(x, A)` if `wanted` is False.
     """
     if node.type == "parenthesized_expression":
         for child in node.named_children:

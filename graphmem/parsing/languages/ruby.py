@@ -103,7 +103,7 @@ class RubyHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a Ruby syntax node to a term (an expression).
 
-        `what` names the conversion, such as "super". The meaning of such a node depends on its context.
+        `what` names the conversion, such as "super". A table cannot convert these nodes, because their meaning depends on their context.
         """
         if what == "instance" and not _in_class(node):  # of the blocks of a test
             return builder.add((NAME, builder.text(node)))
@@ -194,7 +194,8 @@ def _own(builder: TermBuilder, name: str) -> TermIndex:
 def _sent(builder: TermBuilder, node: Node, name: str, arguments: tuple[TermIndex, ...]) -> tuple[str, tuple[TermIndex, ...]]:
     """Return the name and arguments of a call: `send(:run, 1)` calls `run`.
 
-    For other calls, `name` and `arguments` are returned unchanged. So are those of a `send` whose first argument is not a literal name.
+    For other calls, `name` and `arguments` are returned unchanged. They are also unchanged for a `send` whose first argument is not a
+    literal name.
     """
     given = node.child_by_field_name("arguments") if name in _SENDS else None
     first = given.named_children[0] if given is not None and given.named_children else None

@@ -65,9 +65,9 @@ def of_yield(builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], .
 def of_call(builder: TermBuilder, node: Node) -> Iterator[tuple[str, TermIndex]]:
     """Yield (name, value) for each name that a call and its block bind.
 
-    A call with a block binds the parameters of the block, and the name `this` for the object that is `self` in the block. A call may also
-    run or pass on the block of the method that contains the call. For this method, the call then binds the reserved names `PASSED` and
-    `RECEIVER`.
+    - A call with a block binds the parameters of the block, and the name `this` for the object that is `self` in the block.
+    - A call that runs the block of the surrounding method binds the reserved name `PASSED` of this method.
+    - A call that passes on the block of the surrounding method binds the reserved names `PASSED` and `RECEIVER` of this method.
     """
     receiver, arguments, block = (node.child_by_field_name(field) for field in ("receiver", "arguments", "block"))
     method = node.child_by_field_name("method")
@@ -159,9 +159,9 @@ def _lazy_names(builder: TermBuilder, block: Node) -> Iterator[tuple[str, Node]]
 
 
 def _handed_on(builder: TermBuilder, receiver: Node | None, name: str, arguments: Node | None) -> Iterator[tuple[str, TermIndex]]:
-    """Yield what a call passes to a block that a method hands on to the call.
+    """Yield what a call passes to a block that the surrounding method got.
 
-    For example, a method with the parameter `&block` calls `items.each(&block)`. The results are (`PASSED`, values of the block's
+    An example is the call `items.each(&block)` in a method with the parameter `&block`. The results are (`PASSED`, values of the block's
     parameters) and (`RECEIVER`, the object that is `self` in the block). `receiver`, `name` and `arguments` are those of the call.
     """
     if name in EVALUATES:
@@ -207,7 +207,10 @@ def _tuple_of(builder: TermBuilder, arguments: Node | None) -> TermIndex:
 
 
 def _block_of_method(node: Node) -> str:
-    """Return the name of the block parameter of the method around a node."""
+    """Return the name of the block parameter (`&block`) of a method, or "".
+
+    The method is the innermost one that contains `node`.
+    """
     around = node.parent
     while around is not None and around.type not in ("method", "singleton_method"):
         around = around.parent

@@ -30,7 +30,8 @@ _BLOCKS: Final = frozenset({"body_statement", "block_body", "then", "else", "beg
 def narrowings(source: bytes, node: Node) -> Iterator[Narrowing]:
     """Yield the variables whose class a statement with a condition implies.
 
-    A variable has its class in the condition and in the branch. After `return unless x.is_a?(A)`, it has the class until the block ends.
+    A variable has the class in the condition and in the branch. After `return unless x.is_a?(A)`, the variable has the class until the
+    block ends.
     """
     if node.type in ("when", "in_clause"):
         yield from _of_case(node)
