@@ -248,10 +248,10 @@ def known_settings() -> Iterator[KnownSetting]:
 def load_settings(
     project: Path | None = None, environ: Mapping[str, str] | None = None, flags: Mapping[str, Any] | None = None
 ) -> Settings:
-    """Settings from all sources; later sources override earlier ones.
+    """Return settings from all sources; later sources override earlier ones.
 
-    Settings that a file in a repository must not contain are skipped and listed in `ignored`. No error is raised, because a cloned
-    repository must not make graphmem unusable.
+    Settings that a file in a repository must not contain are skipped and listed in `ignored`. Such settings raise no error, because a
+    cloned repository must not make graphmem unusable.
 
     Args:
         project: root with `pyproject.toml` and `graphmem.toml`; None reads no file.

@@ -2,9 +2,11 @@
 
 Nothing is shown in the first four steps. Then the first matching trigger (reason to show an item) applies, in this order:
 
-* A recently read or edited file has a warning (a trap, an error or a dead end) that was not shown yet. * The session has recorded a memory
-since the last step. * A memory answers one of the last 3 searches. The lookup runs when the search is reported, so that a step does not
-need a search.
+* A recently read or edited file has a warning (a trap, an error or a dead end) that was not shown yet.
+* The session has recorded a memory since the last step.
+* A memory answers one of the last 3 searches.
+
+The lookup for a search runs when the search is reported, so that a step does not need a search.
 """
 
 from __future__ import annotations

@@ -26,9 +26,10 @@ _MARKS: Final = ("//", "/*", "*", "#", "--", ";")  # of a comment's line, in any
 def credited(view: GraphView, fused: Sequence[Fused], units: Units, query: str, most: int) -> list[Fused]:
     """Replace comments among the best candidates by definitions below them.
 
-    The lines of a chunk outside definitions are one candidate. This candidate is removed if a comment above a definition has more words of
-    the query than the other lines. The definition must be a candidate, too. The definition then gets the removed score, unless its own
-    score is higher. If several comments match, the one with most words decides.
+    The lines of a chunk outside definitions are one candidate. This candidate is removed on two conditions: a comment in these lines has
+    more words of the query than the rest of the lines, and the definition below the comment is a candidate. The definition then gets the
+    score of the removed candidate, unless its own score is higher. If several comments fulfil the conditions, the comment with the most
+    words of the query decides.
 
     Args:
         view: the graph of the units.
@@ -56,10 +57,10 @@ def credited(view: GraphView, fused: Sequence[Fused], units: Units, query: str, 
 
 
 def _documented(view: GraphView, units: Units, chunk: str, query: str) -> str:
-    """Find the comment that best matches a query; return the code below it.
+    """Return the definition below the comment that best matches a query.
 
-    The code is the id of a definition. Only comments in `chunk` count. The comment must contain more words of the query than the other
-    lines of the chunk that are outside definitions. Without such a comment, the result is "".
+    The result is the id of the definition. Only comments in `chunk` count. The comment must have more words of the query than the chunk's
+    other lines outside definitions. Without such a comment, the result is "".
     """
     segments = units.segments.get(chunk, ())
     rest = next((segment for segment in segments if segment.unit == chunk), None)

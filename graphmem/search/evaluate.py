@@ -128,8 +128,8 @@ def with_factors(tuning: Tuning, factors: Mapping[str, float]) -> Tuning:
 def scores(shot: Snapshot, ready: Sequence[Ready], tuning: Tuning) -> list[Measured]:
     """Measure how well search ranks the right files of each test case.
 
-    A case has a commit's message as the query, and the changed files as the right files. The result has one measurement for each of
-    `ready`. `tuning` has the weights to measure.
+    A case has a commit's message as the query, and the changed files as the right files. The result has one measurement for each test case
+    in `ready`. `tuning` has the weights to measure.
     """
     return [_scored(shot, one, tuning) for one in ready]
 
@@ -162,8 +162,8 @@ def halves(ready: Sequence[Ready]) -> tuple[Sequence[Ready], Sequence[Ready]]:
 def proposed(shot: Snapshot, ready: Sequence[Ready], until: float) -> dict[str, float]:
     """Propose factors for groups of weights; empty without an improvement.
 
-    In each step, one group gets a factor. The step is chosen that improves the results for the older half of the cases most. The proposal
-    ends with the last step after which the results for the newer half are better, too.
+    In each step, one group gets the factor that improves the results for the older half of the cases most. Afterwards, the last steps are
+    undone until the results for the newer half are also better than without factors.
 
     Args:
         shot: the searched snapshot.

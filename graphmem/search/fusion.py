@@ -135,7 +135,7 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, bef
         normaliser: makes scores comparable. "minmax" scales each list to 0..1, "zscore" to mean 0 and deviation 1, "rrf" uses ranks instead
             of scores.
         rrf_k: constant of "rrf"; a larger value lowers the effect of rank.
-        before: result of an earlier call, to whose scores the scores of `lists` are added.
+        before: result of an earlier call; its scores and those of `lists` are added.
 
     Raises:
         BadInputError: unknown normaliser, or a negative weight.

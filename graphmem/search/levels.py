@@ -16,7 +16,7 @@ _DEGRADED_DEPTH: Final = 20
 
 
 class Level(NamedTuple):
-    """Whether recent searches were fast ("healthy") or slow ("degraded").
+    """Speed of recent searches: "healthy" if fast, "degraded" if slow.
 
     While searches are slow, each search considers fewer candidates.
     """
@@ -58,7 +58,8 @@ class ServiceLevel:
     def level(self) -> Level:
         """Return the current level, from the 95th percentile of recent times.
 
-        Above an upper bound the level becomes degraded, and below a lower bound healthy. Between the two bounds the level does not change.
+        Above an upper bound, the level becomes "degraded". Below a lower bound, it becomes "healthy". Between the two bounds, it does not
+        change. After only a few searches, it is "healthy".
         """
         with self._lock:
             if len(self._times) < ENOUGH:

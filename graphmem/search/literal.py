@@ -57,8 +57,8 @@ def messages(query: str, found: Iterable[tuple[str, str]]) -> dict[str, float]:
     """Map each unit to the share of a program's message that the unit has.
 
     A unit is a symbol, or a chunk without a symbol. The message is the query. A program fills values into a message, so the code often has
-    only a part of the message. The longest run of consecutive words that the unit has is counted. A run has at least three words, of which
-    at least two are not words such as "the".
+    only a part of the message. The share is that of the longest run of consecutive words that the unit has. Words such as "the" are not
+    counted. A run must have at least three words, and at least two words that are counted.
 
     Args:
         query: the search text.

@@ -48,8 +48,8 @@ class Wanted(NamedTuple):
     ) -> list[MatchedLine]:
         """Choose at most MOST lines that together have most of the query's words.
 
-        A word that fewer lines contain counts more. Each further line is chosen for words that the lines chosen before lack. The result is
-        in the order of the file.
+        A word that fewer lines contain counts more. Each line is chosen for the words that no line chosen before it has. The result is in
+        the order of the file.
 
         Args:
             numbered: the lines of one hit with their numbers in the file.

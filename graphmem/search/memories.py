@@ -1,10 +1,18 @@
 """Find and rank memories: by words and vectors, then by neighbours.
 
-Neighbours of good hits form further ranked lists. Two memories are neighbours if one was learnt just before or after the other, if both are
-about the same code, or if they are linked. The memory right after a question counts most, because it may be the answer. A hit passes a
-share of its score to its neighbours. The share is proportional to the fourth power of the score, so that the best hits decide. The share is
-divided among all memories about the same code, so each of many such memories gets little. docs/decisions/0006-fusion.md has the
-measurements, and compares them with a search without these lists.
+Neighbours of good hits form further ranked lists. Two memories are neighbours in three cases:
+
+* One was learnt just before or after the other.
+* Both are about the same code.
+* A link joins them.
+
+A hit passes a share of its score to its neighbours:
+
+* The share is proportional to the fourth power of the score, so that the best hits decide.
+* The memory right after a question gets most, because it may be the answer.
+* All memories about the same code divide one share, so that each of many such memories gets little.
+
+docs/decisions/0006-fusion.md has the measurements. It compares this search with a search without these lists.
 """
 
 from __future__ import annotations
@@ -159,24 +167,25 @@ def gather(
 def is_heard(lists: MemoryLists, faint: float) -> bool:
     """Whether any memory has a word of the query or a similar vector.
 
-    A vector is similar if its cosine with the query's vector is at least `faint`. Otherwise the search shows no memory as a match.
+    A vector is similar if its cosine with the query's vector is at least `faint`. If the result is False, the search shows no memory as a
+    match.
     """
     return bool(lists.words) or max(lists.dense.values(), default=0.0) >= faint
 
 
 def beside_code(lists: MemoryLists, index: MemoryIndex, words: Sequence[str], code: Elsewhere, cosines: Collection[float]) -> MemoryLists:
-    """Rescale memory candidates so that they compare with code.
+    """Rescale scores of memories so that they are comparable with code.
 
-    In a search for memories only, the best one gets the full score, even with few words of the query. Together with code, a memory with one
-    common word would then outrank code with all of the words. After rescaling, a memory gets the full score for words only if it contains
-    all words of the query. The rarity of words is counted over code and memories together. Cosines of both are scaled together.
+    After rescaling, a memory gets the full score for words only if it contains all words of the query. Without rescaling, the best memory
+    gets the full score, even if it has only one common word, and could outrank code with all of the words. The rarity of words is counted
+    over code and memories together. Cosines of both are scaled together.
 
     Args:
         lists: the result of `gather`.
         index: index of all memories.
         words: normalised words of the query.
         code: number of code texts that contain each word.
-        cosines: cosines of the code that was found. If code has no vectors yet, it is empty and memories keep their own scale.
+        cosines: cosines of the code that was found. Empty if code has no vectors yet; memories then keep their own scale.
     """
     scores, full = index.words_beside(words, code, lists.words)
     found, cosines = lists.found, cosines or (0.0, 1.0)
@@ -215,11 +224,20 @@ def rank(
 ) -> list[ScoredMemory]:
     """Compute final scores of fused memories; return them, best first.
 
-    The formula is score = (0.6 relevance + 0.25 recency + 0.15 frequency) × phase × trust × (1 − doubt × (1 − current confidence)), with
-    recency = e^(−days × volatility) and frequency = ln(1 + used) / ln(101). Relevance is the fused score, `days` counts from the last use,
-    and `used` is the number of uses. `phase` is the weight of the memory's type in the phase of work. `judge` gives the trust and the
-    current confidence. `volatility` and `doubt` are weights in `tuning`. A memory that is not about code has the volatility 0. If the query
-    is a question, a memory that is itself a question loses relevance.
+    The formulas are:
+
+        score = (0.6 relevance + 0.25 recency + 0.15 frequency) × phase × trust × (1 − doubt × (1 − confidence))
+        recency = e^(−days × volatility)
+        frequency = ln(1 + used) / ln(101)
+
+    The values in the formulas are:
+
+    * relevance: the fused score. If the query is a question, a memory that is itself a question loses relevance.
+    * phase: the weight of the memory's type in the phase of work.
+    * trust and confidence: returned by `judge` for the current time.
+    * days: the days since the last use.
+    * used: the number of uses.
+    * volatility and doubt: weights in `tuning`. A memory that is not about code has the volatility 0.
     """
     weights = tuning.memory
     now = request.as_of or judge.now()
@@ -289,8 +307,8 @@ def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> d
     """Return a score for memories that were learnt just before or after a hit.
 
     `seeds` maps the best hits to their scores. The memory right after a question counts `answer` times as much, because it may be the
-    answer. If a hit and its neighbour in time are both about code, the neighbour gets no score. The code shows better whether they belong
-    together.
+    answer. If a hit and its neighbour in time are both about code, the neighbour gets no score, because their code shows better whether
+    they belong together.
     """
     total: dict[str, float] = {}
     best: dict[str, tuple[float, str]] = {}

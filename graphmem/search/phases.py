@@ -1,10 +1,13 @@
 """Weights of memory types by phase of work.
 
-The weights have three sources: the built-in table, estimates from a project's sessions, and weights accepted by a person. The built-in
-weights (`search.request.PHASES`) were chosen by judgement. Sessions show which memories were used in a phase. The estimate multiplies the
-built-in weight of a type by a ratio. The ratio is the used share of the type's shown memories, divided by the used share of all shown
-memories. Estimates change nothing until a person accepts them. Accepted weights are in a small file of the index. Search and the selection
-of context for agents read all weights from `PhaseBook`.
+The weights have three sources:
+
+* The built-in weights (`search.request.PHASES`) were chosen by judgement. * Estimates are computed from a project's sessions, which show
+the memories that were used in each phase. * Accepted weights were accepted by a person. They are in a small file of the index.
+
+The estimate multiplies the built-in weight of a type by a ratio of two shares. The first is the share of the type's shown memories that
+were used. The second is the same share for memories of all types. Estimates change nothing until a person accepts them. Search and the
+selection of context for agents read all weights from `PhaseBook`.
 """
 
 from __future__ import annotations
@@ -50,11 +53,18 @@ def weight(table: Table, phase: str, type: str) -> float:  # noqa: A002 - the wo
 def proposed(counts: Mapping[tuple[str, str], Use]) -> dict[tuple[str, str], float]:
     """Propose a weight for each (phase, type) from the use of memories.
 
-    Pairs of phase and type whose memories were shown too rarely are left out. Of the N memories shown in the phase, U were used. Of these
-    N, n had the type, and u of the n were used. The formula is weight = built-in × clamp(r / R, 1/2, 2), with R = U / N and r = (u + S R) /
-    (n + S). The value r is the share u / n, shrunk towards R. The value r is also the mean of the posterior Beta(u + S R, n − u + S (1 −
-    R)). The prior is a Beta distribution with mean R and the weight of S = STRENGTH memories (Gelman et al., Bayesian Data Analysis, 3rd
-    ed., sections 2.4, 5.3). The estimate starts from the built-in weight and all counts, so that accepting it twice changes nothing more.
+    Of the N memories that were shown in the phase, U were used. Of these N, n had the type, and u of the n were used. The formulas are:
+
+        weight = built-in × clamp(r / R, 1/2, 2)
+        R = U / N
+        r = (u + S R) / (n + S)
+
+    The value r is the share u / n, shrunk towards R. It is also the mean of the posterior Beta(u + S R, n − u + S (1 − R)). The prior is a
+    Beta distribution with mean R and the weight of S = STRENGTH memories (Gelman et al., Bayesian Data Analysis, 3rd ed., sections 2.4,
+    5.3).
+
+    Each estimate starts from the built-in weight and all counts, so that accepting it twice changes nothing more. Pairs of phase and type
+    whose memories were shown too rarely are left out.
 
     Args:
         counts: counts of use, by (phase, type).

@@ -2,9 +2,9 @@
 
 Candidates are found in several ways ("paths") in parallel, such as by words and by vectors. Each path must finish before the deadline. The
 answer names paths that are late, missing or incomplete, and uses the results of the others. The ranked items are *units*: a symbol with its
-chunks, a chunk without a symbol, or a memory. Code and memories have separate lists and weights. If both are searched, cosines share one
-scale. A memory then gets the full score for words only if it has all words of the query. Otherwise the best of several bad memories could
-rank as high as a close match in code, or the reverse.
+chunks, a chunk without a symbol, or a memory. Code and memories have separate lists and weights. If both are searched, their cosines share
+one scale, and a memory gets the full score for words only if it has all words of the query. Without these two rules, the best of several
+bad memories could rank as high as a close match in code.
 """
 
 from __future__ import annotations
@@ -399,8 +399,8 @@ def _cosines(coded: code.CodeLists) -> Collection[float]:
 def _pool(path: str) -> ThreadPoolExecutor:
     """Return the thread pool of one way to find candidates, such as by words.
 
-    SQLite, the model and the matrix product all release the interpreter lock. Each way has its own threads. So a query that waits for a
-    model to load does not delay the word search of another query.
+    Each way has its own threads, so that a query that waits for a model to load does not delay the word search of another query. Threads
+    are sufficient, because SQLite, the model and the matrix product release the interpreter lock.
     """
     return ThreadPoolExecutor(2, thread_name_prefix=f"graphmem-{path}")
 

@@ -76,8 +76,11 @@ class Mention(NamedTuple):
 def classify(query: str) -> str:
     """Classify a query as STRUCTURAL, IDENTIFIER, ERROR, QUESTION or SEMANTIC.
 
-    STRUCTURAL: asks for relations of a named symbol. IDENTIFIER: names code. ERROR: a message as a program prints it. QUESTION: asks about
-    behaviour, or describes behaviour in a few words. SEMANTIC: all other queries, mostly descriptions of changes.
+    * STRUCTURAL: asks for relations of a named symbol.
+    * IDENTIFIER: names code, or is a single word.
+    * ERROR: is a message as a program prints it.
+    * QUESTION: asks about behaviour, or describes behaviour in a few words.
+    * SEMANTIC: all other queries, mostly descriptions of changes.
     """
     named = any(mention.is_explicit for mention in mentions(query)) or _PATH.search(query) is not None
     words = query.split()
@@ -102,8 +105,8 @@ def is_asked(query: str) -> bool:
 def without_language(query: str, language: str) -> str:
     """Return a query without the name of the project's own language.
 
-    In a Python project the word "python" is useless. The word is rare in the texts, so it would count most. The name is kept in a query of
-    several lines, and if fewer than two other words would remain.
+    In a Python project, for example, the word "python" distinguishes no results, but would count most, because it is rare in the texts. The
+    name is kept in two cases: the query has several lines, or fewer than two other words would remain.
 
     Args:
         query: the search text.

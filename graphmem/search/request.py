@@ -204,9 +204,10 @@ class Request(NamedTuple):
 
 
 class Judge(NamedTuple):
-    """Functions that return how far a memory is trusted, and the current time.
+    """Functions that return a memory's trust and confidence, and the time.
 
-    The package that uses search provides the functions.
+    `trust` is the trust in the memory's source, and `confidence` the memory's current confidence. The package that uses search provides the
+    functions.
     """
 
     trust: Callable[[MemoryRow], float] = lambda row: 1.0  # trust in its source

@@ -91,8 +91,8 @@ def echoes(fused: Sequence[Fused], stems: StemsOfUnits, count: int) -> dict[str,
 def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float) -> dict[str, float]:
     """Return a score for candidates that an edge joins to good candidates.
 
-    A good candidate has a high score. Each candidate receives the scores of at most four others to which an edge joins it. These are its
-    best caller, its best callee, its best partner in a reference, and its best base or subclass.
+    A good candidate has a high score. Each candidate receives the scores of at most four others: its best caller, its best callee, the best
+    candidate at the other end of a reference, and its best base or subclass.
 
     Args:
         view: the graph.

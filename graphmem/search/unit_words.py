@@ -1,9 +1,9 @@
 """Score search candidates by the words in their texts and names.
 
 A candidate is a unit: a symbol with its own lines, or a chunk without a symbol. The word index finds chunks and knows the rarity of words.
-This module counts the words of each candidate. A function is scored by its own lines, from all its chunks that are candidates. The name,
-the enclosing names and the path of a function are separate fields. A description of several sentences may cover several functions, each
-with the words of one sentence. So units are also scored by their best sentence.
+This module counts the words of each candidate. The text of a function is its own lines in all found chunks. The function's name, enclosing
+names and path are separate fields. A query of several sentences may describe several functions, each in one sentence. So each candidate is
+also scored by the sentence that matches it best.
 
 Source: Robertson, Zaragoza, Taylor 2004 (BM25F, simple version: the counts of all fields are weighted and added before saturation).
 Parameters are measured in docs/decisions/0006-fusion.md.
@@ -229,7 +229,8 @@ def _documentation_scores(
         wanted: stems of the query's words, and of their other forms.
         term_of: maps a stem in `wanted` to the word of the query for which it stands, as a stem.
         weight: weight of each word of the query, as a stem.
-        focus: exponent of the share of the documentation's words that are words of the query.
+        focus: exponent of the factor that lowers the score of documentation with other words. The factor is the number of the query's words
+            in the documentation, divided by the length of the documentation.
     """
     whole = math.fsum(weight.values()) or 1.0
     told: dict[str, float] = {}

@@ -171,6 +171,8 @@ def divided(
 ) -> Units:
     """Divide the lines of each chunk among units.
 
+    A unit is a symbol, or the part of a chunk outside every symbol.
+
     Args:
         view: the graph of the chunks.
         entries: the chunks with their texts.
@@ -178,8 +180,8 @@ def divided(
         named: the nodes named in the query, each with a confidence.
         pieces: chunks that were divided for an earlier query; receives those that are divided now.
         divide: False assigns each whole chunk to the symbol from which it was cut.
-        most: maximum number of segments. Once it is reached, the remaining chunks are dropped. Tiny functions make many segments in a
-            chunk, and each costs as much as a large one.
+        most: maximum number of segments. Once it is reached, the remaining chunks are dropped. Segments are counted instead of chunks,
+            because a chunk of tiny functions has many segments, and each costs as much as a large one.
     """
     special = {view.path(node) for node, sure in named.items() if sure > SURE}
     usual = [chunk for chunk in order if entries[chunk].path not in special] if divide else []
@@ -281,10 +283,11 @@ _LINE_END: Final = np.full(1, LINE, np.uint16)
 
 
 def _has_letters(entry: Entry, of_line: Sequence[int], number: int) -> bool:
-    """Whether the lines of one symbol in a chunk have a letter or a digit.
+    """Whether a symbol's lines in a chunk have a letter or a digit.
 
-    `number` is the number of the symbol, and `of_line` has the number of the symbol for each line of the chunk. Lines without an indexed
-    word may have letters, such as encoded data. Lines without letters, such as blank lines between definitions, belong to no symbol.
+    Lines without any, such as blank lines between definitions, belong to no symbol. Letters count even in lines without an indexed word,
+    such as lines of encoded data. `number` is the number of the symbol, and `of_line` has the number of the symbol for each line of the
+    chunk.
     """
     lines = entry.text.split("\n")
     return any(any(map(str.isalnum, lines[row])) for row, one in enumerate(of_line) if one == number)

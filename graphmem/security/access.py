@@ -39,14 +39,14 @@ class Individual(Protocol):
     def seen(self) -> Mapping[str, frozenset[str]]:
         """Return ids of memories that this person wrote or the person's teams see.
 
-        Under `personal` are the memories that the person wrote, and under `team` those that the person's teams see.
+        The result maps "personal" to the memories that the person wrote, and "team" to those that the person's teams see.
         """
 
     def owns(self, memory: str) -> bool:
         """Whether the person wrote a memory, which is given by its full id."""
 
     def authors(self) -> Mapping[str, str]:
-        """Return logins of the people who wrote the project's memories, by id."""
+        """Map ids of the project's memories to the logins of the authors."""
 
     def colleagues(self) -> Sequence[Colleague]:
         """Return the people with a role in the project, sorted by login."""
@@ -77,7 +77,7 @@ class Access:
     def may(self, scope: str) -> bool:
         """Whether the caller has a scope; the scope `admin` includes all others.
 
-        Always True for "", which needs no scope.
+        Operations that need no scope have the scope "", for which the result is always True.
         """
         return not scope or scope in self.scopes or "admin" in self.scopes
 

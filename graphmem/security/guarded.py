@@ -95,8 +95,8 @@ class Guarded:
     def _may_change_own(self, rule: Hints) -> bool:
         """Whether the caller may call an operation on memories of their own.
 
-        A person with the scope `remember` may call operations that name memories and otherwise need the scope `curate`. The owner of each
-        memory is checked later.
+        Some operations on named memories need the scope `curate`. A person with the scope `remember` may also call them, but only for
+        memories of their own. The owner of each memory is checked later.
         """
         access = self._access
         return access.person is not None and rule.shows is Sight.NAMED and rule.needs == "curate" and access.may("remember")
@@ -194,7 +194,7 @@ class Guarded:
         args: Arguments,
         kwargs: Keywords,
     ) -> Any:
-        """Call an operation that writes memories of a person; return its answer.
+        """Call an operation that writes a person's memories; return its answer.
 
         The person is recorded as owner of new memories before the call. So no memory exists without a recorded owner.
 
@@ -202,7 +202,7 @@ class Guarded:
             person: the caller.
             verb: name of the operation.
             named: existing memories that the call names.
-            free: ids of new memories that no existing memory has.
+            free: those ids of the new memories that are not taken by an existing memory.
             function: the operation.
             args: positional arguments of the call.
             kwargs: keyword arguments of the call.

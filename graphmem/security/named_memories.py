@@ -84,7 +84,8 @@ def items_of(verb: str, args: Arguments, kwargs: Keywords) -> Sequence[Mapping[s
 def with_ids(verb: str, args: Arguments, kwargs: Keywords) -> tuple[Arguments, dict[str, Any]]:
     """Return the arguments of a call, with an id for each new memory.
 
-    An id that the caller chose is kept. A memory that has an id is never merged with another author's memory.
+    Each new memory gets an id, because a memory with an id is never merged with another author's memory. An id that the caller chose is
+    kept.
     """
     if verb == "remember":
         return args, {**kwargs, "id": kwargs.get("id") or str(uuid.uuid4())}

@@ -1,7 +1,7 @@
 """People, teams and roles of a server, in the file `people.sqlite`.
 
-The file is in the server's directory. Commands change it there, with or without a running server. Over the network only an invitation or a
-login changes it. A server sees a change at the next request. Of credentials only hashes are stored.
+The file is in the server's directory. Commands change the file, whether or not a server runs. Over the network, only an invitation or a
+login changes it. A server sees a change at the next request. Credentials are stored only as hashes.
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ class People:
     def seen(self, project: str, login: str, teams: frozenset[str]) -> Mapping[str, frozenset[str]]:
         """Return ids of memories that a person sees as author or team member.
 
-        Under `personal` are the memories that the person wrote, and under `team` those that one of `teams` sees.
+        The result maps "personal" to the memories that the person wrote, and "team" to those that one of `teams` sees.
         """
         own = frozenset(row[0] for row in self._rows("SELECT memory FROM owner WHERE project = ? AND login = ?", project, login))
         marks = ", ".join("?" * len(teams))
@@ -239,7 +239,8 @@ class People:
     def invite(self, login: str, name: str = "", email: str = "", *, team: str = "", project: str = "", level: str = "write") -> str:
         """Add a person, or invite again; return a code for `graphmem login`.
 
-        The person joins `team`, if given. The team, or else the person, gets the role `level` in `project`, if given.
+        With `team`, the person joins this team. With `project`, the role `level` in this project is given to the team, or without `team` to
+        the person.
 
         Raises:
             BadInputError: an argument is invalid.
@@ -373,7 +374,7 @@ class People:
     def erase(self, login: str, receipt: str) -> None:
         """Erase a person with everything about them.
 
-        `receipt` states what was erased, without the login. An entry with it replaces the person's actions in the audit log.
+        `receipt` states what was erased, without the login. In the audit log, one entry with the receipt replaces the person's actions.
         """
         self._expect(login)
         with self._opened() as db:
@@ -497,7 +498,7 @@ class Person:
     def seen(self) -> Mapping[str, frozenset[str]]:
         """Return ids of memories that the person sees as author or team member.
 
-        Under `personal` are the memories that the person wrote, and under `team` those that the person's teams see.
+        The result maps "personal" to the memories that the person wrote, and "team" to those that the person's teams see.
         """
         return self._people.seen(self.project, self.login, self.teams)
 
@@ -506,7 +507,7 @@ class Person:
         return self._people.owner(self.project, memory) == self.login
 
     def authors(self) -> Mapping[str, str]:
-        """Return logins of the people who wrote the project's memories, by id."""
+        """Map ids of the project's memories to the logins of the authors."""
         return self._people.authors(self.project)
 
     def colleagues(self) -> list[Colleague]:

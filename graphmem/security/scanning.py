@@ -1,7 +1,7 @@
 """Search for secrets in the files of an index.
 
-Every file that can hold texts of people, agents or sessions is read from disk, also inside backups. Data made from the repository's
-source (chunks, facts, words, vectors) is not searched, because the repository holds the same texts.
+Every file that can hold texts of people, agents or sessions is searched. Such files inside backups are searched, too. Data made from the
+repository's source (chunks, facts, words, vectors) is not searched, because the repository holds the same texts.
 """
 
 from __future__ import annotations
@@ -126,8 +126,11 @@ def _rows(path: Path) -> Iterator[Any]:
 def _texts(value: str | bytes) -> Iterator[str]:
     """Yield the texts in a stored value, to search them for secrets.
 
-    Compressed bytes are decompressed first; other bytes give each run of printable characters. A JSON document gives its strings. Lines of
-    which some are JSON give the strings in these lines, and the other lines. Any other string is yielded as it is.
+    * Compressed bytes are decompressed, and the result is treated as a string.
+    * Of other bytes, each run of printable characters is treated as a string.
+    * Of a string that is a JSON document, the strings in the document are yielded.
+    * If only some lines of a string are JSON, the strings in these lines are yielded, and the other lines unchanged.
+    * Any other string is yielded unchanged.
     """
     if isinstance(value, bytes):
         for way in (-15, 15):
@@ -181,9 +184,10 @@ def _kinds(text: str) -> set[str]:
 
 
 def _cleaned(path: Path, name: str, kinds: list[str]) -> FileSecrets:
-    """Remove secrets from a text file; return the file's name and result.
+    """Remove secrets from a text file; return whether it was cleaned.
 
-    Only summaries and the copy of MEMORY.md are changed. Other files, and files that are damaged or too large, are returned as not cleaned.
+    Only summaries and the copy of MEMORY.md are cleaned. Other files, and files that are damaged or too large, are not changed. The result
+    also has the file's name and the kinds of secrets.
     """
     if TOO_LARGE in kinds or not (name == BASE or (name.startswith(SUMMARIES + "/") and name.endswith(".md"))):
         return FileSecrets(name, kinds, cleaned=False)

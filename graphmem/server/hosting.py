@@ -58,7 +58,7 @@ class Hosting:
     Args:
         folder: the server's directory.
         settings: settings of every project.
-        most_open: maximum number of open projects; more are open only while requests use all of them.
+        most_open: maximum number of open projects. It is exceeded if requests use all open projects and another project is needed.
         idle_s: seconds without a request, after which a project is closed.
     """
 
@@ -196,9 +196,9 @@ class Hosting:
             yield stored
 
     def drop_expired(self, name: str) -> list[BranchKey]:
-        """Delete branches of a project not pushed for `branch_days` days.
+        """Delete a project's branches not pushed for `branch_days` days.
 
-        Returns the deleted branches. A closed project is opened only if it has a branch to delete.
+        Returns the deleted branches. If the project is closed, it is opened only if it has a branch to delete.
         """
         with self.branches(name) as stored:
             if not stored.expired(self.branch_days):

@@ -1,7 +1,8 @@
 """The file `owner.json`, which names the server process of an index.
 
-An embedded graph database has one writing process. `graphmem serve` writes its address and token into this file. Every other process reads
-the file first. The record of a process that has ended is replaced. This module never ends a process.
+Only one process can write to an embedded graph database. If this process is `graphmem serve`, it writes its address and token into the
+file. Every other process reads the file before it opens the database, because a server may already have the database open. The record of a
+process that has ended is replaced. This module never ends a process.
 """
 
 from __future__ import annotations
@@ -65,10 +66,10 @@ def publish(path: Path, address: str, token: str, version: str) -> Owner:
 
 
 def still_busy(busy: StoreBusyError) -> bool:
-    """Return whether the process named in `busy` still keeps the index open.
+    """Return whether a client must still wait for the process named in `busy`.
 
-    The result is False if the process is unknown or has closed the index. The result is also False if the process has become the index's
-    server, because a client can then connect. Only two small files are read, which is cheaper than an attempt to open the index.
+    The result is False in three cases: `busy` names no process, the process has closed the index, or the process has become the index's
+    server, to which a client can connect. Only two small files are read, which is cheaper than an attempt to open the index.
     """
     path, holder = busy.facts.get("path"), busy.facts.get("owner")
     if path is None or holder is None or open_in(database := Path(path)) != holder:
@@ -96,12 +97,12 @@ def read(path: Path) -> Owner | None:
 def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
     """Find the running server of an index by `owner.json`; None without one.
 
-    A server counts as running if it answers. If it does not answer, graphmem waits while its process is in the process table, for at most
-    `patience_s`. The table alone does not decide: a server in another container answers, but is not in the table. A process number that was
-    reused after a crash is detected by the process's start time.
+    A server that answers is running, even if its process is not in the process table, as for a server in another container. If the server
+    does not answer but its process exists, the call waits for at most `patience_s`. A process number that was reused after a crash is
+    detected by the start time of the process.
 
-    Two kinds of `owner.json` are ignored: a file whose address is on another machine, and a file with the id of another directory. Both
-    were copied together with a project.
+    Two kinds of `owner.json` are ignored: a file whose address is on another machine, and a file with the id of another directory. Such
+    files come from a copied project.
 
     Raises:
         OwnerUnreachableError: the process exists but does not answer within `patience_s`, or is stopped.

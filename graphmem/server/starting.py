@@ -39,7 +39,7 @@ def find_or_start(location: Location) -> owner.Owner:
 
     Raises:
         BadInputError: the directory cannot be created or written to.
-        OwnerUnreachableError: the server does not answer or could not start. The message names its log.
+        OwnerUnreachableError: the server does not answer or could not start. If it could not start, the message names the server's log.
     """
     deadline = time.monotonic() + START_SECONDS
     while True:

@@ -183,10 +183,10 @@ class Collector:
             self._side.mark(one, DIRTY)
 
     def _erased(self, one: str, base: Base) -> tuple[str, ...]:
-        """Return ids of the operations to erase with a memory that was forgotten.
+        """Return ids of the operations to erase with a forgotten memory.
 
-        `one` is the id of the memory, which this machine's user forgets for good. The result has the operations, sent and unsent, that
-        wrote the texts, tags and links that this machine has seen. `base` lists the sent ones.
+        This machine's user forgets the memory `one` for good. The result has the operations that wrote the memory's texts, tags and links,
+        as far as this machine has seen them. `base` lists the operations that were sent. The unsent ones are in the outbox.
         """
         found = {*base.past, *(each for name in WORDS for each in base.heads.get(name, ()))}
         found.update(each for ids in base.elements.values() for each in ids)

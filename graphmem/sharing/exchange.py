@@ -411,10 +411,10 @@ class Exchange:
         return first is not None and first.body.get("op") == "delete_all"
 
     def _parted(self, memory: str, one: Made) -> list[tuple[str, str, str]]:
-        """Return those relations of a memory that this machine must remove.
+        """Return the relations to remove from a memory of this machine.
 
-        The shared memory `one` does not have them. Each relation is (source id, target id, kind). Relations to memories that are not shared
-        stay, so they are left out of the result.
+        These are the relations that the shared memory `one` lacks. Relations to memories that are not shared are left out, because they
+        stay. Each relation is (source id, target id, kind).
         """
         stay = {(link.dst, link.kind) for link in one.relates}
         links = [link for link in self._book.index().relates(memory) if link.src == memory and (link.dst, link.kind) not in stay]

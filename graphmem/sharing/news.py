@@ -61,14 +61,14 @@ def news(
 ) -> TeamNews:
     """Return recent memories, disagreements, and what each person knows.
 
-    A memory is recent if its text was written since midnight (UTC), `days` days ago. Uses and confirmations do not make it recent. Memories
-    that were made from the project's files are left out of the recent ones.
+    A memory is recent if its text was written today (UTC) or on one of the `days` days before. Uses and confirmations do not make it
+    recent. Memories that were made from the project's files are left out of the recent ones.
 
     Args:
         repository: the memories of this machine.
         authors: maps the id of each shared memory to its author.
         known: disagreements that the exchange with the team found.
-        days: length of the period, up to now.
+        days: length of the period, in days before today.
         limit: maximum number of recent memories.
         important: ids of memories that a newcomer should read.
         shared: whether to count only memories that are shared with the team and have an author in `authors`.

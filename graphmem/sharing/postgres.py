@@ -1,8 +1,8 @@
 """The shared log of operations (changes of memories), in PostgreSQL.
 
-The operations of a project are numbered without gaps. A single statement assigns the next numbers, one writer after the other. Each
-operation has an id, so a push whose answer was lost can be repeated. The database also has an epoch, a value that changes when the database
-is created or restored. Every machine then compares all memories again.
+The operations of a project are numbered without gaps. A writer locks the project while it assigns the next numbers, so other writers wait.
+Each operation has an id, so a push whose answer was lost can be repeated. The database also has an epoch, a value that changes when the
+database is created or restored. When the epoch changes, every machine compares all memories again.
 """
 
 from __future__ import annotations
@@ -264,8 +264,8 @@ class SharedLog(AbstractContextManager["SharedLog"]):
     def _erase(self, forget: Op) -> None:
         """Delete the earlier texts of a forgotten memory from the team's database.
 
-        `forget` is the change by which the memory was forgotten. The field `forget` of this change names other changes whose texts are
-        deleted. The texts of all changes with a log number up to `upto` are deleted, too.
+        `forget` is the change by which the memory was forgotten. Two kinds of changes of the memory lose their texts: changes with a log
+        number up to `forget.upto`, and changes whose ids are in `forget.forget`.
         """
         rows = self._all(
             "SELECT seq, body FROM graphmem.op WHERE project = %s AND memory = %s AND (id = ANY(%s) OR seq <= %s)",

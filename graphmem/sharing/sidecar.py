@@ -146,8 +146,11 @@ class Sidecar:
     def ids(self, *, dirty: int = 0) -> list[str]:
         """Return the ids of all memories, or of those with the flag `dirty`.
 
-        With 0, all ids are returned. DIRTY marks memories that must be compared with the shared log again. UNLINKED marks memories about
-        code that does not exist on this machine yet. BY_OTHERS marks memories that other machines changed since the last comparison.
+        If `dirty` is 0, the ids of all memories are returned. The flags are:
+
+        * DIRTY: the memory must be compared with the shared log again.
+        * UNLINKED: the memory is about code that does not exist on this machine yet.
+        * BY_OTHERS: other machines changed the memory since the last comparison.
         """
         where = " WHERE dirty & ?" if dirty else ""
         with self._lock:

@@ -97,17 +97,17 @@ def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Map
     """Update links of memories after a change of code.
 
     If an end of a link has moved, the link gets the new id. A link to code also gets its new state, such as "suspect". A moved link is
-    dropped if another link has the same ends. A link to code is dropped only if the other link also has the same role, such as "about" or
-    "impacts".
-
-    Returns:
-        Two lists: the links that keep both ends, and the links with a new end.
+    dropped if it duplicates another link. Two links are duplicates if they have the same ends. Links to code must also have the same role,
+    such as "about" or "impacts".
 
     Args:
         links: all stored links of one table.
         pair: the link table, with the node tables that its links join.
         moves: maps the old id of each moved node to the new id.
         now: maps ids of changed nodes to their states after the change.
+
+    Returns:
+        Two lists: the links that keep both ends, and the links with a new end.
     """
     stays: list[Link] = []
     comes: list[Link] = []

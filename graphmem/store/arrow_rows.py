@@ -2,10 +2,11 @@
 
 Two kinds of values are stored in another form:
 
-* The columns `prefix` and `text` of a chunk are compressed together, to half their size. This saves more than half of the file, because the
-engine enlarges a string column in powers of two. * An edge has several lines if, for example, a function calls another one on several
-lines. The first line is stored unchanged. The other lines are stored as distances from the first line, so that only the first line changes
-if the code moves.
+* The columns `prefix` and `text` of a chunk are compressed together, to half their size.
+* Only the first line number of an edge is stored as it is, and the others as distances from the first.
+
+Compression saves more than half of the file, because the engine enlarges a string column in powers of two. An edge has several line numbers
+if, for example, a function calls another one on several lines. With distances, only the first line number changes if the code moves.
 """
 
 from __future__ import annotations

@@ -330,10 +330,10 @@ class GraphWrites(Protocol):
         """
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
-        """Replace the stored names that frameworks use, and their functions.
+        """Replace the stored framework keys, such as routes, and their handlers.
 
-        Such a name (key) is, for example, a route, and the function (handler) answers requests to the route. A handler that no longer
-        exists is left out.
+        A framework finds a function (the handler) by a key. For example, the handler answers requests to a route. A row whose handler no
+        longer exists is left out.
 
         Args:
             mark: hash of `rows`, stored in `meta` as "handles", by which callers notice whether the keys changed.
@@ -403,11 +403,11 @@ class LocalFile(Protocol):
         """
 
     def announced(self) -> AbstractContextManager[int]:
-        """Announce that readers see a change of code before it is committed.
+        """Announce a change of code that readers see before it is committed.
 
         Use in a `with` block that calls `apply` with the change. The readers are those of the in-memory copies of the graph. The block gets
-        the generation (counter of changes) that `apply` will return. Until the end of the block, reads of code from the database and all
-        writes by other threads wait. Reads of memories, `generation` and `meta` do not wait. If the block ends without `apply`, this
+        the generation (counter of changes) that `apply` will return. Until the end of the block, reads of code from the database wait, and
+        so do all writes by other threads. Reads of memories, `generation` and `meta` do not wait. If the block ends without `apply`, this
         generation is not used again while the store is open.
         """
 

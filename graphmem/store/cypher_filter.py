@@ -1,16 +1,17 @@
 """Check user-written Cypher queries before they reach the engine.
 
-The engine's read-only mode still reads and writes files of the machine (LOAD FROM, COPY, EXPORT, ATTACH), loads extensions and calls
-functions that crash the process. Therefore a query is split into tokens, and each token must be on a list of allowed tokens. The engine
-gets a new query text built from these tokens: keywords that only read, names, numbers, and parameters in place of strings. The engine
-itself checks the grammar. `cypher_sandbox` limits the cost of a query.
+In its read-only mode, the engine still reads and writes files of the machine (LOAD FROM, COPY, EXPORT, ATTACH). It also loads extensions,
+and calls functions that crash the process. Therefore a query is split into tokens, and each token must be on a list of allowed tokens. The
+engine gets a new query text built from these tokens: keywords that only read, names, numbers, and parameters in place of strings. The
+engine itself checks the grammar. `cypher_sandbox` limits the cost of a query.
 
 The following rules exclude all clauses and statements that are not on the lists:
 
-* The first word, and the first after UNION, is one of `STARTS`; a semicolon is refused. * After a value only a keyword of `KEYWORDS` or a
-symbol such as `,` may follow, never a name. An unknown clause would be a name after a   value. * A name before an opening bracket is one of
-`FUNCTIONS`. CALL is allowed only at the start of a query, and only for two functions   (`_CALL`). * Keywords of statements and clauses that
-write, load or install (`_ELSEWHERE`) are refused everywhere, even where a name may stand.
+* The first word, and the first after UNION, is one of `STARTS`. A semicolon is refused.
+* After a value, only a keyword of `KEYWORDS` or a symbol such as `,` may follow. A name is refused, because it may be an unknown clause.
+* A name before an opening bracket is one of `FUNCTIONS`.
+* CALL is allowed only at the start of a query, and only for two functions (`_CALL`).
+* Keywords that write, load or install (`_ELSEWHERE`) are refused everywhere, even where a name may stand.
 
 Source:
     openCypher 9, grammar; the clauses and functions are those of Kuzu's documentation.

@@ -84,8 +84,9 @@ def _confine(seconds: float) -> None:
 def _confine_query() -> None:
     """Limit the query's memory, and forbid opening files.
 
-    A query that can open no file cannot read other data of the machine, or load an extension. The limit is added to the memory that the
-    open database already uses, because the engine decides how much address space it reserves.
+    A query that can open no file cannot read other data of the machine, or load an extension. The memory limit is a fixed amount above the
+    address space that this process uses now. The limit must be relative, because the engine decides how much address space it reserves for
+    the open database.
     """
     if sys.platform == "linux":  # macOS does not limit the address space; the limits of time and files hold there, too
         used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * page_bytes()

@@ -57,7 +57,7 @@ def checked_for(delta: KnowledgeDelta, rows: pa.Table | None) -> Vectors | None:
 def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:
     """Validate vectors; return rows of the Embedding table.
 
-    The engine itself accepts a NaN silently, and notices a wrong length only at a later cast.
+    The vectors are checked here, because the engine accepts a NaN silently, and notices a wrong length only at a later cast.
 
     Args:
         model: id of the model; vectors of different models are never compared.

@@ -76,8 +76,8 @@ def _least(path: Path) -> int:
 def _sizes(path: Path, wanted: int, room: int | None) -> Iterator[int]:
     """Yield sizes of address space to try for a file, the largest first.
 
-    The first size is `wanted`, or `wanted` halved until it is at most half of `room`. `room` is the unused address space of this process;
-    None means no limit. Each further size is half of the previous one. The file fits into every size.
+    `room` is the unused address space of this process; None means no limit. The first size is `wanted`, halved until it is at most half of
+    `room`. Each further size is half of the previous one. Halving stops at the smallest size that has room for the file.
     """
     least, size = _least(path), wanted
     while room is not None and size > max(least, room // 2):
@@ -242,8 +242,8 @@ class RawDatabase:
     def abandon(self) -> None:
         """Drop the database permanently without closing it.
 
-        Use this after a failed write. The engine's destructor would then throw, which ends the whole process. So the objects are kept alive
-        by a reference that is never released. This process keeps the file lock, and may open the file again.
+        Use this after a failed write. The engine's objects are kept alive by a reference that is never released, because their destructor
+        throws after a failed write, which ends the whole process. This process keeps the file lock, and may open the file again.
         """
         _open.discard(self)
         for item in (self._raw, *(part for connection in self._connections for part in connection.parts())):
@@ -297,8 +297,8 @@ class Connection:
     def arrow(self, text: str, params: Mapping[str, Any] | None = None) -> pa.Table:
         """Run one statement and return its rows as Arrow.
 
-        The result is read in small pieces. The engine allocates a whole piece before it fills it, by default for ten million rows: 15 GB
-        for vectors of 384 numbers. If the system refuses that memory, the process ends.
+        The result is read in small pieces. The engine allocates the memory of a whole piece before it reads the rows. By default, a piece
+        has ten million rows, which is 15 GB for vectors of 384 numbers. If the system refuses that memory, the process ends.
         """
         with self._run(text, params) as result:
             return result.get_as_arrow(max(1, min(result.get_num_tuples(), PIECE_ROWS)))

@@ -132,7 +132,8 @@ RECOVER: Final = "move the file to another place and index again, or restore a b
 def damaged(path: Path, message: str) -> DatabaseDamagedError:
     """Return the error for a database file whose bytes are proven wrong.
 
-    The error has the attribute `proven`. So call this only with better evidence than an error of the engine.
+    The error has the fact `proven`, so recovery replaces the file without a further test. Call this only with better evidence than an error
+    of the engine.
     """
     return DatabaseDamagedError(message, path=str(path), reason=message, proven=True)
 

@@ -44,7 +44,7 @@ class Gate:
     def exclusive(self, timeout_s: float) -> Iterator[None]:
         """Lock the file for a `with` block, alone, until its end.
 
-        Only the writer's thread calls this, and only while it does not hold the lock.
+        Only the writer's thread may call this. The lock is not reentrant, so the thread must not hold it already.
 
         Raises:
             StoreBusyError: readers held the lock longer than `timeout_s`.

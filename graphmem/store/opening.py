@@ -264,10 +264,10 @@ def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) ->
 
 
 def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
-    """Return whether the file is an intact database in another state.
+    """Return whether the file is intact, but in another state than recorded.
 
-    The state is another one if the identity or the checkpoint number in the file differs from that in `previous`, the record in the lock
-    file. This happens if a person restored an older copy of the database.
+    `previous` is the record in the lock file. The state is another one if the file's identity or checkpoint number differs from the record.
+    This happens if a person restored an older copy of the database.
     """
     copy = probe_copy(path)
     try:

@@ -1,8 +1,8 @@
 """The graph of a branch, stored as its differences from the main branch.
 
-Rows of files that are equal on both branches come from the main branch's database (the base). For the files that differ,
-`Layer` gives the branch's own rows. A branch has no memories of its own. The branch shows the memories of the base. The states of their
-links to code are computed for the code of the branch. Writes of code and memories are refused.
+Rows of files that are equal on both branches come from the main branch's database (the base). For the files that differ, `Layer` gives the
+branch's own rows. A branch has no memories of its own, and shows the memories of the base. For each link of a memory to code, the state is
+computed again from the code of the branch. Writes of code and memories are refused.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 class OwnRows(NamedTuple):
     """All rows of the files that differ on a branch from the main branch.
 
-    An edge belongs to the file in which it begins. `externals` has the packages and their symbols that these edges lead to, by id.
+    An edge belongs to the file in which it begins. `externals` maps ids to the used packages, and to names in them, to which these edges
+    lead.
     """
 
     files: list[FileRow]

@@ -39,7 +39,7 @@ def probe_copy(path: Path) -> Path:
 
 
 class Probed(NamedTuple):
-    """Whether an open database worked in the child, and its output."""
+    """Result of opening a database in the child, with the child's output."""
 
     works: bool
     says: str

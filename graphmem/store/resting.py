@@ -45,7 +45,7 @@ def encoded_facts(engine: Engine, meta: Mapping[str, str], vector_tables: Sequen
 def recorded_facts(path: Path, engine: Engine, previous: Record | None) -> Known | None:
     """Return the facts that the lock file records about a closed database.
 
-    None if the file must be opened for checks or migrations.
+    The result is None if the file must be opened for checks or migrations.
 
     Args:
         path: the resolved path, which the caller has locked.

@@ -58,7 +58,7 @@ class RelTable(StrEnum):
 
 
 class TextColumn(StrEnum):
-    """Names of columns of strings or lists of strings.
+    """Names of columns that hold strings or lists of strings.
 
     A statement sets only one such column.
     """

@@ -105,7 +105,7 @@ class Transaction:
 
 
 class _Guard:
-    """Refuses a statement that may not run in the transaction's state.
+    """Refuses a statement that must not run in this transaction.
 
     Statements are refused if the transaction is not open. Statements that cannot run inside any transaction are always refused. Use the
     guard in a `with` block around a statement. If the statement fails, the transaction becomes unusable.

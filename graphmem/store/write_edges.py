@@ -109,8 +109,8 @@ class EdgeChanges:
 def _shift_file(transaction: Transaction, path: str, rows: list[EdgeRow], before: Sequence[EdgeRow] | None) -> list[EdgeRow]:
     """Update the lines of a file's edges with one statement, if possible.
 
-    If many edges moved by the same number of lines, one statement shifts the first of these edges and all edges after it. If an edge after
-    it did not move, nothing is updated.
+    If many edges moved by the same number of lines, one statement shifts the first of them and all later edges of the file. But if a later
+    edge is unchanged, no edge is shifted.
 
     Args:
         transaction: an open transaction.

@@ -120,7 +120,7 @@ def _delete(transaction: Transaction, label: NodeTable, ids: list[str]) -> None:
 def _upsert(transaction: Transaction, shape: Shape, rows: Sequence[Any]) -> dict[str, Any]:
     """Create new memories or sessions, and update changed ones.
 
-    Returns, by id, the old rows of those memories or sessions that were stored before this call.
+    Returns the old rows by id. A memory or session that was not stored before this call has none.
     """
     ids = [row.id for row in rows]
     if len(ids) <= FEW:  # most are new, and reading three dozen columns costs more than asking whether any exist
@@ -192,7 +192,7 @@ def _anchor(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, f
 def target_states(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> dict[str, State]:
     """Map ids of nodes to their states: gone or present.
 
-    The state of a memory's link follows from that of its target. Unknown ids are left out.
+    The state of a node determines the states of the memories' links to it. Unknown ids are left out.
     """
     if not ids:
         return {}

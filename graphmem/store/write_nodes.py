@@ -1,7 +1,8 @@
 """Write files, symbols and externals: only the columns that differ.
 
-Externals are names of used packages. Most changes only move lines, which are numbers, and the engine sets numbers in place. After a string
-is set, even to the same value, the engine rewrites the whole column at the next checkpoint.
+Externals are names of used packages. Columns that do not differ are not written, because a written string is expensive: even if its value
+stays the same, the engine rewrites the whole column at the next checkpoint. Most changes only move lines. Lines are numbers, which the
+engine sets in place.
 """
 
 from __future__ import annotations

@@ -168,8 +168,8 @@ class Connections:
     def release(self, connection: psycopg.Connection[Any]) -> None:
         """Unlock and close the writer's connection.
 
-        The server notices a closed connection only later. The explicit unlock allows the next writer at once. A forked child does nothing:
-        the connection belongs to its parent.
+        The lock is released explicitly, because the server notices a closed connection only later, and the next writer would have to wait.
+        A forked child does nothing, because the connection belongs to its parent.
         """
         if os.getpid() == self._pid:
             with suppress(driver().Error):  # the server ends the lock of a broken connection itself

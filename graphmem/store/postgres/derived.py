@@ -64,8 +64,8 @@ def _replace(
 ) -> None:
     """Replace all rows of the edge table `edge` by `rows`.
 
-    `columns` names the values of a row, in order. `ends` maps the position of an id in a row to the table of that node. A row whose node
-    does not exist is left out.
+    `columns` names the values of a row, in order. `ends` says which values of a row are ids of nodes: it maps the position of the id to the
+    table of the node. A row with the id of a missing node is left out.
     """
     queries.run("delete_all_edges", edge=edge)
     for end, label in ends.items():

@@ -52,7 +52,7 @@ class Feed:
         note: one sentence about a fault and what to do; "" without a fault. Answers, `health` and the log show the sentence.
 
     Args:
-        connections: to the schema of the project.
+        connections: provides connections to the schema of the project.
         channel: name of the schema, on which PostgreSQL notifies of changes.
         project: key of the project.
         known: the named values that this server last read from the database.
@@ -124,7 +124,7 @@ class Feed:
         return f"{why}; until then, answers show the graph of {self._last:%Y-%m-%d %H:%M:%S} UTC"
 
     def _missing(self, meta: Mapping[str, str]) -> str:
-        """Return a sentence if no server has ever written the graph, else ""."""
+        """Return what to do if no server has ever written the graph, else ""."""
         if any(int(meta.get(name, "0")) for name in (GENERATION, KNOWLEDGE)):
             return ""
         return (

@@ -51,7 +51,8 @@ def open_postgres(
     Args:
         url: `postgresql://…`, as libpq reads it.
         project: key of the project, the same for every server.
-        folder: path of a file in the index directory; this process locks that directory. None to lock nothing.
+        folder: path of a file in the index directory. A lock on this file keeps other processes from the index directory. None to lock
+            nothing.
         root: the project's directory on this machine; "" for the directory that was indexed.
         home: identity of the index directory, which is recorded as the last writer.
         follow: only read, and take over the changes of the server that writes.
