@@ -64,7 +64,10 @@ def stable_id(*parts: str) -> str:
 
 
 def file_id(project: str, path: str) -> str:
-    """The id of a file, from the project and the path from its root with '/'."""
+    """The id of a file, from its project's name and its path.
+
+    `path` is relative to the project's root, with '/' as separator.
+    """
     return stable_id("file", project, path)
 
 

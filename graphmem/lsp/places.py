@@ -188,7 +188,7 @@ class Texts:
     def ranges(self, path: str, lines: Iterable[int], name: str) -> list[lsp.Range]:
         """Return the editor's ranges of a name in some lines of the saved file.
 
-        Each occurrence of the name in a line gives a range. A line without the name gives one range; see `name_range`.
+        Each occurrence of the name in a line gives a range. For a line without the name, the next few lines are searched; see `name_range`.
         """
         made = []
         for line in lines:

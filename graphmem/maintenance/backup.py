@@ -107,8 +107,8 @@ def before_change(
 ) -> None:
     """Write a portable backup before the schema of the database changes.
 
-    No backup is written if one with the same content exists, made before the same schema change. If the database is too damaged for a
-    backup, this is logged.
+    An interrupted earlier call may have written a backup of the same content for the same schema change. Then no other backup is written.
+    If the database is too damaged for a backup, a warning is logged and no backup is written.
 
     Args:
         data_dir: the index directory.
@@ -334,7 +334,7 @@ def _copy_tree(source: Path, target: Path) -> None:
 def copy_file(source: Path, target: Path) -> None:
     """Copy a file, even a SQLite file to which a process is writing.
 
-    The copy of a SQLite file has its content at one moment. A damaged SQLite file is copied byte by byte.
+    The copy of a SQLite file is consistent: it has the content of one moment. A damaged SQLite file is copied byte by byte.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with source.open("rb") as file:

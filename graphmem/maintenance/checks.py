@@ -66,9 +66,9 @@ def _some(findings: list[str]) -> str:
 
 
 def graph(store: GraphReads) -> list[Check]:
-    """Check that edges have ends, symbols have files, and ids are unique.
+    """Check that edges join stored nodes, and that ids are unique.
 
-    If the database has lost the indexed code, only this is reported.
+    Symbols and chunks must belong to a stored file. If the database has lost the indexed code, only this loss is reported.
     """
     if why := lost_code(store):
         return [Check("graph", "bad", f"it has lost the code: {why}", "run `graphmem index`")]
@@ -90,9 +90,9 @@ def graph(store: GraphReads) -> list[Check]:
 
 
 def projections(store: GraphReads, held: Projections, book: MemoryRepository) -> list[Check]:
-    """Compare the copies of graph and memories in memory with the database.
+    """Compare the database with its projections, the copies in memory.
 
-    Projections are copies of the code graph, the word index and the memories, made for fast reading.
+    The projections are copies of the code graph, the word index and the memories. They make reading fast.
     """
     found: list[Check] = []
     if store.generation():

@@ -86,8 +86,8 @@ def prepare_data_dir(data_dir: Path) -> None:
 def close_to_others(data_dir: Path) -> None:
     """Remove access of other accounts to an index and its files.
 
-    The result does not depend on the umask, because memories may be private. Files that people wrote keep their permissions, because people
-    may share them. If the directory also has other content, the directory and its subdirectories keep their permissions, too.
+    Memories may be private, so the new permissions do not depend on the umask. Files that people wrote keep their permissions, because
+    people may share them. If the directory also has other content, the directory and its subdirectories keep their permissions, too.
     """
     try:
         entries = sorted(data_dir.iterdir())
@@ -153,8 +153,8 @@ def root_of_copy(data_dir: Path, before: str, project: Path) -> str:
 def refuse_a_strangers(data_dir: Path) -> None:
     """Refuse an index that came with a repository.
 
-    Such an index could contain memories that another person wrote and that pass for the user's own. graphmem hides the indexes that it
-    creates from git. So an index that git tracks is refused. Only files that people write in the index directory may be tracked.
+    Such an index could contain another person's memories, which would pass for the user's own. An index that graphmem creates is hidden
+    from git. So an index that git tracks is refused. Only files that people write in the index directory may be tracked.
 
     Raises:
         BadInputError: git tracks the index, or a directory above it is not accessible.

@@ -119,7 +119,7 @@ def lost_code(store: GraphReads) -> str:
 def _emptied(store: GraphStore, notes: list[str]) -> GraphStore:
     """Record in the new database `store` that it replaces a lost one.
 
-    `notes` has the reasons, which stay recorded until code is indexed again. The returned store also has the reasons in its notes.
+    `notes` has sentences on the loss. They stay recorded until code is indexed again. The notes of the returned store contain them, too.
     """
     store.set_meta({LOST_CODE: "; ".join(notes)})
     return _with_notes(store, [*notes, "memories are rebuilt from their journal; run `graphmem index` to index the code again"])
@@ -128,7 +128,7 @@ def _emptied(store: GraphStore, notes: list[str]) -> GraphStore:
 def _from_dump(path: Path, settings: Settings, why: str) -> GraphStore | None:
     """Replace a database by the newest intact portable backup.
 
-    `why` is the reason. The old database is quarantined. Without an intact portable backup, nothing is changed and None is returned.
+    The old database is quarantined for the reason `why`. Without an intact portable backup, nothing is changed and None is returned.
     """
     for dump, known in backups.readable(path.parent):
         if known.engine != PORTABLE:
@@ -159,7 +159,7 @@ def put_aside(path: Path, engine: str, why: str, instead: Path | None = None) ->
     Args:
         path: path of the database.
         engine: name of the engine that opens the database next.
-        why: reason, in words for people.
+        why: reason for the quarantine, in words for people.
         instead: a closed file on the same disk that takes the place of the database.
     """
     resolved = resolve(path)

@@ -124,7 +124,8 @@ def _written(path: Path) -> tuple[int, int, int] | None:
 def _take(source: Path, target: Path, *, closed: bool) -> None:
     """Copy a file of an index, or share its blocks on the disk.
 
-    Links are not copied. `closed` means that no process writes to the file; otherwise SQLite files are copied consistently.
+    Links are not copied. If `closed` is True, no process writes to the file. If it is False, a SQLite file is copied as of one moment;
+    see `copy_file`.
     """
     if source.is_symlink() or not source.is_file():
         return

@@ -50,11 +50,12 @@ def fitted(head: Iterable[str], rows: Sequence[str], budget: int, more: str) -> 
 def shared(sections: Sequence[tuple[Sequence[str], float]], budget: int, more: str) -> str:
     """Join sections of lines, in order, to an answer within a token budget.
 
-    If too few tokens are left to be divided, all remaining sections are treated as a single one. If a section does not fit, its last line
-    states how many lines were omitted.
+    If too few tokens are left to be divided, the remaining sections are joined to one. If a section does not fit, its last line states how
+    many lines were omitted.
 
     Args:
-        sections: the lines of each section, and the share of the tokens left that it gets at most. The last section gets all.
+        sections: (lines, share) of each section. A section gets at most this share of the tokens that are left. The last section gets all
+            of them.
         budget: maximum number of tokens.
         more: instruction for getting the omitted lines.
     """

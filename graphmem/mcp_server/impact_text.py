@@ -114,9 +114,9 @@ def _titled(title: str, hits: list[ImpactHit]) -> list[str]:
 
 
 def _cause(cause: Cause) -> str:
-    """Write a reason: its count, its message, and the places to look at.
+    """Write why an answer may be incomplete: count, message and places.
 
-    Places are written only for text that names a target without a reference in code.
+    Only a cause of the kind "named_in_text" has places. They show where text names a target.
     """
     count = f"{cause.count:,} " if cause.count else ""
     places = f": {', '.join(cause.examples)}" if cause.kind == "named_in_text" and cause.examples else ""

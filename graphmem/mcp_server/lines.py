@@ -74,10 +74,10 @@ def missing_notes(answer: SearchAnswer) -> list[str]:
 
 
 def calls_of(rows: Sequence[KnownCalls]) -> str:
-    """Write the measured share of calls that graphmem finds, or "".
+    """Write the measured shares of calls that graphmem finds, or "".
 
-    The share is that for the languages of the answer. The result begins with a semicolon, to be appended to a sentence. It is "" without
-    measurements.
+    `rows` has one share for each language of the answer. The result begins with a semicolon, to be appended to a sentence. It is "" if
+    `rows` is empty.
     """
     told = calls_told(rows)
     return f"; {told}" if told else ""

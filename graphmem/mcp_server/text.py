@@ -154,8 +154,8 @@ def path(answer: PathAnswer, budget: int) -> str:
 def co_access(answer: CoAccessAnswer, budget: int) -> str:
     """Write the files that change together with the requested files.
 
-    Each file has its frequency, confidence and last common change. An edge between both files that explains the common changes is named.
-    Listed files that never changed with the requested files come last.
+    Each file has the count, the percentage and the last day of the common changes. Edges in the code that explain the common changes are
+    named by their kinds. Listed files that never changed with the requested files come last.
     """
     names = ", ".join(answer.files)
     moving = [_moving(hit) for hit in answer.hits if hit.support]

@@ -44,9 +44,9 @@ class Describer:
         index: the memories.
         view: the code graph; None when nothing is indexed.
         now: the time for which confidence is computed.
-        paths: returns a mapping from file id to path, for files that memories name and that the graph does not contain. It reads the
-            database, so it is called only when needed.
-        branches: returns the branches, except the indexed one, that have the code of a memory; see `MemoryRepository.branches_of`.
+        paths: returns the paths, by file id, of files that memories name but the graph lacks. It reads the database, so it is called only
+            when needed.
+        branches: returns the branches that have the code of a memory, without the indexed branch; see `MemoryRepository.branches_of`.
     """
 
     def __init__(

@@ -24,7 +24,8 @@ def disputes(
 ) -> list[Disagreement]:
     """Return contradicting memories, and memories that somebody disputes.
 
-    Both are returned as disagreements with two sides, the older side first. Memories that the caller may not see are left out.
+    Each disagreement has two sides, the older side first. The sides of a contradiction are its two memories. The sides of a dispute are the
+    memory and the objection to it. Memories that the caller may not see are left out.
 
     Args:
         repository: the memories of this machine.

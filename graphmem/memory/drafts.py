@@ -80,9 +80,10 @@ def drafted(item: Any, root: str, source: str, dim: int | None = None) -> Draft:
 
 
 def dim_of(model: Any, embedder: Embedder | None) -> int | None:
-    """Return the vector length of the model `model`; None if it is unknown.
+    """Return the vector length of an embedding model; None if it is unknown.
 
-    The length is known only for the model of `embedder`. If `model` is None, the model of `embedder` is meant.
+    If `model` is None or the model of `embedder`, the result is the embedder's vector length. For any other model, and without an embedder,
+    the length is unknown.
     """
     if model is not None and (not isinstance(model, str) or not model):
         raise refuse(

@@ -106,10 +106,15 @@ def exported(repository: MemoryRepository, *, personal: bool = True) -> dict[str
 def imported(repository: MemoryRepository, data: bytes | str, actor: str = "") -> ImportAnswer:
     """Import memories from an exported document in one write.
 
-    A memory whose id exists in this index is changed only if the document has a newer version. The answer counts identical memories as
-    `unchanged`, and memories of which this index has a newer version as `older`. A new memory that is neither superseded nor forgotten is
-    left out if another memory has exactly the same text. If the document comes from another project, links are matched to the code by path
-    and name.
+    The outcome of each memory is counted in the answer. Only memories with the first two outcomes are written:
+
+    * `added`: the memory is new in this index.
+    * `updated`: the document has a newer version of the memory.
+    * `unchanged`: this index has the same version.
+    * `older`: this index has a newer version.
+    * `duplicate`: the memory is new, but another memory has exactly the same text. This does not apply to a superseded or forgotten memory.
+
+    If the document comes from another project, links are matched to the code by path and name.
 
     Args:
         repository: receives the memories.

@@ -88,9 +88,13 @@ def _links_to_code(
 ) -> tuple[list[AboutRow], list[NamedFile], int]:
     """Find the code in this index to which an imported memory is linked.
 
-    A file is found by its path. A symbol is found by its id, or else by its name. A link to a missing symbol is dropped. A link to a
-    missing file is kept. If the document comes from another project (`elsewhere`), such a link is marked as orphaned. Returns (links,
-    missing files, number of dropped links).
+    A file is found by its path. If it is missing in this index, the link is kept. If, in addition, the document comes from another project
+    (`elsewhere`), the link is marked as orphaned.
+
+    A symbol is found by its id, or else by its name. If it is missing, the link is dropped.
+
+    Returns:
+        (links, missing files, number of dropped links).
     """
     view, project = repository.view(), repository.project()
     found: dict[tuple[str, str], AboutRow] = {}

@@ -154,7 +154,7 @@ def path(field: str, value: Any, root: str) -> str:
 
 
 def moment(field: str, value: Any) -> datetime:
-    """Convert a datetime or ISO 8601 to an aware time in UTC.
+    """Convert a datetime or an ISO 8601 string to a datetime in UTC.
 
     A string without a zone is taken as UTC. A datetime without a zone is refused.
     """

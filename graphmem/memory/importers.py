@@ -90,8 +90,8 @@ _BOLD_LINE: Final = re.compile(r"(\*\*|__)(?!\s)(?:(?!\1).)+\1:?")  # a paragrap
 def passages(text: str) -> list[Item]:
     """Return list items and paragraphs of a Markdown document, in order.
 
-    Each item of a nested list is separate. Headings, also bold lines that serve as such, code, comments, quotations,
-    tables and private blocks are left out.
+    Each item of a nested list is separate. These parts are left out: headings, bold lines that serve as headings, code, comments,
+    quotations, tables and private blocks.
     """
     from markdown_it import MarkdownIt  # 0.1 s, and only imports need it
 

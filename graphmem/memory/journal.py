@@ -5,9 +5,9 @@ Its lines are readable text in files next to the database. An entry is on disk b
 One line is one entry (`journal_lines`): the change of one memory, its actor, its time and the changed fields. The lines of one write form a
 batch.
 
-Entries are split into files of a thousand, called segments. The newest five segments are plain text, including the one being written; older
-segments are compressed. Only `rewrite` changes past entries. It removes text that contains a secret, or that a person wants erased, and
-adds an entry about this.
+The journal is split into files of a thousand entries each, called segments. The newest five segments are plain text, including the one
+being written; older segments are compressed. Only `rewrite` changes past entries. It removes text that contains a secret, or that a person
+wants erased, and adds an entry about this.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ class Journal:
         """Return a message about entries that are missing at the journal's end.
 
         Args:
-            known: number of the last journal entry that the database contains. Call this if the journal ends before this entry.
+            known: number of the last journal entry that the database contains. The journal must end before this entry.
         """
         if self.head.number:
             return (

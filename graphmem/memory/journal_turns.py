@@ -1,4 +1,4 @@
-"""Take turns with other worktrees of a repository that share a journal."""
+"""Share a journal with other worktrees of a repository, in turns."""
 
 from __future__ import annotations
 

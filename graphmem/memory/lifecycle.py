@@ -101,9 +101,12 @@ def ttl_days(row: MemoryRow) -> float | None:
 def used(row: MemoryRow, now: datetime) -> MemoryRow:
     """Return the row of a memory after one more use.
 
-    The use is counted. Every fifth use raises the confidence, unless the memory is disputed. A candidate that is not disputed becomes
-    confirmed with its second use, regardless of the time between the uses. After ten uses the memory needs no review. A contaminated
-    memory, which outside text influenced, stays a candidate and still needs review.
+    The use is counted. The count has three effects:
+
+    * Every fifth use raises the confidence, unless the memory is disputed.
+    * The second use confirms a candidate, unless the memory is disputed or contaminated (influenced by outside text). The time between the
+      uses does not matter.
+    * After ten uses the memory needs no review, unless it is contaminated.
     """
     count = row.used_count + 1
     surer = count % USES_FOR_CONFIDENCE == 0 and not row.disputed and row.confidence < MOST_BY_USE

@@ -213,8 +213,8 @@ def _names_owner(view: GraphView, node: int, content: str, paths: Container[str]
 def _names(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, float]]:
     """Return the distinct names of code in a memory's text, in order.
 
-    Each item is (name, confidence). The confidence is that of a link to the code with this name. `spans` has (start, end) of each part of
-    the text to skip, such as a path.
+    Each item is (name, confidence). A link from the memory to the code with this name gets this confidence. The parts of the text in
+    `spans`, such as paths, are skipped. A span is (start, end).
     """
     names: dict[str, float] = {}
     for match in _NAME.finditer(content):

@@ -130,7 +130,7 @@ def heading_of(line: str) -> str | None:
 
 
 def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
-    """Find the lines of a Markdown document that are not its visible text.
+    """Find the lines of a Markdown document that cannot contain an item.
 
     These are code between fences, comments, private blocks of several lines, and the front matter. Returns (numbers of these lines, first
     line of a block that is never closed). The second item is 0 if all blocks are closed. Numbers count from 1.

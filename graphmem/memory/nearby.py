@@ -2,10 +2,13 @@
 
 For example, if an answer lists the callers of a symbol, the best memories about these callers are added. Each symbol or file of the answer
 has a nearness: how closely it is related to the subject of the question. `nearby` ranks the memories by nearness × trust × current
-confidence. Current confidence decays with time, and is lower when the code has changed. A trap is a memory that warns of a mistake. Its
-score is multiplied by `TRAP`, and traps are listed first. An unconfirmed trap about a whole file, for example from an old commit, is ranked
-as a plain fact instead. An unconfirmed memory is left out if its file only changes together with the subject, because changelogs and test
-files change with much code.
+confidence. Current confidence decays with time, and is lower when the code has changed.
+
+A trap is a memory that warns of a mistake. Its score is multiplied by `TRAP`, and traps are listed first. An unconfirmed trap about a whole
+file, for example from an old commit, is ranked like any other memory.
+
+An unconfirmed memory is left out if its file is related to the subject only by common changes. Such a relation says little, because
+changelogs and test files change with much code.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Detect files that agents take as instructions.
 
-Memories are never written into such files, because an agent would follow the text as instructions. The table has file names, which match in
-every directory, in upper and lower case. Hidden files and directories count as well, because agents keep their rules in directories whose
-name begins with a dot (`.claude`, `.cursor/rules`, `.github/instructions`, `.graphmem/rules`, …).
+Memories are never written into such files, because an agent would follow the text as instructions. `NAMES` and `FOLDERS` list the names of
+such files and of their directories. A name matches at any depth, in upper and lower case. Hidden files and directories count as well,
+because agents keep their rules in directories whose name begins with a dot (`.claude`, `.cursor/rules`, `.github/instructions`,
+`.graphmem/rules`, …).
 """
 
 from __future__ import annotations

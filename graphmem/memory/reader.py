@@ -67,9 +67,10 @@ class MemoryReader:
     def branches_of(self, row: MemoryRow, *, gone: bool) -> list[str]:
         """Return the branches, except the indexed one, that have a memory's code.
 
-        A memory's code is the code that the memory is linked to. On a server of many projects, the result has pushed branches. In a
-        repository, it has local branches that contain the memory's commit. Local branches are searched only if some of the code is missing
-        in this index (`gone`). The result is [] if the checked-out branch contains the commit.
+        A memory's code is the code that the memory is linked to. On a server of many projects, the result has pushed branches.
+
+        In a repository, the result has local branches that contain the memory's commit. It is [] if the checked-out branch contains the
+        commit, too, or if no code of the memory is missing in this index (`gone` is False).
         """
         if found := self._elsewhere(row.id):
             return found

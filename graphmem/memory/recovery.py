@@ -242,7 +242,8 @@ class Recovery:
     def _counted(self) -> int:
         """Return the number of memories according to the journal.
 
-        The newest journal entry that states the number counts. If no entry states it, the memories in the graph are counted.
+        The number is taken from the newest journal entry that states one. If no entry states a number, the memories in the graph are
+        counted.
         """
         counted = self._journal.latest(lambda body: "count" in body)
         return int(counted.body["count"]) if counted is not None else self._store.memory_count()
@@ -273,7 +274,7 @@ def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
 
 
 def _with_vector(row: MemoryRow, stored: MemoryRow | None) -> MemoryRow:
-    """Return the memory `row` with the name of the model of its stored vector.
+    """Return the memory `row` with the name of its vector's model.
 
     `row` is the memory from the journal, `stored` the same memory from the graph. If `stored` is None or has another text, no vector is
     stored, and the name is "".

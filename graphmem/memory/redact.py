@@ -145,8 +145,8 @@ def _kinds() -> Mapping[str, str]:
 def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
     """Return (word, index, pattern) for each word that hints at a secret.
 
-    `index` is the position in `shapes` of a kind of secrets. A string is searched for this kind only if it contains one of the kind's
-    words. If `pattern` is not None, it must also match at the position of the word.
+    The word hints at secrets of one kind, and `index` is the position of this kind in `shapes`. A string without any word of a kind is not
+    searched for that kind. If `pattern` is not None, the word counts only where `pattern` matches at the word's position.
     """
     return tuple((need, i, re.compile(shape.near) if shape.near else None) for i, shape in enumerate(shapes()) for need in shape.needs)
 

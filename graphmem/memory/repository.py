@@ -333,9 +333,9 @@ class MemoryRepository(MemoryReader):
         return stopped
 
     def reconsider(self, ids: Sequence[str]) -> None:
-        """Compare the memories `ids`, which just got vectors, with all others.
+        """Compare the memories `ids`, which just got vectors, with older ones.
 
-        By their vectors, memories are found that say the same in other words. Such memories are linked.
+        The vectors show which memories say the same in other words. Such memories are linked.
         """
         with self.writing():
             plan = Planner(self._surroundings()).reconsider(ids)

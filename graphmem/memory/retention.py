@@ -131,8 +131,8 @@ def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dr
 def _is_version(child: MemoryRow | None, parent: MemoryRow | None) -> bool:
     """Return whether `child` is a newer version of the memory `parent`.
 
-    A version that outside text influenced (contaminated) does not count. The text of a newer version has its own author. So `child` stays
-    when the memories from the source of `parent` are forgotten.
+    The text of a newer version has its own author, so the version is not forgotten together with the source of `parent`. A contaminated
+    version (influenced by outside text) does not count as a newer version.
     """
     return child is not None and parent is not None and parent.status == "superseded" and not child.contaminated
 

@@ -107,7 +107,7 @@ _FACT: Final = re.compile(
 
 
 def facts_of(text: str) -> frozenset[str]:
-    """Return the facts of a memory: numbers, names of code, paths and others.
+    """Return the facts of a memory, such as numbers, paths and code names.
 
     Quotations and abbreviations are facts too.
     """
@@ -234,9 +234,9 @@ def _claims(text: str) -> tuple[_Claim, ...]:
 def near_words(sets: Sequence[frozenset[str]], known: int) -> list[list[int]]:
     """Return, for each new memory, the earlier memories that share many words.
 
-    `sets` has the words of each memory; the memories from position `known` on are new. The result has one list for each new memory: the
-    ascending positions of all earlier sets in `sets` whose overlap is above the threshold. Only sets that share a rare word are compared,
-    because sets with enough overlap always do.
+    `sets` has the words of each memory; the memories from position `known` on are new. The result has one list for each new memory. It
+    contains the ascending positions of the preceding memories whose overlap with the new one is above `OVERLAP`. Memories that share no
+    rare word are not compared, because their overlap cannot be that high.
 
     Source: Bayardo, Ma, Srikant 2007 (prefix filtering, size filtering).
     """

@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 
 def expect_writable(path: Path) -> None:
-    """Check that a file is neither a symbolic link nor read-only.
+    """Refuse a file that is a symbolic link or read-only.
 
-    Such a file must not be replaced, so an error is raised.
+    A sync must not replace such a file.
+
+    Raises:
+        BadInputError: the file is a symbolic link or read-only.
     """
     if path.is_symlink():
         raise refuse(
@@ -28,7 +31,7 @@ def expect_writable(path: Path) -> None:
 
 
 def bytes_of(path: Path) -> bytes:
-    """Return the content of a file; empty if there is none."""
+    """Return the content of a file; b"" if the file does not exist."""
     if not path.exists():
         return b""
     if path.stat().st_size > MAX_BYTES:

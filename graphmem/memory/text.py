@@ -89,7 +89,7 @@ def citation_of(title: str, files: Sequence[str], created_at: datetime) -> str:
 
 
 def contextual_text(content: str, type_: str, files: Iterable[str], modules: Iterable[str]) -> str:
-    """Return the text of a memory from which its vector is computed.
+    """Return the text from which a memory's vector is computed.
 
     The text is `Files: … | Module: … | Type: …`, followed by the content. Empty parts are left out.
     """

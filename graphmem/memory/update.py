@@ -103,7 +103,7 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
 def _rewritten(row: MemoryRow, draft: Draft, changes: Mapping[str, Any], now: datetime) -> MemoryRow:
     """Return the row of a memory with the values of a draft.
 
-    New content without a new title gets the title that its first words make.
+    If the content is new and `changes` has no title, the title is made from the beginning of the content.
     """
     new_words = draft.content != row.content
     title = draft.title if "title" in changes or new_words else row.title
@@ -151,8 +151,9 @@ def _current(row: MemoryRow, changes: Mapping[str, Any]) -> dict[str, Any]:
 def _relinked(repository: MemoryRepository, row: MemoryRow, draft: Draft, changes: Mapping[str, Any], links: Sequence[AboutRow]) -> Links:
     """Link a changed memory to code.
 
-    Code that the text of `draft` names is linked. Files and symbols that `changes` names are linked, too. If `changes` names no files or no
-    symbols, those that were named for the current `links` are linked instead.
+    The memory is linked to code that the text of `draft` names, and to the files and symbols in `changes`. If `changes` has no `files`, the
+    files that were given before stay linked. If it has no `symbols`, the symbols that were given before stay linked. `links` has the
+    memory's links before the change.
     """
     describer = repository.describer()
     named = [describer.name(one) for one in links if one.label == "File" and one.confidence == 1.0]
@@ -183,10 +184,9 @@ def _shown_versions(index: MemoryIndex, row: MemoryRow) -> list[MemoryRow]:
 
 
 def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str, str, str]]:
-    """Return contradictions of a memory that its new text `content` resolves.
+    """Return the contradictions of a memory that end with its new text.
 
-    A contradiction is a relation (source id, target id, kind). Only relations that graphmem found automatically are returned, not those
-    that a person recorded.
+    The new text is `content`. A contradiction is a relation (source id, target id, kind). Relations that a person recorded are left out.
     """
     ends = [(link, index.row(link.dst if link.src == memory_id else link.src)) for link in index.relates(memory_id) if link.auto]
     return [

@@ -32,7 +32,7 @@ class MemoryVectors:
     Args:
         projections: hold the memories.
         embedder: returns the model, or None; called when a model is needed.
-        text_of: returns the text of a memory from which the vector is computed.
+        text_of: returns the text from which a memory's vector is computed.
         keep: stores vectors; called with the vectors and the ids of their memories.
     """
 

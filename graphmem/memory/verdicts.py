@@ -1,11 +1,11 @@
 """Decide what happens to a new memory that resembles existing ones.
 
-* *near duplicate*: the same words in the same order, or the same words and one more clause. One of the two memories replaces both. The
-  other stays as a superseded version (`derived_from`). A memory whose id its caller chose is that caller's own note. Such notes stay
-  separate, linked by `validates`.
+* *near duplicate*: the same words in the same order, or the same words and one more clause. One of the two memories stays in use. The other
+  becomes a superseded version (`derived_from`). There is one exception: if the caller of a write chose the memory's id, the memory is the
+  caller's own note. Then both stay in use, linked by `validates`.
 * *other words*: probably the same, by the cosine. This is not certain enough to exclude one from search. Both stay, linked by `validates`.
-* *contradiction*: a person's statement wins, then the more trusted source. If both are equal, the new memory wins if the code of the old
-  one has changed. Otherwise both stay, linked by `conflicts_with`.
+* *contradiction*: a person's statement wins, then the more trusted source. If both sources are equally trusted, the new memory wins if the
+  code of the old one has changed. Otherwise both stay, linked by `conflicts_with`.
 * *outside text*: a memory that text from outside influenced (contaminated) confirms nothing and replaces nothing.
 """
 
@@ -105,7 +105,7 @@ class Judge:
         """Return whether the new memory `row` replaces the equivalent `other`.
 
         The memory with the more trusted source wins. If both are equally trusted, the longer text wins; if the lengths are equal, `row`
-        wins. A pinned or verified memory is never replaced, and a person's memory only by a person's.
+        wins. A pinned or verified memory is never replaced. A person's memory is replaced only by another memory of a person.
         """
         trust = SOURCES[row.source].trust - SOURCES[other.source].trust
         fixed = other.status == "pinned" or other.user_verified or (other.source == "user_taught" and row.source != "user_taught")
@@ -121,9 +121,10 @@ class Judge:
         return SOURCES[loser.source].status == "candidate" or says_all_of(winner.content, loser.content)
 
     def _consolidate(self, verdict: Verdict, other: MemoryRow, likeness: float) -> Verdict:
-        """Replace the new memory or `other`, which say nearly the same, by one.
+        """Merge the new memory with `other`, which says nearly the same.
 
-        `likeness` is their similarity, 0 to 1. Returns `verdict` with this change added.
+        One of the two stays in use, and the other becomes superseded. `likeness` is the similarity of the two, 0 to 1. Returns `verdict`
+        with this change added.
         """
         now, row = self._now, verdict.row
         new_wins = self._new_wins(row, other)

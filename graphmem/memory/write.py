@@ -1,4 +1,4 @@
-"""Plan a write of memories: find duplicates and contradictions, link.
+"""Plan a write of memories: find duplicates, contradictions and links.
 
 This module writes nothing. For each new memory, the steps are: find the code that the memory names, find an exact duplicate, find near
 duplicates, find contradictions. A `Plan` has the resulting changes, with reports for the caller and the audit log. The repository writes
@@ -244,8 +244,8 @@ class Planner:
     def _similar_memories(self, draft: Draft, near: dict[str, float | None] | None) -> list[Met]:
         """Return stored memories that resemble a draft, nearest first.
 
-        `near` maps the id of each memory to compare to its cosine; a cosine of None means that only the words are similar. If `near` itself
-        is None, the index is searched for memories to compare. Superseded and deprecated memories are left out.
+        The keys of `near` are the ids of the memories to compare. The values are the cosines; None means that only the words are similar.
+        If `near` itself is None, the index is searched for memories to compare. Superseded and deprecated memories are left out.
         """
         words = words_of(draft.content)
         cosines: dict[str, float] = {}

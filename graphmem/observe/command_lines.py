@@ -300,9 +300,11 @@ def _subcommand(program: str, rest: Sequence[str], stranger: Looked) -> Looked:
 def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, stranger: Looked) -> Looked:
     """Return the files and the external source of code run by an interpreter.
 
-    An example is code that `python` runs: a module, a file, inline code or standard input. Files are local. Modules are local, except those
-    in `local.MODULES`. Inline code and standard input are external if they use the network. `rest` are the words after the program, and
-    `bodies` the here-documents of the line. `stranger` is returned for a subcommand of `python -m pip` that is external.
+    For example, `python` runs a module, a file, inline code or standard input. A file is local. A module is external if `local.MODULES`
+    lists it. Inline code and standard input are external if they use the network. `python -m pip` is judged by its subcommand; an external
+    one gives `stranger`.
+
+    `rest` has the words after the program, and `bodies` the here-documents of the line.
     """
     if "-m" in rest[:-1] and program.startswith(("py", "python")):
         at = list(rest).index("-m")

@@ -80,8 +80,8 @@ class BrowserSeen(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield one finding for each observation in a browser.
 
-        Misbehaviour of an element is reported only if it was observed at least twice. An unfinished interface is often broken for a short
-        time.
+        Misbehaviour of an element is reported only if it was observed at least twice, because an unfinished interface is often broken for a
+        short time.
         """
         for key, (facts, marks) in self.found.items():
             if facts["kind"] == browser.BEHAVIOUR and len(marks) < 2:

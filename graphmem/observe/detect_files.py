@@ -89,8 +89,8 @@ class CoAccessed(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Pair each file that an act uses with the files used just before.
 
-        If a file was already among the files used just before, its pairs are not counted again. The first edit of the file still marks the
-        pairs of this file and recently edited files as edited together.
+        A file that is itself among the files used just before is not counted again. But if the act is the first edit of this file, the
+        file's pairs with recently edited files are marked as edited together.
         """
         if act.ok is False or len(act.paths) > BULK:
             return
@@ -137,8 +137,9 @@ class CoAccessed(Detector):
     def co_accesses(self) -> Iterator[CoAccess]:
         """Yield the pairs of files that were used together, sorted by path.
 
-        If there are more than MOST_CO_ACCESSES pairs, at most this many are yielded: those most often edited or used together. Pairs that
-        were used together only once, and not edited together, are then left out.
+        If there are more than MOST_CO_ACCESSES pairs, at most this many are yielded. In this case, pairs that were used together only once
+        and never edited together are left out. Of the rest, the pairs that were most often edited together are yielded, then those most
+        often used.
         """
         kept: Iterable[tuple[str, str]] = self.pairs
         if len(self.pairs) > MOST_CO_ACCESSES:

@@ -1,10 +1,12 @@
 """Decide whether a finding occurred in a large enough share of sessions.
 
-The share is the number of sessions with the finding, divided by the number of sessions in which it could occur. The lower end of the
-share's confidence interval must reach a minimum. For example, if an agent reads a file but never edits or quotes it in three of four
-sessions, the file is probably not useful. If the same happens in three of a hundred sessions, it means nothing. For each signal (kind of
-finding) that could occur by chance, the table of this module names the sessions to compare with, and the minimum. The interval is needed
-because the share is tested after every session. So the share alone would reach the minimum by chance sooner or later.
+The share is the number of sessions with the finding, divided by the number of sessions in which it could occur. For example, three of four
+sessions read a file and did not use it. Then the file is probably not useful. Three of a hundred such sessions mean nothing.
+
+The lower end of the share's confidence interval must reach a minimum. The share alone is not enough, because it is tested after every
+session and would reach the minimum by chance sooner or later.
+
+Some signals (kinds of findings) can occur by chance. For each of them, the table `RATES` has the sessions to count and the minimum.
 """
 
 from __future__ import annotations
@@ -129,9 +131,11 @@ def share(one: Finding, ledger: Ledger) -> Share | None:
 def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
     """Return the share of sessions that used both files of a pair.
 
-    Normally the share is taken among the sessions that used the more frequent file. If that share is too small, the share among the
-    sessions that used the rarer file is returned instead, under two conditions. It must reach `least`. It must also be at least LIFT times
-    as high as a usual share: how often the more frequent file is used in all sessions of the modules where the rarer file is used.
+    The share is taken among the sessions that used the more frequent file. If it is too small, the share among the sessions that used the
+    rarer file may be returned instead. The lower end of that share's confidence interval must meet two conditions:
+
+    * It is at least `least`.
+    * It is at least LIFT times the usual share, in which the more frequent file is used near the rarer one; see `Ledger.file_share_where`.
     """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"
@@ -149,10 +153,10 @@ def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
 
 
 def leads(one: Finding, ledger: Ledger) -> str:
-    """Return the file of a pair that is rarely used without the other file.
+    """Return the file of a pair, `a` or `b`, that is rarely used alone.
 
-    The finding `one` has the pair, `a` and `b`. For example, the result is `a` if most sessions with `a` also use `b`, but few sessions
-    with `b` use `a`. The result is "" if the implication holds in both directions or in neither.
+    The finding `one` has the pair. For example, the result is `a` if most sessions with `a` also use `b`, but few sessions with `b` use
+    `a`. The result is "" if both files are rarely used alone, or neither.
     """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"

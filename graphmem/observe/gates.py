@@ -139,8 +139,8 @@ def points(one: Finding, sessions: int, importance: float) -> dict[str, int]:
 def score(value: float, sessions: int, min_sessions: int, trust: float) -> float:
     """Compute the importance of a finding, in [0, 1].
 
-    The formula is 0.6 × value + 0.25 × min(1, sessions / (2 × `min_sessions`)) + 0.15 × trust. `value` is the value of the finding's signal
-    (kind of finding), and `trust` that of the memory's source.
+    The formula is 0.6 × `value` + 0.25 × min(1, `sessions` / (2 × `min_sessions`)) + 0.15 × `trust`. `value` is the value of the finding's
+    signal (kind of finding), or the finding's priority if that is greater. `trust` is the trust in the memory's source.
     """
     seen = min(1.0, sessions / max(1, 2 * min_sessions))
     return round(0.6 * min(1.0, value) + 0.25 * seen + 0.15 * min(1.0, trust), 4)

@@ -32,7 +32,7 @@ _LOOK: Final = 8  # nearest memories to compare
 
 
 def stripped(text: str) -> str:
-    """Remove memories that an agent quotes from its words.
+    """Remove quoted memories from the text of an agent.
 
     graphmem showed these memories to the agent. Blocks of memories are removed. So are list items and lines with a memory's mark, such as
     `[^ Memory: … #a1b2]`.

@@ -22,7 +22,10 @@ class ErrorStat(NamedTuple):
 
 
 class FileUse(NamedTuple):
-    """Numbers of sessions of one module that used a file, and that edited it."""
+    """A file with the numbers of sessions that used and that edited it.
+
+    Only sessions of one module are counted.
+    """
 
     path: str
     sessions: int  # sessions that read or edited it

@@ -69,10 +69,10 @@ class Cost(NamedTuple):
 
 
 def cost(controlled: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]]) -> Cost:
-    """Compute how many tokens memories cost, and saved in an average session.
+    """Compute the tokens that memories cost, and those that they save.
 
-    The saved tokens are the average tokens of files read without memories, minus those read with memories, minus the tokens of the shown
-    memories. Sessions recorded by an earlier version, without counts of tokens, are left out.
+    The cost is the tokens of the shown memories. For the saved tokens of an average session, the tokens of files read with and without
+    memories are compared, and the cost is subtracted. Sessions recorded by an earlier version, without counts of tokens, are left out.
 
     Args:
         controlled: counts of the sessions that were shown no memories.

@@ -1,8 +1,8 @@
 """Merge the records of agents' sessions; separate a fork from its parent.
 
 A record is the data of a session that is kept after its end. Merging adds counts and joins duplicates. A finding is a pattern found in a
-session. If two agents made the same finding independently, no further session must confirm it (quorum). A fork is a session that began as a
-copy of its parent. The record of a fork's own work is its full record without the parent's work.
+session. If two agents made the same finding independently, no further session is needed to confirm it (quorum). A fork is a session that
+began as a copy of its parent. The record of a fork's own work is its full record without the parent's work.
 """
 
 from __future__ import annotations

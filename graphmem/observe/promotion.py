@@ -1,9 +1,9 @@
 """Turn findings of a session into memories: filter, then write once.
 
-A finding is a pattern found in the session. Findings that repeat a memory shown to the session are dropped first. Then each finding is
-checked: the session's outcome, frequency, novelty, importance and points. The text is worded and embedded, and all memories are written at
-once. The receipt lists every finding with its outcome and a reason. If the session, or a copy of it, was processed before, only the
-existing receipt is returned.
+A finding is a pattern found in the session. Findings that repeat a memory shown to the session are dropped first. Then the session's
+outcome is checked, and the frequency, novelty, importance and points of each finding. The text is worded and embedded, and all memories are
+written at once. The receipt lists every finding with its outcome and a reason. If the session, or a copy of it, was processed before, only
+the existing receipt is returned.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ class _Promotion:
     def _directed(self, one: Finding) -> Finding:
         """Add the leading file to a finding about two files, if there is one.
 
-        The leading file is the one whose use usually implies use of the other; see `frequency.leads`. Any other finding is returned
+        The leading file is rarely used without the other file; see `frequency.leads`. If neither file leads, the finding is returned
         unchanged.
         """
         first = leads(one, self.means.ledger) if one.signal == "co_access" and not one.quorum else ""
@@ -254,8 +254,8 @@ class _Promotion:
     def _new_and_strong(self, cases: Sequence[_Case], novelty: Novelty, had: int) -> list[int]:
         """Select the findings that are new and valuable enough, best first.
 
-        A session may add a limited number of memories. `had` memories were learnt from it before and count towards the limit. Requests of a
-        person are selected even beyond the limit.
+        A session may add a limited number of memories. `had` is the number of memories that were learnt from it before; these count towards
+        the limit. Requests of a person are selected even beyond the limit.
 
         Returns:
             Indices of the selected `cases`.

@@ -94,9 +94,10 @@ _NOT_AT_HEAD: Final = frozenset({"a comment of code", "data", "a fence", "markup
 
 
 def _asks(text: str) -> str:
-    """Return a description if a message has a request to remember, else "".
+    """Describe a request to remember in a message; "" without a request.
 
-    The description is "a request after its beginning". The request may be part of pasted text, so its author is unclear.
+    The description states that the request comes after the message's beginning. Such a request may be part of pasted text, so its author is
+    unclear.
     """
     return next(
         (

@@ -162,11 +162,11 @@ def write(folder: Path, summary: Mapping[str, Any]) -> Path:
 def title_of(record: SessionRecord, default: str | None = None, most: int = 80) -> str:
     """Return a session's reported title, or else the person's first words.
 
-    A title that an agent reported after it read external text is not used.
+    If the session has read external text, the reported title is not used.
 
     Args:
         record: the session.
-        default: title of a session without one; None for its kind, as in "build session".
+        default: title of a session with neither title nor words of a person; None for a title from the session's kind: "build session".
         most: maximum number of characters.
     """
     info = record.info

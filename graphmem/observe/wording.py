@@ -407,7 +407,7 @@ def _step(step: str) -> str:
 def _rounded(value: Any) -> str:
     """Format a number as an integer: `1234` gives "1,200".
 
-    A number of three or more digits keeps only its first two significant digits.
+    Only the first two digits of a large number are kept, and the others are rounded to 0.
     """
     number = float(value)
     digits = len(str(int(number)))

@@ -186,11 +186,11 @@ class CodeOperations:
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def sites(self, ids: Sequence[str], relation: Relation, limit: int = 1000) -> dict[str, list[Site]]:
-        """The first `limit` edges of one relation, such as callers, by symbol."""
+        """For each symbol, at most `limit` edges of one relation, such as calls."""
 
     @operation(needs="read", shows=Sight.SEEN, client="none")
     def known_about(self, ids: Sequence[str], limit: int = 5) -> dict[str, NearbyMemories]:
-        """Memories about symbols or files and the code around them, by id."""
+        """For each symbol or file, the memories about it and the code around it."""
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def details(self, ids: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
@@ -254,7 +254,7 @@ class CodeOperations:
     ) -> Review:
         """Everything that a reviewer must know about a change.
 
-        The answer has the changed symbols, code that could break, tests to run by the ids of their runners, changed code without tests,
+        The answer has the changed symbols, code that could break, tests to run with the commands for them, changed code without tests,
         memories about the changed code, files that usually change together with it, and the risk. The change is given as in `impactOfDiff`;
         by default it is the working tree against HEAD.
         """
@@ -320,9 +320,9 @@ class CodeOperations:
         limit: Annotated[int, Within("hits")] = 5000,
         roles: Sequence[FileRole] | None = None,
     ) -> Picture:
-        """The `symbols` of files with their map positions, and their `edges`.
+        """Symbols of some files with map positions; edges between the symbols.
 
-        `roles` must be the roles of the map that is shown.
+        The columns are `symbols` and `edges`. `roles` must be the roles of the map that is shown.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN)
