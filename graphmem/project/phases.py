@@ -38,8 +38,7 @@ class PhaseWeighing:
     def phase_weights(self) -> PhaseWeights:
         """Return how types of memories are weighed in each phase of work.
 
-        The answer also has proposed weights, if at least 30 ended sessions were shown memories or used them in a phase. The call changes
-        nothing.
+        The answer also has proposed weights, if memories were shown in phases of at least 30 ended sessions. The call changes nothing.
         """
         counts, sessions = self._uses()
         found = proposed(counts) if sessions >= SESSIONS else {}
@@ -75,8 +74,8 @@ class PhaseWeighing:
             choice: "proposed" applies the proposed weights, and "built-in" the built-in weights.
 
         Raises:
-            BadInputError: the choice is unknown, or nothing is proposed. Then the error's `sessions`, `needed` and `missing` are the
-                numbers of sessions that there are, that a proposal needs, and that are missing.
+            BadInputError: the choice is unknown, or nothing is proposed. If nothing is proposed, the error's `sessions` is the number of
+                sessions so far, `needed` the number that a proposal needs, and `missing` the difference.
             DiskFullError: the disk is full; the present weights are kept.
         """
         if choice not in CHOICES:
@@ -103,8 +102,8 @@ class PhaseWeighing:
     def _uses(self) -> tuple[dict[tuple[str, str], Use], int]:
         """Count how often memories of each (phase, type) were shown and used.
 
-        The first result maps (phase, type of memory) to the counts. The second result is the number of sessions with such a use. Deleted
-        memories do not count.
+        The first result maps (phase, type of memory) to the counts. The second result is the number of sessions in which a memory was shown
+        in a phase. Deleted memories do not count.
         """
         bodies = [body for body in self.ledger().measures().values() if body.get("in_phases")]
         rows = self.book.index().rows(dict.fromkeys(one for body in bodies for one in body["in_phases"]))

@@ -206,9 +206,9 @@ class Positions:
 
 
 def _text_only(here: _File) -> str:
-    """Return a reason if a file has no symbols because of its language, or "".
+    """Return a sentence if the language of a file has no grammar, else "".
 
-    Files in a language without a grammar have no symbols.
+    The sentence says that the graph lacks the names in such files.
     """
     name = "" if here.language else text_only_language(here.path)
     return name and f"{name} files are searched as text only, so their names are not in the graph"
@@ -284,9 +284,9 @@ def _characters(line: str, column: int, unit: ColumnUnit) -> int:
 
 
 def _syntax(here: _File, line: int, column: int) -> str:
-    """Return whether a position of a file is in a comment or a string.
+    """Return "comment", "string" or "": the syntax around a position.
 
-    The result is `comment`, `string` or "".
+    The result is "" if the position is in neither.
     """
     if here.language not in languages():
         return ""

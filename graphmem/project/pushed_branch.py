@@ -15,7 +15,7 @@ _MAIN: Final = ("main", "master", "trunk")
 class CheckedOut(NamedTuple):
     """The checked-out branch, and the main branch of a repository.
 
-    Both are "" outside a repository. The branch is also "" if a commit is checked out instead of a branch, as CI runners do.
+    Both are "" outside a repository. If a commit is checked out instead of a branch, which is usual on CI runners, the branch is "".
     """
 
     branch: str

@@ -55,7 +55,7 @@ def lacking(log: HistoryLog, known: Iterable[str]) -> Iterator[list[list[Any]]]:
 
 
 def commit_of(row: list[Any]) -> Change:
-    """Convert a commit that another machine sent to a change of the history.
+    """Convert a commit that another machine sent to a `Change`.
 
     `row` is the commit as a list of JSON values; see `lacking`.
 

@@ -224,11 +224,14 @@ def _is_hiding(view: GraphView, node: int, new: set[int]) -> bool:
 
 
 def _users_of_added(view: GraphView, runs: Runs, added: list[int]) -> tuple[list[int], Runs]:
-    """Return the users of added methods, and test runs that are still valid.
+    """Find functions that use added methods, and discard outdated test runs.
 
-    `runs` were recorded before the methods in `added` existed, so no run shows an added method. But a test that ran a user of an added
-    method may now run the added method. A user is a function outside tests with an edge to an added method; the first result has the users
-    as graph nodes. The second result is `runs`, in which the runs of tests with an edge to an added method no longer count as valid.
+    `added` has the added methods. `runs` were recorded before these methods existed. A test with an edge to an added method may now run
+    this method, so its recorded run is no longer valid.
+
+    Returns:
+        The functions and methods outside tests that have an edge to an added method, as graph nodes. Then `runs` without the runs that are
+        no longer valid.
     """
     users: list[int] = []
     cases: set[str] = set()

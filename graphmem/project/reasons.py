@@ -83,7 +83,7 @@ def reasons(question: str, found: Sequence[SearchHit], search: Callable[..., Sea
     Args:
         question: the question as the person asked it.
         found: the hits of a search for the question, best first.
-        search: searches further, for memories and documents only.
+        search: a function that searches again. It is called once for memories, and once for documents.
         root: root directory of the project.
     """
     wanted = _wanted(question)
@@ -166,8 +166,8 @@ def _ranked(reason: Reason, text: str, wanted: dict[str, str], extra: float = 0.
 def _words(text: str, wanted: dict[str, str], title: str = "") -> set[str]:
     """Return the stems of the words of a passage and of its title.
 
-    The parts of a name in the passage, such as `JobCondition.OS_SUPPORTED`, do not count, because a passage that uses a name gives no
-    reason for the words of that name. The parts count if `wanted` has the whole name.
+    A name in the passage, such as `JobCondition.OS_SUPPORTED`, counts only if `wanted` has the whole name. The parts of any other name are
+    ignored, because a passage that uses a name gives no reason for the words in the name.
     """
     asked = set(wanted.values())
     prose = _NAME.sub(lambda found: found.group() if asked.intersection(query_words(found.group())[:1]) else " ", text)
@@ -224,8 +224,8 @@ def _paragraphs(lines: Sequence[str], first: int, last: int) -> Iterator[_Passag
 def _comments(lines: Sequence[str], first: int, last: int, own: int) -> Iterator[_Passage]:
     """Yield each comment of a range of lines as one string.
 
-    The range goes from line `first` to line `last`. Line `own` is the first line of the definition. Of the comments above this line, only
-    the comment directly above it is yielded.
+    The range goes from line `first` to line `last`. Line `own` is the first line of the code that a search found. A comment above line
+    `own` is left out unless it ends directly above the line.
     """
     block: list[str] = []
     start, quote = first, ""
@@ -250,9 +250,10 @@ def _comments(lines: Sequence[str], first: int, last: int, own: int) -> Iterator
 
 
 def _commits(root: Path, wanted: dict[str, str], code: Sequence[SearchHit]) -> tuple[list[tuple[float, Reason]], list[str]]:
-    """Return (score, reason) of commits that may explain the code, and notes.
+    """Find commits that may answer the question, as (score, reason).
 
-    These are commits whose messages have words of the question, and the commit that introduced the best code hit.
+    They are the commits whose messages have words of the question, and the commit that introduced the first named symbol of `code`. The
+    second result has a note if not all commits were searched.
     """
     words = sorted((stem if word.startswith(stem) and len(stem) >= _LEAST_STEM else word for stem, word in wanted.items()), key=len)[::-1]
     found: list[tuple[float, Reason]] = []

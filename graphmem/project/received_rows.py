@@ -20,10 +20,10 @@ WRONG: Final = (KeyError, TypeError, ValueError, AttributeError, pa.ArrowInvalid
 
 
 def checked(last: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> tuple[dict[str, str], Rows, set[str]]:
-    """Check a push; return a hash of each file, all rows, and sent paths.
+    """Check a push; return hashes, rows, and the paths of files with rows.
 
     `last` describes the push and has, for example, the digest (hash of the rows) of each file. `parts` are the pieces in which the rows
-    were sent. The third result has the paths whose rows were sent.
+    were sent. The first result maps the path of each file to its digest. The second result has all rows that were sent.
 
     Raises:
         BadInputError: a path is invalid, or a part has rows of a file that has no digest.

@@ -88,11 +88,14 @@ class SearchQuestions:
         return self.graph.view_or_none() is not None
 
     def _with_structure(self, request: Request, hits: list[SearchHit]) -> tuple[list[SearchHit], dict[str, str]]:
-        """Add modules and flows to the hits of a search, if its filters permit.
+        """Add modules and flows to the hits of a search.
 
-        If the search requests the kind module or flow, modules and flows are derived if necessary. If the search requests no kinds, only
-        modules and flows that were derived already are added. The added hits are at most a quarter of all hits, unless the search requests
-        only modules and flows. The scores of the added hits are multiplied by the best score of the other hits.
+        Nothing is added if a filter of the search excludes modules and flows. Otherwise:
+
+        - If the search requests modules or flows, they are derived if necessary. If the search names no kinds, only those that were derived
+          already are added.
+        - At most a quarter of all hits are added ones, unless the search requests only modules and flows.
+        - The score of an added hit is multiplied by the best score of the other hits.
 
         Returns:
             All hits, best first, and a dict. If modules or flows are missing, the dict maps "modules" or "flows" to the reason.

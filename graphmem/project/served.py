@@ -128,9 +128,9 @@ def impact_across(
 ) -> ProjectsImpact:
     """Find the code of several projects that a change of a symbol may break.
 
-    First, the dependents of `target` in the project `home` are found. This code is affected. If code of another project uses a contract
-    (such as a route) of affected code, that code and its dependents are affected, too. This is repeated until no more code is found. No
-    code is followed twice.
+    The affected code begins with the dependents of `target` in the project `home`. Code of another project is affected, too, if it uses a
+    contract (such as a route) of affected code. So are its dependents. The search ends when `MOST_PROJECTS` places in other projects are
+    reached.
 
     Args:
         target: the symbol.

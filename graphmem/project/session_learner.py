@@ -79,8 +79,8 @@ class SessionLearner:
         Learning runs in the background.
 
         Returns:
-            Ids of the sessions from which graphmem can learn now. A group of sessions has one id, which is returned only when no session of
-            the group is running.
+            Ids of the sessions from which graphmem can learn now. A group of sessions has one id. It is returned after all sessions of the
+            group have ended.
 
         Raises:
             BadInputError: `hours` is negative.

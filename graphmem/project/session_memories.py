@@ -1,4 +1,4 @@
-"""Record which memories sessions were shown, and which texts they read."""
+"""Record the memories shown to each session, and the texts that it read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOLD: Final = 50  # maximum memories in one event
 
 @dataclass(eq=False, repr=False)
 class SessionMemories:
-    """Records in a session which memories the session was shown and used.
+    """Records in a session which memories were shown to it or used by it.
 
     The class also reports which untrusted text from outside, such as web pages, a session has read.
     """
@@ -47,10 +47,10 @@ class SessionMemories:
         self._tell_memories(session, "injected", ids, {"during": phase} if phase else {})
 
     def tell(self, session: str, ids: Sequence[str], used: bool) -> None:
-        """Record that a session was shown memories, or that it used memories.
+        """Record that memories were shown to a session, or that it used them.
 
-        `ids` are the memories. If `used` is true, their use is recorded. Otherwise, the fact that they were shown is recorded. If `used` is
-        true and `session` is "", the use of each memory is recorded for every session that was shown this memory.
+        If `used` is false, the memories `ids` were shown. If `used` is true, the session used them. If `used` is true and `session` is "",
+        each memory counts as used in every session that it was shown to.
         """
         if not used:
             self.tell_shown(session, ids, "")

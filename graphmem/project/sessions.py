@@ -123,7 +123,7 @@ class Sessions:
 
         Args:
             events: mappings with the fields of `observe.model.Event`, in any order; docs/observing.md has examples.
-            session: session of events that name none.
+            session: the session of each event that does not name its session.
         """
         if isinstance(events, (str, bytes)) or not hasattr(events, "__iter__"):
             raise BadInputError(f"events is of type {type(events).__name__}; pass a list of session events", argument="events")

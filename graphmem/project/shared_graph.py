@@ -1,8 +1,8 @@
 """Open a graph in PostgreSQL for an index directory.
 
-The directory keeps copies of the graph for fast reads (projections), the memories' journal and caches. These files fit only one graph, and
-only if no other server has written to it since. If the directory is opened with another graph, the projections are deleted. If another
-server has written to the graph, the journal is renamed.
+The directory keeps copies of the graph for fast reads (projections), caches, and a journal of the memories. Projections and caches fit one
+graph, so they are deleted if the directory is opened with another graph. The journal has only the writes from this directory. So it is
+renamed if another directory has written to the graph since.
 """
 
 from __future__ import annotations

@@ -173,10 +173,10 @@ class Sharing:
         return kept_key(self.data_dir)
 
     def _beside(self) -> Path | None:
-        """Return the directory that contains `.graphmem`, or None.
+        """Return the directory that contains the index directory `.graphmem`.
 
-        Before the first index run, the directory counts as the project's root. None if the index directory has another name than
-        `.graphmem`.
+        Before the first index run, that directory counts as the project's root. If the index directory has another name, the result is
+        None.
         """
         return self.data_dir.parent if self.data_dir.name == ".graphmem" else None
 

@@ -25,8 +25,8 @@ class StaleFiles:
     def now(self) -> int:
         """Return a number for the current moment, to be passed to `settle`.
 
-        Call `now` before an index run, and pass the result to `settle` after the run. `settle` then leaves those files marked that were
-        marked during the run, because they have a larger number. The number counts the calls of `mark` without `moment`.
+        Call `now` before an index run, and pass the result to `settle` after the run. Files that were marked during the run have a larger
+        number, so `settle` does not unmark them. The number counts the calls of `mark` without `moment`.
         """
         with self._lock:
             return self._count
@@ -36,8 +36,8 @@ class StaleFiles:
 
         Args:
             paths: paths of the files, from the root, with '/'.
-            moment: None for a change that happens now. For a change that an index run finds, the result of `now` before the run, so that
-                `settle` after the run unmarks the files.
+            moment: None for a change that happens now. If an index run found the change, `moment` is the result of `now` before the run.
+                Then `settle` unmarks the files after the run.
         """
         with self._lock:
             if moment is None:

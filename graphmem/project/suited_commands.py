@@ -94,9 +94,13 @@ def suited_command(view: GraphView, question: str) -> str:
 def _names(question: str) -> list[str]:
     """Return words of a question that may be code names, the likeliest first.
 
-    Words between backticks are returned. If there are none, words with an inner capital or punctuation are returned, or else plain words.
-    Later words of the question are likelier; among plain words, capitalised ones come first. Words such as `change` are left out, although
-    functions may have such names.
+    The first of these groups that has any words is returned:
+
+    - words between backticks;
+    - words with an inner capital or punctuation;
+    - other words, without short ones and words such as `change`, which are common in questions.
+
+    A later word of the question is likelier than an earlier one. In the last group, capitalised words come first.
     """
     words = [word.strip("`\"'()[]{}<>?!.,;") for word in question.split()]
     marked = re.findall(r"`([^`]+)`", question) or [word for word in words if _CODE.search(word)]

@@ -263,7 +263,7 @@ class Watcher:
             self._news.notify_all()
 
     def _quiet_s(self) -> float:
-        """Return the seconds without a change of files before indexing begins."""
+        """Return how many seconds must pass without a change before indexing."""
         if self._in_git("rebase-merge", "rebase-apply"):
             return REBASE_S
         if self._is_whole or len(self._pending) > EDIT_FILES:
@@ -329,7 +329,10 @@ class Following:
 
     @property
     def note(self) -> str:
-        """One sentence about a fault of watching; "" when none, or not watching."""
+        """Sentence about a fault of watching; "" if there is none.
+
+        The result is also "" while the files are not watched.
+        """
         return self.watcher.note if self.watcher is not None else ""
 
     def start(self, root: Callable[[], Path], options: DiscoveryOptions, host: Host) -> None:

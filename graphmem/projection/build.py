@@ -108,8 +108,8 @@ def external_names(packages: list[str], names: list[str]) -> tuple[list[str], li
 def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths: Any) -> NodeColumns:
     """Return the nodes of the code graph, from three tables, as arrays.
 
-    The order is files, symbols, externals (used packages and their symbols). `paths` is the sorted column of all paths. The result's column
-    `path` has positions in it. The column `parent` is -1 for every node; the caller sets it later.
+    The order is files, symbols, externals (used packages and their symbols). `paths` is the sorted column of all paths, and the result's
+    column `path` has positions in `paths`. The column `parent` is -1 for every node; the caller sets it later.
     """
     nf, ns, nx = files.num_rows, symbols.num_rows, externals.num_rows
     blank_files, blank_externals = pa.array([""] * nf, pa.string()), pa.array([""] * nx, pa.string())
@@ -148,7 +148,7 @@ def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths:
 
 
 def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
-    """Return language, size and so on of the file at each path.
+    """Return the data of the file at each path, such as language and size.
 
     The values are empty for a path without a file. `node` has the node number of each row of `files`.
     """
@@ -289,8 +289,8 @@ def build_arrays(tables: GraphTables) -> GraphArrays:
 def take_nodes(columns: NodeColumns, order: npt.NDArray[Any], ids: Any, parent: I32) -> NodeColumns:
     """Return the columns of the nodes in another order.
 
-    `order` has, for each position in the new order, the position in `columns`. The results' ids and enclosing symbols are `ids` and
-    `parent`, which are already in the new order.
+    `order` has, for each position in the new order, the position in `columns`. The result has the ids `ids` and the enclosing symbols
+    `parent`. Both are already in the new order.
     """
     rows = pa.array(order)
     taken: dict[str, Any] = {}

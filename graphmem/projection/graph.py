@@ -122,7 +122,10 @@ class GraphView(GraphNames, GraphEdges):
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """Return numbers of files, symbols, used packages, edges and so on."""
+        """Return how many nodes, edges and unresolved calls the graph has.
+
+        Nodes are counted separately as files, symbols and externals (used packages and their symbols).
+        """
         by_label = np.bincount(self.label, minlength=3).tolist()
         return {
             "files": by_label[FILE],

@@ -223,8 +223,8 @@ class GraphNames(GraphNodes):
 
     @cached_property
     def failures(self) -> dict[str, str]:
-        """Return the reason for each file that could not be parsed at all.
+        """Map the path of each file that could not be parsed to the reason.
 
-        The result maps paths to reasons. Files that were parsed in part are not included.
+        Files that were parsed in part are not included.
         """
         return {path: why for path in self.failed_paths if (why := self.arrays.paths.diagnostic[self.path_number[path]].as_py())}

@@ -155,7 +155,7 @@ class GraphNodes:
         return np.asarray(self.is_test_case | (self.is_test & (self.kind == NODE_KINDS.index("module"))), dtype=np.bool_)
 
     def info(self, i: int) -> SymbolInfo:
-        """Return a node's description for answers: name, file, lines and so on."""
+        """Return a node's description for answers, such as its name and file."""
         return self.infos((int(i),))[0]
 
     def infos(self, indices: Sequence[int] | npt.NDArray[Any]) -> list[SymbolInfo]:

@@ -74,7 +74,7 @@ class KeptMemories:
         self.note = f"the memories could not be read: {error}"
 
     def current(self) -> MemoryIndex:
-        """Return the index of memories after the last write.
+        """Return the index of memories, which includes the last write.
 
         If the index was saved and released, it is loaded first.
 

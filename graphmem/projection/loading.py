@@ -1,7 +1,7 @@
 """Load, build and save the in-memory copies of the database in a thread.
 
-At the start, the thread reads the saved copies, or builds missing ones from the database. Later it saves changed copies when nothing
-happens, and repeats loads that failed for lack of memory or disk space.
+At the start, the thread reads the saved copies, or builds missing ones from the database. Later it saves changed copies while the process
+is idle. It also repeats loads that failed for lack of memory or disk space.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Loading:
         store: the open database.
         data_dir: directory of the saved copies.
         made: the code graph and the word index of the database's current state, if the caller has just built them. The file of the word
-            index must be in `data_dir`. None to open saved copies, or to build the copies.
+            index must be in `data_dir`. If `made` is None, saved copies are opened, and missing ones are built.
     """
 
     def __init__(self, store: GraphReads, data_dir: Path, made: tuple[GraphView, WordIndex] | None = None) -> None:

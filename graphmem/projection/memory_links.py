@@ -130,9 +130,9 @@ class MemoryLinks(ABC):
     # ---- changing
 
     def _patch_links(self, delta: KnowledgeDelta) -> None:
-        """Apply the changes of links in `delta`, the change by one write.
+        """Apply the changes of links that one write of memories made.
 
-        Call this after the memories of `delta` were added.
+        `delta` has all changes of the write. Add its memories before this call.
         """
         self._files.update((file.id, file.path) for file in delta.files)
         self._anchor(delta)
@@ -153,9 +153,9 @@ class MemoryLinks(ABC):
             self._learnt_in[session].discard(memory_id)
 
     def _anchor(self, delta: KnowledgeDelta) -> None:
-        """Replace links of memories to code by those in `delta`.
+        """Replace the links to code of memories that one write changed.
 
-        `delta` is the change by one write. Only memories whose links changed are affected.
+        `delta` has all changes of the write. Memories whose links did not change keep their links.
         """
         links: dict[str, list[AboutRow]] = {one: [] for one in delta.anchored}
         for link in delta.about:
@@ -200,7 +200,10 @@ def _session(plain: list[Any]) -> SessionRow:
 
 
 def drop(lists: dict[str, list[Any]], key: str, value: Any) -> None:
-    """Remove `value` from the list of `key`, and `key` if its list is empty."""
+    """Remove `value` from the list of `key`.
+
+    If the list is then empty, `key` is removed, too.
+    """
     values = lists.get(key)
     if values is not None and value in values:
         values.remove(value)

@@ -83,7 +83,7 @@ class MemoryMoments(MemorySlots):
         return sorted(moments, key=lambda one: (one.gap_s, one.steps, one.id))
 
     def asking(self, memory_id: str) -> float:
-        """Return the share of a memory's content that is in questions, 0 to 1.
+        """Return how much of a memory's content consists of questions, 0 to 1.
 
         A share above 0 means that the memory asks something. The memory learnt after it may then be the answer.
         """

@@ -56,10 +56,10 @@ def searched(row: MemoryRow) -> str:
 
 
 def asking(row: MemoryRow) -> float:
-    """Return the share of a memory's content that is in questions, 0 to 1.
+    """Return how much of a memory's content consists of questions, 0 to 1.
 
-    A memory that only asks seldom answers a query, but the memory that was created after it may. A label before the content, such as a
-    speaker's name, does not count.
+    A memory with nothing but questions seldom answers a query. But the memory created after it may answer the query. A label before the
+    content, such as a speaker's name, does not count.
     """
     if _ASKED.search(row.content) is None:
         return 0.0

@@ -170,8 +170,8 @@ class MemorySearch(MemorySlots):
             ids: ids of the memories to score.
 
         Returns:
-            The BM25 scores of memories with any of the words, and a number. The number is the estimated score of a memory with all words:
-                the best score, divided by the share of the words that the best memory has. Rare words count more in this share.
+            The BM25 score of each memory that has any of the words, by id. Then an estimate of the score of a memory with all words. The
+            estimate is the best score, divided by the share of the words that the best memory has. Rare words count more in this share.
         """
         with self._lock:
             worded = self._words.scores(words, len(self._id_at), elsewhere)

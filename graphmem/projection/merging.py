@@ -21,9 +21,9 @@ _MOST_RUNS: Final = 4_096  # pieces of a column that are joined; with more, gath
 
 
 def rows_table(row_type: type[Any], rows: Sequence[Any]) -> pa.Table:
-    """Return rows of `graphmem.model` as an Arrow table.
+    """Convert rows of one class, such as `SymbolRow`, to an Arrow table.
 
-    The columns have the same types as in the database.
+    `row_type` is the class of the rows. The columns have the same types as in the database.
     """
     arrow = {"str": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(row_type._fields)

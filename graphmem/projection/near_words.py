@@ -1,8 +1,8 @@
 """Find indexed words that may be the correct form of a misspelt word.
 
 The indexed words with the same first letters as the misspelt word are read once, sorted, and cached until the index changes. Words with one
-letter inserted, removed, replaced or exchanged are then searched by common prefixes, as in a trie. The time depends on the length of the
-word, not on the number of indexed words. In a large repository, ten thousand words begin with "test".
+letter inserted, removed, replaced or exchanged are then searched by common prefixes, as in a trie. So the time depends on the length of the
+word, and not on the number of indexed words. This matters because in a large repository ten thousand words begin with "test".
 """
 
 from __future__ import annotations

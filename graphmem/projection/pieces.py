@@ -21,9 +21,9 @@ _OVERHEAD: Final = 1_000  # bytes of a piece besides its texts and numbers
 
 
 class Segment(NamedTuple):
-    """The lines of a chunk (piece of a file) that belong to one symbol.
+    """The lines of a chunk (piece of a file) that belong to one unit.
 
-    A segment may also have the lines outside every symbol.
+    A unit is a symbol, or the part of the chunk outside every symbol.
     """
 
     unit: str  # id of a node or of the chunk

@@ -222,14 +222,16 @@ class Postings:
         return WordScores(total, covered, [terms[term] for term in known], unknown)
 
     def echoes(self, texts: Sequence[tuple[str, float]], without: Sequence[str], size: int) -> F32:
-        """Return a score for each text, by slot: rare words shared with `texts`.
+        """Score each text by the rare words that it shares with `texts`.
 
-        Source: Abdul-Jaleel et al. 2004 (RM3): a second query of the words that the best hits have.
+        The result has the scores by slot (number of the text). Only the words of `texts` with the highest weights count.
+
+        Source: Abdul-Jaleel et al. 2004 (RM3), who search a second time with words of the best hits.
 
         Args:
             texts: (text, weight) of each best hit. The weight is divided among the words of the hit.
             without: words of the query, which do not count.
-            size: number of slots (numbers of texts) in the result.
+            size: number of slots in the result.
         """
         split = [([word for word in normalise(text).split() if word not in STOP_WORDS], worth) for text, worth in texts]
         stem = self._stem([*(word for words, _ in split for word in words), *without])

@@ -43,7 +43,7 @@ class Projections(Loading):
         store: the open database.
         data_dir: directory in which the copies are saved.
         made: the code graph and the word index of the database's current state, if the caller has just built them. The file of the word
-            index must be in `data_dir`. None to open saved copies, or to build the copies.
+            index must be in `data_dir`. If `made` is None, saved copies are opened, and missing ones are built.
     """
 
     # ---- reading
@@ -69,21 +69,20 @@ class Projections(Loading):
         return self._graph if ahead is None else ahead
 
     def await_commit(self) -> bool:
-        """Wait for the commit of a graph that was published before its commit.
+        """Wait until the graph that `publish` showed early is committed.
 
-        The call also waits until the word index matches this graph. The result is False if that takes longer than `COMMIT_S` seconds. See
-        `publish`.
+        The call also waits until the word index matches this graph. The result is False if that takes longer than `COMMIT_S` seconds.
         """
         return self._is_level.wait(COMMIT_S)
 
     def snapshot(self, *, newest: bool = False) -> Snapshot:
         """Return the in-memory copies that are ready, all of the same state.
 
-        The call waits for the graph, and until saved words are opened, but not until words are built.
+        The call waits for the graph and for opening a saved word index. It does not wait if the word index must be built.
 
         Args:
-            newest: if a graph is published but not committed yet, wait at most `COMMIT_S` seconds for its commit and its words. With False,
-                or after that time, the result has the last committed graph.
+            newest: if a graph is published but not committed yet, wait at most `COMMIT_S` seconds for its commit and its words. If the time
+                passes, or if `newest` is false, the result has the last committed graph.
         """
         self.graph()
         if newest:
@@ -110,7 +109,7 @@ class Projections(Loading):
             )
 
     def memories(self) -> MemoryIndex:
-        """Return the index of memories after the last write.
+        """Return the index of memories, which includes the last write.
 
         The call waits until the index is loaded.
 
@@ -207,7 +206,8 @@ class Projections(Loading):
         Args:
             generation: number of the database's last change, which is this commit.
             delta: the commit's change since the previous generation; None for a whole new graph.
-            again: whether to rebuild even if readers have this generation, because a graph that is made again counts from 1 again.
+            again: whether to rebuild even if readers have a graph of this generation. Set `again` if the graph was created again, because
+                its generations then begin at 1 again.
 
         Raises:
             DiskFullError: the disk is full; readers keep the old snapshot, and the next index run tries again.
@@ -322,9 +322,9 @@ class Projections(Loading):
     def fill_order(self) -> list[tuple[str, str]]:
         """Return all chunks in the order in which they get vectors.
 
-        Each is (chunk id, text hash). Code comes first, then documents and data, then tests. Searches are mostly about code, but most
-        chunks are tests. Code and tests are each ordered by the incoming edges of the chunk's symbol, most edges first. Ties are ordered by
-        id.
+        Each is (chunk id, text hash). Code comes first, then documents and data, then tests. Tests come last, because most chunks are
+        tests, but most searches are about code. Code and tests are each ordered by the incoming edges of the chunk's symbol, most edges
+        first. Ties are ordered by id.
         """
         return embedding_order(self.snapshot())
 

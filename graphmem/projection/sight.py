@@ -60,8 +60,8 @@ def seen() -> Seen | None:
 def meeting(which: Seen) -> Iterator[None]:
     """Limit the memories with which new memories are compared.
 
-    Inside the `with` block, new memories are compared only with the memories `which`. By default, a writer sees all memories, to keep ids
-    unique. But a new memory must not duplicate, confirm or contradict a memory that its author may not see.
+    Inside the `with` block, a new memory is compared only with memories that `which` allows. The block is needed because a writer sees all
+    memories, to keep ids unique. But a new memory must not duplicate, confirm or contradict a memory that its author may not see.
     """
     before = _met.set(which)
     try:

@@ -124,7 +124,7 @@ def of_table(table: Any) -> Iterator[list[Entry]]:
 def insert(db: sqlite3.Connection, numbers: StemNumbers, entries: list[Entry], first: int) -> None:
     """Insert rows, with their words, into the word index.
 
-    `first` is the row number of the first.
+    `first` is the row number of the first inserted row.
     """
     here = sorted({entry.path for entry in entries})
     db.executemany("INSERT OR IGNORE INTO paths (path) VALUES (?)", [(path,) for path in here])

@@ -164,11 +164,11 @@ def _summed(of_words: Sequence[_Scores]) -> _Scores:
 def _best(
     db: sqlite3.Connection, rows: I64, scores: F64, ranks: F64, k: int, conditions: str, values: Sequence[str], ids: dict[int, str]
 ) -> list[WordHit]:
-    """Of the rows that meet SQL conditions, return the k with highest `ranks`.
+    """Return the k rows with the highest `ranks` that meet SQL conditions.
 
     Row number rows[i] has the score scores[i] and the rank ranks[i]. Ties are ordered by chunk id. `conditions` is SQL with the parameters
     `values`, or "". Rows are checked in batches, best first, because to check every match would take half of a search. `ids` caches chunk
-    ids by row number, and receives those that are read without conditions.
+    ids by row number. Without conditions, the ids that are read are added to `ids`.
     """
     found: list[tuple[float, WordHit]] = []
     size, above = max(k, _FIRST), math.inf

@@ -235,7 +235,8 @@ class WordIndex:
         and are reported.
 
         Args:
-            query: any text, which is normalised as the rows were. Function words, such as "the", count only in a query without others.
+            query: any text, which is normalised as the rows were. Function words, such as "the", are ignored if the query has any other
+                words.
             k: maximum number of hits.
             kinds: search only chunks of these kinds; empty for all.
             paths: search only rows of these files and below these directories; empty for all.

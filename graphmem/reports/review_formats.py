@@ -245,7 +245,7 @@ def _uri(path: str) -> str:
 
 
 def junit(review: Review) -> str:
-    """Return the tests that a review selects as a JUnit report.
+    """Return a JUnit report with the tests that a review selects.
 
     The report has one suite for each test runner, and no results, because nothing was run.
     """

@@ -111,8 +111,8 @@ def colour(heat: float) -> str:
 
 
 def _short(text: str, most: int) -> str:
-    """Return a path cut at its start to at most `most` characters, after "…".
+    """Shorten a path to `most` characters if it is longer.
 
-    The end of a path is kept, because it is more specific.
+    A shortened path begins with "…". The end of the path is kept, because it is more specific.
     """
     return text if len(text) <= most else "…" + text[len(text) - most + 1 :]

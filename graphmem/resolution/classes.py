@@ -395,9 +395,9 @@ class Classes:
         return frozenset(atom for atom in value if atom[0] != FUNC or atom in statics)
 
     def _is_of_other_side(self, value: Type, entry: FileEntry, owner: Symbol, receiver: Receiver) -> bool:
-        """Whether a member is for objects and the receiver a class, or vice versa.
+        """Whether a class receives an object method, or an object a class method.
 
-        In Ruby a class and its objects have separate methods. `value` is the member in the class `owner` of the file `entry`, and
+        In Ruby a class and its objects have separate methods. `value` is the method in the class `owner` of the file `entry`, and
         `receiver` is a class or an object. If `receiver` is a class and `owner` is a module, the result is False, because a class that
         extends the module has the module's methods as class methods.
         """
@@ -503,7 +503,7 @@ class Classes:
 def _informs(entry: FileEntry, position: int) -> bool:
     """Whether an assignment helps to infer the type of its target.
 
-    The result is False only for `x = None` without an annotation. It is True for `x: A = None` and `x = f()`.
+    An assignment `x = None` without an annotation does not help. Any other assignment helps, such as `x: A = None` or `x = f()`.
     """
     binding = entry.facts.bindings[position]
     return binding.annotation >= 0 or binding.value < 0 or entry.terms[binding.value] != (LITERAL, "none")

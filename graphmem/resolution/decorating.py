@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 
 def called_name(entry: FileEntry, symbol: Symbol) -> tuple[str, Symbol | None]:
-    """Return the name by which code calls a function, and its class.
+    """Return the name by which code calls a function, and a class or None.
 
-    The class is None unless the function is a constructor, which code calls by the name of the class.
+    Code calls a constructor by the name of its class. So for a constructor, the second result is this class. For any other function, it is
+    None.
     """
     if symbol.kind == "method" and symbol.name in rules_of(entry).constructors:
         owner = entry.symbols[entry.definitions[symbol.index].parent]
@@ -51,9 +52,15 @@ def called_at(inference: Inference, entry: FileEntry, site: CallSite) -> Type:
 def receivers(inference: Inference, symbol: Symbol, owner: Symbol | None, called: Type, *, is_decorator: bool) -> Iterator[Atom | None]:
     """Yield the receivers on which a called value runs a function.
 
-    `symbol` is the function, and `called` is the type of the called value. A receiver is the object or the class on which the function is
-    called. It is None for a function without a receiver. `owner` is the class if `symbol` is a constructor. If `is_decorator` is True, the
-    value may also be an object with the method `__call__`, or a class with some arguments bound by `functools.partial`.
+    A receiver is the object or the class on which the function is called. It is None for a function without a receiver.
+
+    Args:
+        inference: infers types.
+        symbol: the function.
+        owner: the class if `symbol` is a constructor, else None.
+        called: the type of the called value.
+        is_decorator: whether the value may also be an object with the method `__call__`, or a class with some arguments bound by
+            `functools.partial`.
     """
     for atom in ordered(called):
         if atom[0] == FUNC and atom[1] is symbol:
@@ -71,8 +78,8 @@ def receivers(inference: Inference, symbol: Symbol, owner: Symbol | None, called
 def decorated(inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
     """Return the functions that a decorator with very many uses replaces.
 
-    `symbol` is the decorator, or the constructor of its class. Only functions whose name the project calls count. The result is empty for a
-    decorator with few uses, because then type inference finds the decorated functions.
+    `symbol` is the decorator, or the constructor of its class. A function is returned only if the project calls a function of this name.
+    The result is empty for a decorator with few uses, because then type inference finds the decorated functions.
     """
     project = inference.project
     return project.solver.ask(project.shared, ("W", symbol), _decorated, inference, symbol)

@@ -1,10 +1,11 @@
 """Find cached answers that an edit of a file makes invalid.
 
-`solver` caches answers, such as the type of a name. Each answer records its inputs, which are facts of files. A *group* is a set of inputs
-that has a number. One index finds the groups that contain an input, and the other finds the answers that used an input or a group. Large
-projects have a hundred thousand groups and twice as many answers; an edit affects only dozens of them. An index is built at its first use.
-Items that are added later are scanned until there are many; then the index is built again. The indexes only save time, because a full scan
-would find the same answers.
+`solver` caches answers, such as the type of a name. Each answer records its inputs, which are facts of files. A *group* is a numbered set
+of inputs. There are two indexes. One finds the groups that contain an input. The other finds the files with answers that used an input or a
+group. An index is built at its first use. Items that are added later are scanned until there are many; then the index is built again.
+
+A full scan would find the same answers, but would take longer. Large projects have a hundred thousand groups and twice as many answers, and
+an edit affects only dozens of them.
 """
 
 from __future__ import annotations

@@ -46,10 +46,10 @@ def fitting(inference: Inference, entry: FileEntry, site: Reference | CallSite, 
 
 
 def of_constness(inference: Inference, methods: Sequence[Symbol], wanted: bool | None) -> Sequence[Symbol]:
-    """Return the versions of a method for constant, or for other, objects.
+    """Return the versions of a method with `const`, or those without.
 
-    `wanted` says whether the object is constant. All versions are returned if `wanted` is None (unknown), or if the versions do not differ
-    by `const`.
+    If `wanted` is True, the versions with `const` are returned, which fit constant objects. If it is False, the other versions are
+    returned. All versions are returned if `wanted` is None, or if the versions do not differ by `const`.
     """
     constant = [method for method in methods if is_const(inference, method)] if wanted is not None and len(methods) > 1 else []
     if not constant or len(constant) == len(methods):

@@ -231,7 +231,7 @@ class Expansion:
 
 
 def _macro_at(inference: Inference, place: Place) -> Sequence[Macro]:
-    """Return the macro that a binding of a name defines, in a list.
+    """Return a list with the macro that a binding of a name defines.
 
     The list is empty if the binding does not define a macro.
     """

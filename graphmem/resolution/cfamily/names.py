@@ -65,10 +65,13 @@ class CFamilyNames(ScopedRules):
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the definitions of a name that the file itself does not define.
 
-        Definitions in included files are preferred; these may be static. Without them, definitions in all files count, except static ones
-        and the macros of `_is_macro_apart`. If definitions in several files remain and all are classes, or all are aliases, all are
-        returned. Otherwise, those in the one source file that has the name of an included header, or of this file, are returned. The result
-        is None if nothing was found or the choice is unclear.
+        Definitions in included files are searched first; these may be static. If there are none, definitions in all files are searched,
+        except static ones and the macros of `_is_macro_apart`. If the search finds definitions in several files:
+
+        - If all are classes, or all are aliases, all are returned.
+        - Otherwise, only the definitions in a file with the same base name as this file or an included file are returned.
+
+        The result is None if nothing was found, or if the last rule does not leave exactly one file.
         """
         found: list[Place] | None = inference.project.solver.ask(entry.memo, ("shared", name), self._shared, inference, entry, name)
         return found
@@ -90,8 +93,9 @@ class CFamilyNames(ScopedRules):
     def _is_macro_apart(self, place: Place, name: str) -> bool:
         """Return whether only files that include a macro's file can use the macro.
 
-        `place` is a definition. The result is True for a macro in a source file, and for a macro named like a standard function. It is
-        False for any other macro of a header. That macro also reaches a file without the header, if a third file includes both.
+        `place` is a definition, which may be a macro. The result is True for a macro in a source file, and for a macro named like a
+        standard function. It is False for any other macro in a header, because a file without the header can use the macro if a third file
+        includes both.
         """
         is_standard = name in self._functions
         return "macro" in _modifiers(place) and (is_standard or not place.entry.path.endswith(_HEADERS))

@@ -177,8 +177,8 @@ class CFamilyOperators(CFamilyNames):
     def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[int, int], line: int) -> bool:
         """Return whether `*p` is a whole container, because `p` points at one.
 
-        `index` has `p` and the key. If `p` is an iterator and not a pointer, the result is False, because `*p` is then an item of the
-        container.
+        `index` has two expressions: `p`, and a key that marks the operator `*`. If `p` is an iterator and not a pointer, the result is
+        False, because `*p` is then an item of the container.
         """
         base, key = index
         if entry.terms[key] != (LITERAL, POINTED):
@@ -190,7 +190,8 @@ class CFamilyOperators(CFamilyNames):
 def _operation(entry: FileEntry, found: Term) -> tuple[Sequence[str], Sequence[int]]:
     """Return the operators that an expression may run, and its operands.
 
-    The first operator that the project defines runs. `!x` runs `operator!`, or converts `x` by `operator bool`.
+    If the project defines several of the operators, the expression runs the first of them. `!x` runs `operator!`, or converts `x` by
+    `operator bool`.
     """
     if found[0] == INDEX:
         _, base, key = found

@@ -64,7 +64,7 @@ class CFamilyRules(CFamilyOperators):
         return ("", 0, symbol.qualname) if symbol.kind == "method" else super().overload_group(entry, symbol)
 
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
-        """Return whether `method` has the parameters of `base`, so overrides it."""
+        """Return whether `method` overrides `base`: both have equal parameters."""
         return _shape(inference, base) == _shape(inference, method)
 
     def may_run(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
@@ -143,9 +143,9 @@ class CFamilyRules(CFamilyOperators):
                     yield place
 
     def builtin(self, name: str) -> Type:
-        """Return the type of a type or function that the language defines.
+        """Return the type of a name that the language defines.
 
-        Such a type may have several words: `unsigned long`.
+        The name is that of a type or function. A type's name may have several words: `unsigned long`.
         """
         if " " in name and all(word in self._types for word in name.split()):
             return one((EXT, self.builtin_package, name, None))
@@ -202,8 +202,8 @@ class CFamilyRules(CFamilyOperators):
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
         """Return the class that `member(…)` in an initialiser list constructs.
 
-        `value` is the inferred type of `member`. The class is in `value`, and the declaration of `member` must name the class. Otherwise
-        the result is empty, for example for a pointer. For a call outside an initialiser list, the result is `value`.
+        `value` is the inferred type of `member`. A class of `value` is returned if the declaration of `member` names the class. So the
+        result is empty if `member` is a pointer. For a call outside an initialiser list, the result is `value`.
         """
         classes = {atom[1] for atom in value if atom[0] == INST}
         found = entry.terms[reference.term]
@@ -232,12 +232,13 @@ class CFamilyRules(CFamilyOperators):
         return frozenset(atom for atom in callee if atom[0] != FUNC or atom[1] in kept)
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Whether a parameter accepts a value that matches no declared type of it.
+        """Whether a parameter accepts a value that matches none of its types.
 
-        `given` is the value. `classes` and `outside` are the types that the parameter declares, of the project and of libraries. A value
-        that is not an object of a project class is accepted. A constant of an enum is accepted if `classes` is empty, because such
-        constants are numbers. Any other object of a project class is accepted if `classes` is empty and `outside` has a type that is not
-        built in.
+        `given` is the value. The parameter declares the types `classes` of the project and the types `outside` of libraries.
+
+        - A value that is not an object of a project class is accepted.
+        - A constant of an enum is accepted if `classes` is empty, because such constants are numbers.
+        - Any other object is accepted if `classes` is empty and `outside` has a type that is not built in.
         """
         if given[0] != INST:
             return True

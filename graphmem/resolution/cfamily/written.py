@@ -37,7 +37,8 @@ class Written(NamedTuple):
 def declared_as(inference: Inference, entry: FileEntry, scope: int, line: int, term: int) -> Written | None:
     """Return the declared type of a variable, a field or the result of a call.
 
-    The result is None for other expressions, and for a type that is unknown or not the same in all declarations.
+    The type of an arithmetic operation, of `this` and of `&value` is returned, too. The result is None for any other kind of expression,
+    and if the type is unknown or not the same in all declarations.
     """
     found = entry.terms[term]
     if found[0] == SELF:
@@ -59,7 +60,7 @@ def _of_operation(inference: Inference, entry: FileEntry, scope: int, line: int,
     """Return the declared type of an arithmetic operation: `a + b` or `a++`.
 
     It is the type of the first operand that is not a literal. If this type is not a number, the name in the result is "". The result is
-    None for any other operator, and if the declaration of an operand is unknown or declares a pointer.
+    None if the operator is not arithmetic. It is also None if the declaration of an operand is unknown or declares a pointer.
     """
     _, sign, left, right = found
     sides = [side for side in (left, right) if side >= 0 and entry.terms[side][0] != LITERAL]

@@ -100,7 +100,7 @@ class EcmascriptTypes(EcmascriptNames):
     def value_in_type(self, entry: FileEntry, found: Term) -> int:
         """Return the index of the expression `value` in the type `typeof value`.
 
-        The result is -1 for other types.
+        The result is -1 for any other type.
         """
         if found[0] != CALL:
             return -1

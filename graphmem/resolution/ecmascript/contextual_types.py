@@ -67,8 +67,8 @@ def _declared(inference: Inference, symbol: Symbol, index: int) -> Type:
 def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: int, call: int, index: int) -> Type:
     """Return the type that a call expects for one of its arguments.
 
-    `call` is the index of the call's expression, and `index` the argument's position. The type is that of the parameter. Its type variables
-    are inferred from the other arguments.
+    `call` is the index of the call's expression, and `index` the argument's position. The expected type is that of the parameter. Type
+    variables in the type are inferred from the other arguments.
     """
     term = entry.terms[call]
     if term[0] not in (CALL, NEW):
@@ -137,8 +137,9 @@ def returned(inference: Inference, call: Call) -> Type:
 def implied_parameter(inference: Inference, symbol: Symbol, index: int) -> Type:
     """Return the type of an unannotated parameter of a named function.
 
-    In `const visit: Visitor = (node) => …`, the declared type `Visitor` of the variable gives the type of `node`. The same holds for a
-    member of an object. For a function that another function returns, the type comes from the declared result of that function.
+    In `const visit: Visitor = (node) => …`, the declared type `Visitor` of the variable gives the type of `node`. For a method of an object
+    literal, the type comes from the type that the surrounding code expects of the literal. For a function that another function returns, it
+    comes from the declared result of the other function.
     """
     entry = inference.project.entry(symbol)
     definition = entry.definitions[symbol.index]

@@ -109,8 +109,12 @@ class EcmascriptNames(Rules):
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
         """Return the (names, imports) of a file that may define an export.
 
-        `name` is the exported name. If the file has `export { a as name }`, only the source of that export is returned. Otherwise the
-        file's own `name` is returned, or if the file lacks it, every `export * from`. The default export is never looked up in `export *`.
+        `name` is the exported name. The first of these rules that fits is used:
+
+        - For `export { a as name }`, the import that stands for this export is returned.
+        - For `default`, the names that the file exports as its default are returned.
+        - If the file defines `name` itself, `name` is returned.
+        - Otherwise, every `export * from` is returned.
         """
         inference.project.touch("top", entry.path, "*")
         inference.project.touch("top", entry.path, name)
@@ -197,7 +201,10 @@ class EcmascriptNames(Rules):
         return found
 
     def _type_places(self, inference: Inference, module: FileEntry, name: str) -> list[Place]:
-        """Return the bindings of `name` in a module, those of a type first."""
+        """Return the bindings of `name` in a module.
+
+        A type and a value may have the same name; bindings of the type come first.
+        """
         inference.project.touch_top(module, name)
         inference.project.touch_top(module, type_slot(name))
         names = module.names(0)

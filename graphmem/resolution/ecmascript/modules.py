@@ -259,7 +259,7 @@ def _part(text: str) -> re.Pattern[str] | None:
     """Compile one part of a folder pattern to a regular expression.
 
     A part is the text between two slashes, such as `pack*`. The result is None for `**`, which matches one or more folders. Each string
-    between two stars is matched at its first occurrence only. Trying all occurrences could take very long.
+    between two stars is matched at its first occurrence only, because trying all occurrences could take very long.
     """
     if text == "**":
         return None
@@ -406,8 +406,8 @@ def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
 def _targets(value: Any, rest: str) -> Iterator[str]:
     """Yield the paths to which an entry of `exports` can lead, best first.
 
-    `value` is the entry: a path, a list of entries, or a mapping from conditions to entries. For `{"import": "a.js", "source": "a.ts"}`,
-    the first path is `a.ts`. In each path, `*` is replaced by `rest`.
+    `value` is the entry: a path, a list of entries, or a mapping from conditions to entries. The condition `source` comes first, so for
+    `{"import": "a.js", "source": "a.ts"}`, the first path is `a.ts`. In each path, `*` is replaced by `rest`.
     """
     if isinstance(value, str):
         yield value.replace("*", rest)

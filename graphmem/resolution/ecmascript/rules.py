@@ -328,9 +328,9 @@ class EcmascriptRules(EcmascriptTypes):
 
 
 def _lies_in(definition: Definition, parent: Definition) -> bool:
-    """Return whether the source of a definition is inside that of its parent.
+    """Return whether a definition is written inside its parent definition.
 
-    False for members assigned to a function from outside, such as prototype methods and static members.
+    The result is False for a member assigned to a function from outside, such as a prototype method or a static member.
     """
     return definition.start_byte >= parent.start_byte and definition.end_byte <= parent.end_byte
 

@@ -180,9 +180,9 @@ class CallSites:
     def accepts(self, symbol: Symbol | None, positional: int, taken: int, keywords: Sequence[str]) -> bool:
         """Whether a function or bound method accepts the arguments of a call.
 
-        `positional` is the number of positional arguments of a method. `taken` is that number for a function outside a class. The numbers
-        differ if the function is stored in a class, because its call then also passes the object. `keywords` are the names of the other
-        arguments. For a decorated function, and for a class, the result is True.
+        `positional` is the number of positional arguments of the call. It is compared with the parameters if the symbol is a method; for
+        any other function, `taken` is compared. `taken` is larger by 1 if the function is stored in a class, because the call then also
+        passes the object. `keywords` are the names of the other arguments. For a decorated function, and for a class, the result is True.
         """
         if symbol is None or symbol.kind not in FUNCTION_KINDS:
             return True
@@ -524,7 +524,8 @@ class CallSites:
     def add_conversions(self, reference: Reference, targets: Sequence[Target]) -> None:
         """Add edges for constructors that convert a call's arguments.
 
-        Edges are added only if `targets` has exactly one function. Of several functions, one may accept the arguments without conversion.
+        Edges are added only if `targets` has exactly one function, because one of several functions may accept the arguments without
+        conversion.
         """
         called = [target.symbol for target in targets if target.symbol is not None and target.symbol.kind in FUNCTION_KINDS]
         for function in called if len(called) == 1 else ():
@@ -698,7 +699,7 @@ class CallSites:
 
 
 def settled(inference: Inference, value: Type) -> Type:
-    """Mark a class in a type as exact if the type has an exact subclass of it.
+    """Mark a class in a type as exact if the type has an exact subclass.
 
     A type is a set of alternatives. An exact alternative stands for objects of the class itself, and not of its subclasses. If `B` derives
     from `A` and `value` is `A | exact B`, the result is `exact A | exact B`. An abstract class `A` is removed instead.

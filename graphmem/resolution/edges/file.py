@@ -29,9 +29,9 @@ def resolve_file(inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -
 
 
 def definitions_alone(inference: Inference, hierarchy: Hierarchy, entry: FileEntry, fault: str) -> FileResolution:
-    """Return the definitions of a file without edges, after a failure.
+    """Return the definitions of a file whose resolution failed.
 
-    `fault` describes the failure and becomes part of the result.
+    The result has no edges. `fault` describes the failure and becomes part of the result.
     """
     resolving = _Resolving(inference, hierarchy, entry)
     resolving.definitions()
@@ -148,7 +148,7 @@ class _Resolving(NamedSites):
         return {target.symbols[0].id} if target is not None else set()
 
     def only_named(self, reference: Reference) -> None:
-        """Record the position at which a type name is written, without an edge.
+        """Record where a type name is written; add no edge.
 
         `reference` is the use of the name in a declaration or a class header. Other code adds the edges of the declaration or the header.
         """

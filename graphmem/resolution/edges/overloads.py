@@ -63,8 +63,8 @@ class Overloads:
     def _chosen(self, reference: Reference, group: Sequence[Target]) -> list[Target]:
         """Return the overloads of one class that fit a call best.
 
-        `group` are the overloads. In languages that inherit overloads, base classes are searched for better ones. In other languages, base
-        classes are searched only if no overload in `group` fits.
+        `group` are the overloads. In languages that inherit overloads, base classes are searched, too, and an overload there is returned if
+        it fits better. In other languages, base classes are searched only if no overload in `group` fits.
         """
         if len(group) == 1 and self._has_no_alternative(group[0].symbol):
             return [target for target in group if self._may_mean(reference, target)]
@@ -101,9 +101,12 @@ class Overloads:
     def _may_mean(self, reference: Reference, target: Target) -> bool:
         """Whether a call can run a function that is the only candidate.
 
-        `target` is the function. The result is True if the function accepts the arguments of the call. It is always True for a constructor.
-        It is also True in languages where another declaration of the function may state the default values, unless the call is inside the
-        function itself.
+        `target` is the function. The result is True if the function accepts the arguments of the call. If it does not, the result is still
+        True in two cases:
+
+        - The function is a constructor.
+        - In the function's language, another declaration may state the default values. But the result is False if the function calls
+          itself.
         """
         symbol = target.symbol
         if symbol is not None and symbol is self.entry.symbols[reference.scope] and rules_of(self.entry).defaults_stand_apart:
@@ -162,7 +165,7 @@ class Overloads:
         return rules_of(entry).takes(entry.definitions[symbol.index], len(arguments), keywords, bound=True)
 
     def _fits(self, reference: Reference, symbol: Symbol | None, is_extension: bool) -> bool:
-        """Whether a function accepts a call's number and names of arguments."""
+        """Whether the arguments of a call fit a function in number and names."""
         if symbol is None:
             return False
         entry = self.project.entry(symbol)
@@ -287,7 +290,7 @@ class Overloads:
         """Score how well an argument's type fits a parameter's type.
 
         `given` is the argument's type, and `annotation` declares the parameter of `symbol`. The module `fitness` explains the scores. If
-        one of the types is unknown, the score is 0, or `ANY` for a type parameter.
+        one of the types is unknown, the score is 0. But if the parameter's type is a type parameter, the score is `ANY`.
         """
         scope = symbol.index if symbol.kind in CLASS_KINDS else entry.definitions[symbol.index].parent
         declared = self.inference.declared(entry, scope, annotation)
