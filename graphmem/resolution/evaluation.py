@@ -160,9 +160,10 @@ class Evaluation:
         return EMPTY
 
     def expanded(self, value: Type) -> Type:
-        """Replace each function parameter in a type by the type of its values.
+        """Replace each parameter in a type by the type of the parameter.
 
-        The annotation, the default or the callers of the function give that type.
+        A type may contain a function's parameter (a `PARAM` tuple) as a placeholder. The parameter's annotation, its default or the callers
+        of the function give its type.
         """
         if len(value) == 1:
             (atom,) = value
@@ -292,9 +293,12 @@ class Evaluation:
     def _narrow(self, value: Type, tested: Type) -> Type:
         """Narrow the type of a value to a tested type, as `isinstance` does.
 
-        `value` is the type before the test, and `tested` is the type that the test names. The result has `tested`, and each alternative of
-        `value` whose class derives from a tested class. If `B` derives from `A`, `B | C` narrowed to `A` gives `A | B`. For a library's
-        class, each alternative of `value` that passes the test is kept.
+        `value` is the type before the test, and `tested` is the type that the test names. If `B` derives from `A`,
+        `B | C` narrowed to `A` gives `A | B`. The result consists of these alternatives:
+
+        - all alternatives of `tested`;
+        - the alternatives of `value` with a class that derives from a tested class;
+        - the alternatives of `value` that pass the test for a library's class in `tested`.
         """
         classes = {atom[1] for atom in tested if atom[0] == INST}
         special = frozenset(
@@ -338,10 +342,10 @@ class Evaluation:
         return one((INST, entry.symbols[owner], False)) if owner >= 0 else EMPTY
 
     def beside_variable(self, entry: FileEntry, scope: int, base: int, line: int) -> Type:
-        """Return the type that a local variable's name has outside the function.
+        """Return the module that has the same name as a local variable.
 
-        `base` is the expression `a` in `a.name`. In Rust, `error::of(x)` begins with a module, even if a variable is named `error`. In
-        other languages, and for other expressions, the result is empty.
+        In Rust, `error::of(x)` refers to the module `error`, even if a local variable has this name. `base` is the expression before `::`.
+        The result is empty in other languages, for an expression other than a local variable, and without such a module.
         """
         term = entry.terms[base]
         if term[0] != NAME or not scope or not rules_of(entry).variables_begin_late:
@@ -416,8 +420,8 @@ class Evaluation:
     def _made_by_receiver(self, entry: FileEntry, scope: int, called: TermIndex, callee: Type, line: int) -> Type:
         """Return the type of `self.factory()`, if `factory` holds a class.
 
-        A subclass may assign another class to the attribute `factory`. So the result is a placeholder (a `MADE` tuple), which `substituted`
-        replaces for each caller by an object of the class that the attribute then has. The result is empty for other calls.
+        A subclass may assign another class to the attribute `factory`. So the result is a placeholder, a `MADE` tuple. For each caller,
+        `substituted` replaces the placeholder by an object of the right class. For a call of any other form, the result is empty.
         """
         term = entry.terms[called]
         if term[0] != ATTR or not rules_of(entry).first_parameter_is_receiver or not any(atom[0] == CLASS for atom in callee):

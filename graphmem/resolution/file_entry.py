@@ -375,7 +375,7 @@ class FileEntry:
         """Whether a class itself defines an attribute, or its methods assign it.
 
         `position` is that of the class among the file's definitions. If the definition at `position` is not a class, the result is True.
-        This look-up needs no results of the parser, so it does not read released ones again.
+        The answer comes from an index that stays in memory when the parser's results are released.
         """
         names = self.attribute_names.get(position)
         return names is None or name in names
@@ -433,8 +433,8 @@ class FileEntry:
     def top_name(self, scope: int) -> str:
         """Return the name of the top-level definition that contains a scope.
 
-        It is "<module>" for the module's own code. Other files record on which top-level definitions of this file they depend. In languages
-        where other files depend on single methods, the name may be that of a method.
+        The name is "<module>" for the module's own code. If other files depend on the definition, their dependency is recorded under this
+        name. In languages where files can depend on single methods, the result may be the name of a method.
         """
         return self.parts[scope]
 
@@ -501,11 +501,11 @@ class Place(NamedTuple):
 
 
 def part_names(definitions: Sequence[Definition], *, apart: bool) -> list[str]:
-    """Return, for each definition, the name of the outermost one around it.
+    """Return the name of the outermost definition around each definition.
 
-    The result has one name for each definition, in the order of the file. A top-level definition has its own name. For a method, the name
-    is that of its class. Other files record on which outermost definitions they depend. If `apart` is True, the name for a method is the
-    method's own qualified name.
+    The result has one name for each definition, in the order of the file. A top-level definition has its own name, and a method has the
+    name of its class. If `apart` is True, a method has its own qualified name instead. If other files depend on a definition, their
+    dependency is recorded under its name in the result.
     """
     found: list[str | None] = [None] * len(definitions)
     for position in range(len(definitions)):

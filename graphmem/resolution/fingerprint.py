@@ -156,8 +156,8 @@ class Fingerprints:
         """Return the hash of a top-level definition of the file, such as a class.
 
         `positions` are the definitions inside the top-level definition, and `bindings` and `imports` are its statements. `methods` are the
-        methods that have separate hashes. The result covers only some facts about these methods, which `_mention` returns. Plain methods,
-        as `_members` describes, are left out.
+        methods that have separate hashes. Of these methods, the result covers only the facts that `_mention` returns. Plain methods are
+        left out; see `_members`.
         """
         entry = self._entry
         definitions = [entry.definitions[position] for position in positions]
@@ -181,10 +181,10 @@ class Fingerprints:
     ) -> tuple[list[Definition], list[Binding]]:
         """Hash plain members of a class by name; return the other members.
 
-        A member is a method, or an attribute that methods assign. A member is plain if other code can depend on it only by looking up its
-        name in a class. For this, code of the class itself must not contain the name, and no method of this name may be decorated.
-        `definitions` and `bindings` are the definitions and bindings of the class and its inner classes, and `methods` are its methods. The
-        result is (methods, bindings).
+        A member is a method, or an attribute that methods assign. Other code can depend on a plain member only by looking up the member's
+        name in a class. A member is therefore plain if the class does not use this name elsewhere, and if no method with this name is
+        decorated. `definitions` and `bindings` are the definitions and bindings of the class and its inner classes, and `methods` are its
+        methods. The result is (methods, bindings).
         """
         if not methods:
             return [], list(bindings)
@@ -276,8 +276,8 @@ class Fingerprints:
     def _mention(self, definition: Definition, lines: dict[int, int]) -> Row:
         """Return the facts about a method on which its class depends.
 
-        The facts decide under which names the method is found. They also decide which class has the attributes that the method assigns.
-        `lines` maps line numbers to ranks: the positions of the lines in their order.
+        The facts decide under which names the method is found, and which class has the attributes that the method assigns. `lines` maps
+        each line number to its rank: the first line in the hash has the rank 0.
         """
         return (
             definition.kind,

@@ -130,7 +130,7 @@ class Template:
 class Generated:
     """A configuration that a framework writes before a build.
 
-    The repository does not contain it; another configuration extends it.
+    The file of this configuration is not in the repository. Another configuration, which is in the repository, extends it.
     """
 
     file: str  # path of the configuration, relative to the folder of the extending one
@@ -314,7 +314,10 @@ class Frameworks:
 
     @cached_property
     def injecting(self) -> Pattern[str]:
-        """Return a pattern for functions that mark injected values (`Depends`)."""
+        """Return a pattern that matches names of functions such as `Depends`.
+
+        Such a function marks a parameter that gets its value from the framework.
+        """
         return _any_of(tuple(call for row in self.injections for call in row.calls))
 
     def of_method(self, terms: Sequence[Term], call: Call) -> Sequence[HandsOver]:

@@ -193,9 +193,9 @@ class Functions:
         return self.ask(self.project.files[symbol.path].memo, ("r", symbol.index), self._returned, symbol)
 
     def _returned_unless(self, symbol: Symbol, excluded: tuple[int, ...]) -> Type:
-        """Return a function's result type without some of its `return` bindings.
+        """Return a function's result type, ignoring some `return` bindings.
 
-        `excluded` are the positions of these bindings in the file.
+        `excluded` are the positions of the ignored bindings in the file.
         """
         return self.ask(self.project.files[symbol.path].memo, ("r", symbol.index, excluded), self._returned, symbol, excluded)
 
@@ -267,11 +267,11 @@ class Functions:
         return found
 
     def _wrappers(self, callee: Type) -> Type:
-        """Return the wrappers that a called value has besides decorated functions.
+        """Return the wrappers among the alternatives of a called value's type.
 
         After `@timed` on a function `f`, the type of `f` has two alternatives: `f` itself and the wrapper that `timed` returns. The
         inferred result of the wrapper may have the results of all functions that `timed` decorates. If these include the result of `f`, the
-        caller uses only the result of `f`.
+        method `called` uses only the result of `f`.
         """
         if len(callee) < 2:
             return EMPTY
@@ -287,7 +287,7 @@ class Functions:
 
         `made` is the object, and `callee` is the type of the called value. After `@Task` on a function `f`, the type of `f` has two
         alternatives: `f` itself and a `Task` object. The inferred result of `Task.__call__` has the results of all functions that `Task`
-        decorates. The caller therefore uses the result of `f`, which is more exact.
+        decorates. The method `called` therefore uses only the result of `f`, which is more exact.
         """
         functions = [atom[1] for atom in ordered(callee) if atom[0] == FUNC]
         return any(self.project.definition(one).decorators and made in self.inference.defined(one) for one in functions)
@@ -468,7 +468,7 @@ def _is_marker(entry: FileEntry, parameter: Parameter) -> bool:
 def _objects_of(passed: Type) -> Type:
     """Return a type with only its objects, without its functions and classes.
 
-    Used for a parameter that has too many callers to evaluate all of them.
+    The result is the type of a parameter that has too many callers to read all of them.
     """
     return frozenset(atom for atom in passed if atom[0] not in (FUNC, LAM, PARTIAL, CLASS))
 

@@ -34,7 +34,8 @@ class Hierarchy:
     def refresh(self, stale: set[int], changed: Iterable[str]) -> set[int]:
         """Update the class hierarchy after files changed.
 
-        The base classes are read again for the changed files, and for files that used a fact that changed. Facts have numbers.
+        The base classes of the changed files are read again. Those of other files are read again if the file used a changed fact. Facts
+        have numbers.
 
         Args:
             stale: numbers of the changed facts.
@@ -111,7 +112,10 @@ class Hierarchy:
         return []
 
     def below(self, symbol: Symbol) -> Sequence[Symbol]:
-        """Return all direct and indirect subclasses, sorted by source position."""
+        """Return all subclasses of a class, sorted by source position.
+
+        Indirect subclasses are included.
+        """
         memo = self.project.files[symbol.path].memo
         return self.project.solver.ask(memo, ("V", symbol.index), self._all_below, symbol)
 

@@ -1,7 +1,7 @@
 """Interfaces of type inference, for its own parts and for language rules.
 
 `evaluation.Evaluation` implements these interfaces. The modules `names`, `classes` and `functions` and the rules of a language use only the
-interfaces. So they do not depend on each other.
+interfaces. So none of these modules depends on another one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ class AsksNames(Protocol):
         ...
 
     def beside_variable(self, entry: FileEntry, scope: int, base: int, line: int) -> Type:
-        """Return the type that a local variable's name has outside the function."""
+        """Return the module that has the same name as a local variable.
+
+        In Rust, `error::of(x)` refers to the module `error`, even if a local variable has this name.
+        """
         ...
 
     def scope_of_callee(self, entry: FileEntry, scope: int, name: str, line: int) -> int:
@@ -61,7 +64,7 @@ class AsksNames(Protocol):
         ...
 
     def asked_for_missing(self, module: Module, name: str) -> list[Symbol]:
-        """Return the function that a module runs for a name that it lacks."""
+        """Return the function that a module runs for a missing name."""
         ...
 
     def module_places(self, path: str, name: str) -> list[Place] | None:
@@ -207,9 +210,10 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
         ...
 
     def expanded(self, value: Type) -> Type:
-        """Replace each function parameter in a type by the type of its values.
+        """Replace each parameter in a type by the type of the parameter.
 
-        The annotation, the default or the callers of the function give that type.
+        A type may contain a function's parameter (a `PARAM` tuple) as a placeholder. The parameter's annotation, its default or the callers
+        of the function give its type.
         """
         ...
 

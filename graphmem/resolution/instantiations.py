@@ -1,4 +1,4 @@
-"""Find the classes that a file may instantiate, by its uses of the names.
+"""Find the names of the classes that a file may instantiate.
 
 A file may instantiate a class that it calls or uses as a value. Uses in annotations and type tests such as `isinstance(x, A)` are ignored.
 """

@@ -150,8 +150,8 @@ _TOML_PART: Final = re.compile(
 def _refuse_depth(part: re.Pattern[str], text: str) -> None:
     """Raise an error for text with deeply nested brackets, before parsing it.
 
-    `part` matches brackets and skips strings and comments. The check is needed because the depth that a parser can handle depends on
-    Python's recursion limit, which any code may change.
+    `part` matches brackets and skips strings and comments. The check is needed because a parser fails at a depth that depends on Python's
+    recursion limit, and any code may change this limit.
     """
     depth = 0
     for match in part.finditer(text):

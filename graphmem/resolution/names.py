@@ -150,10 +150,10 @@ class Names:
         return meaning
 
     def _plain(self, place: Place, key: int) -> Type | None:
-        """Return the type that a binding gives a name, from its file alone.
+        """Return the type that a binding gives a name, if one file decides it.
 
-        `place` is the binding. `key` is the number under which dependencies on the name are recorded. The result is None if the type also
-        depends on other files or on decorators.
+        `place` is the binding. `key` is the number under which dependencies on the name are recorded. The file decides it for parameters,
+        classes and undecorated functions. For any other binding the result is None.
         """
         entry, scope, slot = place
         if slot.kind == "parameter":
@@ -169,10 +169,10 @@ class Names:
         return None
 
     def _inherited(self, entry: FileEntry, scope: int, name: str) -> list[Place]:
-        """Return the bindings of a name that a class scope inherits from bases.
+        """Return the bindings of a name among members that a scope sees.
 
-        If `scope` is a method written outside its class, members of that class are returned. If the class is a mixin that does not define
-        the name, the name is looked up in the classes that inherit the mixin.
+        A class scope sees the members of its base classes. A method written outside its class sees the members of this class. If the class
+        is a mixin that does not define the name, the name is looked up in the classes that inherit the mixin.
         """
         symbol = rules_of(entry).implied_class(self.inference, entry, scope)
         if symbol is None:
@@ -314,10 +314,10 @@ class Names:
         return as_rules(rules).submodule(self.inference, module, name) if rules is not None else EMPTY
 
     def asked_for_missing(self, module: Module, name: str) -> list[Symbol]:
-        """Return the function that a module runs for a name that it lacks.
+        """Return the function that a module runs for a missing name.
 
-        In Python, the function is `__getattr__` of the module. The result is empty if the module has the name, or if it has no such
-        function.
+        In Python, the function is `__getattr__` of the module. The result is empty if the module has the name, if it does not define such a
+        function, or if the name begins with `__`.
         """
         target = self.project.file(module[1])
         hook = rules_of(target).fallback_method if target is not None else ""
@@ -461,8 +461,9 @@ FALLBACKS: Final = OTHER_BUILDS | {"fallback"}
 def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:
     """Return those bindings of a name that other scopes can see.
 
-    Overload signatures and definitions for Windows are left out. In Python, so are definitions after `except ImportError`, if the import is
-    from the standard library. If nothing remains, all bindings are returned.
+    Overload signatures and definitions for Windows are left out. In Python, `except ImportError` may define a name that the `try` block
+    imports. Such a definition is left out if the import always succeeds, as for the standard library. If nothing remains, all bindings are
+    returned.
     """
     if len(slots) < 2:
         return slots

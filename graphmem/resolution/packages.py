@@ -165,8 +165,8 @@ class PackageRules(Rules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        `position` is the definition's position in the file. A method that is written outside its class is found in the scope where it is
-        written, under the name `Class.method`.
+        `position` is the definition's position in the file. A method that is written outside its class is found under the name
+        `Class.method`, in the scope that contains the method.
         """
         definition = entry.definitions[position]
         if definition.kind == "method":
@@ -175,7 +175,7 @@ class PackageRules(Rules):
         return definition.parent, definition.name
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
-        """Return the methods of a class that other files of its package define."""
+        """Return methods of a class that other files of the package define."""
         if "." in owner.qualname:
             return ()
         entry = inference.project.entry(owner)
@@ -192,7 +192,7 @@ class PackageRules(Rules):
     def implied_class(self, inference: Inference, entry: FileEntry, scope: int) -> Symbol | None:
         """Return the class whose members are visible in a scope without a prefix.
 
-        The result is the enclosing class. For a method written outside its class, it is the method's class.
+        The result is the enclosing class. For a method written outside its class, the result is the class to which the method belongs.
         """
         definition = entry.definitions[scope]
         if definition.kind != "method" or entry.definitions[definition.parent].kind in CLASS_KINDS:

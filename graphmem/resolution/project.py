@@ -83,18 +83,25 @@ class Project:
     def key(self, *parts: str) -> int:
         """Return the number of an input: a fact that an answer depends on.
 
-        The first part gives the input's kind. Each kind is followed by further parts, in brackets:
+        The first part names the kind of the input. The further parts of each kind follow here in brackets:
 
-        - `top` (path, name): the visible content of a top-level part. Where `methods_are_inputs`, each method is a part of its own.
-        - `clause` (path): the package and the builds that the file declares. `file` (path): whether the file exists.
-        - `module` (dotted name): the files of a module. `shared` (dotted name, name): the files of a package that bind the name.
-        - `named` (name): the definitions of a bare name. `having` (name): the classes with an attribute of that name.
-        - `demands` (name): methods of structural interfaces. `embeds` (name): structural interfaces that have a base of that name.
-        - `calls` (name): call sites of a bare name. `passed` (path, scope, name): arguments that the scope passes to callees of that name.
-        - `made` (name): whether a class name is used. `subclasses` (symbol id or library type): the direct subclasses.
-        - `member` (name): the classes with a plain method of that name. `prefix` (text): the classes' plain methods whose names begin with
-          it. `members` (path, class): all plain methods of a top-level class.
-        - `uses` (path, function): the attributes that the function uses of its parameters.
+        - `top` (path, name): the visible content of a top-level definition, or of a method if `methods_are_inputs` is True.
+        - `clause` (path): the package and the builds that the file declares.
+        - `file` (path): whether the file exists.
+        - `module` (dotted name): the files of a module.
+        - `shared` (dotted name, name): the files of a package that bind the name.
+        - `named` (name): the definitions with this bare name.
+        - `having` (name): the classes with an attribute of this name.
+        - `demands` (name): the methods of this name in structural interfaces.
+        - `embeds` (name): the structural interfaces that have a base of this name.
+        - `calls` (name): the calls of this bare name.
+        - `passed` (path, scope, name): the arguments that the scope passes in calls of this name.
+        - `made` (name): whether any file uses a class of this name.
+        - `subclasses` (symbol id or library type): the direct subclasses.
+        - `member` (name): the classes with a plain method of this name.
+        - `prefix` (text): the plain methods of classes whose names begin with the text.
+        - `members` (path, class): all plain methods of a top-level class.
+        - `uses` (path, function): the attributes that the function reads from its parameters.
         """
         found = self._keys.get(parts)
         if found is None:
@@ -240,10 +247,14 @@ class Project:
     def call_sites(self, name: str, near: str = "") -> tuple[Sequence[CallSite], bool]:
         """Return the calls of a name, and whether the list is complete.
 
-        The name has no dots: `f` for `a.f()`. Calls outside tests come first. The list has at most `MAX_CALL_SITES` calls, or
-        `MAX_DECORATED` if all are uses of a decorator. If more than `MAX_CALL_SITES` calls are outside tests, the list has at most
-        `MAX_SAMPLED`. If calls are left out, the calls nearest to the file `near` are kept: first the calls in the file, then in its
-        folder, then in the folder around that folder. Distant calls matter less, because unrelated packages share many names.
+        The name has no dots: `f` for `a.f()`. A long list is cut to a maximum length:
+
+        - `MAX_DECORATED` if all calls are uses of a decorator;
+        - `MAX_SAMPLED` if at least `MAX_CALL_SITES` calls are outside tests;
+        - `MAX_CALL_SITES` in all other cases.
+
+        Calls outside tests come first. Of these, the calls nearest to the file `near` come first: those in the file, then in its folder,
+        then in the folder around that folder. Distant calls matter less, because unrelated packages share many names.
         """
         paths = self._called.get(name, {})
         if sum(islice(paths.values(), MAX_DECORATED + 1)) <= MAX_DECORATED:
@@ -306,18 +317,18 @@ class Project:
         return self.files[symbol.path]
 
     def touch_member(self, entry: FileEntry, name: str) -> None:
-        """Record that the current answer depends on which classes have a method.
+        """Record a dependency on the set of classes that have a given method.
 
-        `name` is the name of the method. `entry` is the file of a class in which the name was looked up. In languages whose methods are not
-        tracked one by one, nothing is recorded.
+        The answer being computed depends on this set. `name` is the name of the method. `entry` is the file of a class in which the name
+        was looked up. In languages that do not track each method separately, nothing is recorded.
         """
         if entry.rules.methods_are_inputs:
             self.touch("member", name)
 
     def touch_members(self, symbol: Symbol, prefix: str = "") -> None:
-        """Record that the current answer depends on which methods a class has.
+        """Record a dependency on the set of methods that a class has.
 
-        If a prefix is given, only methods whose names begin with it count.
+        The answer being computed depends on this set. If a prefix is given, only methods with a name that begins with it count.
         """
         if prefix:
             self.touch("prefix", prefix)
@@ -528,9 +539,10 @@ class Callers(NamedTuple):
 
 
 def nearest(paths: Sequence[str], near: str) -> Iterator[str]:
-    """Yield sorted paths in the order of their distance from the file `near`.
+    """Yield sorted paths in the order of their distance from a file.
 
-    The file itself is first, then the files below its folder, then those below the folder around it, and so on.
+    `near` is the path of the file, which comes first. The files in its folder and in the folders inside that folder follow. Then come the
+    files of the next outer folder, and so on.
     """
     first = end = bisect_left(paths, near)
     around = near

@@ -338,10 +338,10 @@ class Overloads:
         return IMPOSSIBLE if is_value else 0
 
     def _further_up(self, reference: Reference, target: Target, below: Sequence[Target]) -> list[tuple[int, Target]]:
-        """Return (score, function) of fitting functions in the nearest base class.
+        """Return (score, function) for the functions that a base class adds.
 
-        The functions have the name of `target`. Functions that a function in `below` overrides are left out. Base classes without a fitting
-        function are skipped. The result is empty if no base class has one.
+        A function of a base class is added if it has the name of `target` and accepts the call's arguments. Functions that a function in
+        `below` overrides are left out. Only the nearest base class with such a function is used. The result is empty if there is none.
         """
         symbol = target.symbol
         assert symbol is not None  # noqa: S101 - groups hold functions only
@@ -374,7 +374,7 @@ def _most(scored: Sequence[tuple[int, Target]]) -> list[Target]:
 def _shared(targets: list[Target]) -> list[Target]:
     """Divide the confidence equally among the targets of a call.
 
-    Only one of the targets runs. A single target keeps its confidence.
+    The confidence is divided because only one of the targets runs. A single target keeps its confidence.
     """
     count = len(targets)
     if count < 2:

@@ -19,7 +19,7 @@ class ReadSites(VariableSites):
     """Adds edges for reads and writes of names; base class of `_Resolving`."""
 
     def read(self, reference: Reference) -> None:
-        """Add edges for a name `a` or an attribute `a.b` whose value is used."""
+        """Add edges for code that reads a name `a` or an attribute `a.b`."""
         term = self.terms[reference.term]
         if term[0] == NAME:
             self.read_name(reference, term[1])
@@ -100,7 +100,8 @@ class ReadSites(VariableSites):
     def read_named(self, reference: Reference, receiver: int, name: str) -> None:
         """Add edges for `getattr(receiver, "name")`, which reads an attribute.
 
-        If `name` is "", the attribute's name is computed. Then the class may run its hook for missing attributes, such as `__getattr__`.
+        If `name` is "", the program computes the attribute's name. Then the edges lead to the hook of the receiver's class for missing
+        attributes, such as `__getattr__`.
         """
         value = self.value(reference, receiver)
         hook = rules_of(self.entry).fallback_method
@@ -208,7 +209,8 @@ class ReadSites(VariableSites):
     def is_read_of_itself(self, reference: Reference) -> bool:
         """Whether an expression reads an attribute of `self`, as `self.name` does.
 
-        The result is always False in languages where a mixin cannot use members of the classes that inherit the mixin.
+        In a mixin, a class that inherits the mixin may define the attribute. The result is always False in languages that do not allow this
+        (`siblings_are_inferred` is False).
         """
         term = self.terms[reference.term]
         rules = rules_of(self.entry)

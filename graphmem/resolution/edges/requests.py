@@ -65,7 +65,7 @@ class Requests:
     def _shared(self, found: Sequence[Symbol]) -> list[Target]:
         """Return the handlers of one request as targets.
 
-        `found` are the handlers. Each gets an equal share of the confidence of a request. The result is empty for more than
+        `found` are the handlers. The confidence of the rule `request` is divided equally among them. The result is empty for more than
         `AMBIGUOUS_LIMIT` handlers.
         """
         if len(found) > AMBIGUOUS_LIMIT:
@@ -105,8 +105,8 @@ class Requests:
     def linked(self, text: str) -> Sequence[Symbol]:
         """Return the handlers of the route that `text` (`blueprint.name`) names.
 
-        If several routes match, handlers in a file or folder whose name contains the blueprint's name are preferred. Of these, the handlers
-        nearest to this file are returned. The result is empty for more than `AMBIGUOUS_LIMIT` handlers.
+        If several routes match, a handler is preferred if the path of its file contains the blueprint's name. Of the preferred handlers,
+        those nearest to this file are returned. The result is empty for more than `AMBIGUOUS_LIMIT` handlers.
         """
         found = self._named_routes(text, "")
         group = text.replace(":", ".").rpartition(".")[0].rpartition(".")[2]
@@ -136,9 +136,13 @@ class Requests:
     def _route_sites(self, key: str, scope: int) -> Iterator[tuple[CallSite, str]]:
         """Yield (call, route) for each call that registers a route under a key.
 
-        The index of calls contains each route under a key for its path and a key for its name. The key of a path is "/" and the last fixed
-        segment of the path. The key of a name is `ROUTE`, a colon and the name. A registration in a test file is used only for requests in
-        the same scope or in a scope inside it. If too many calls have the key, nothing is yielded.
+        The index of calls contains each route under two keys:
+
+        - one for the path of the route: "/" and the last fixed segment of the path;
+        - one for the name of the route: `ROUTE`, a colon and the name.
+
+        A registration in a test file is used only for requests in the same scope or in a scope inside it. If too many calls have the key,
+        nothing is yielded.
         """
         sites, are_all = self.project.call_sites(key)
         for site in sites if are_all else ():
@@ -185,9 +189,9 @@ class Requests:
                         yield symbol
 
     def _view_of(self, terms: Sequence[Term], index: int) -> int:
-        """Return the index of the expression `Index` in `Index.as_view()`, or -1.
+        """Return the index of the class in a view `Index.as_view()`, or -1.
 
-        `index` is that of the whole expression. `as_view` stands for any method in the table of views.
+        `index` is the index of the whole expression `Index.as_view()`. The called method may be any method in the table `view`.
         """
         found = terms[index]
         callee = terms[found[1]] if found[0] == CALL else found

@@ -17,7 +17,7 @@ _new_tuple: Final = tuple.__new__  # twice as fast as calling the class; every p
 
 
 class FileResolution(NamedTuple):
-    """The edges, unresolved calls and other rows of one resolved file, sorted."""
+    """The results of resolving one file, such as edges, as sorted rows."""
 
     edges: list[EdgeRow]
     externals: list[ExternalRow]
@@ -29,7 +29,7 @@ class FileResolution(NamedTuple):
 
 
 class Evidence:
-    """Collects the edges and other result rows of one file."""
+    """Collects the results of resolving one file, such as its edges."""
 
     def __init__(self, project: str, path: str) -> None:
         self.project = project
@@ -95,7 +95,7 @@ class Evidence:
         self._unresolved[id_] = UnresolvedRow(id_, self.path, caller, name, line, reason)
 
     def rows(self) -> FileResolution:
-        """Return all collected edges and other rows of the file, sorted."""
+        """Return all results collected for the file, as sorted rows."""
         edges = []
         for (kind, src, dst), (confidence, rule, lines, first) in sorted(self._edges.items()):
             every = "" if not first else str(first) if len(lines) == 1 else ",".join(map(str, sorted(lines)))

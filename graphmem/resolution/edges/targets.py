@@ -90,7 +90,8 @@ class Targets:
         """Yield the definitions that run when a value of a given type is called.
 
         `rule` is the rule by which the value was found, and `name` is the name in the call. Most targets get the rule `rule`. A function
-        with a name other than `name` was passed as a value, so it gets the rule `function_value`, unless `rule` is `import`.
+        gets the rule `function_value` instead if code passed or stored it as a value, so that it has another name than `name`. A function
+        found by the rule `import` keeps this rule, because an import may rename a function.
         """
         rules = rules_of(self.entry)
         likely = shared_among(value)
@@ -139,7 +140,7 @@ class Targets:
         return rule in ("self", "receiver_type") and function.kind == "function" and rules_of(self.entry).values_are_checked
 
     def _constructors_below(self, symbol: Symbol, caller: Symbol) -> Iterator[Target]:
-        """Yield the constructors of subclasses, any of which `cls()` may run.
+        """Yield constructors of subclasses, because `cls()` may run any of them.
 
         `symbol` is the class of `cls`. If the subclasses have more than `hierarchy.MAX_OVERRIDES` constructors, none is yielded.
         """
@@ -198,9 +199,10 @@ class Targets:
             yield from self.of_value(value, how, caller, name)
 
     def _is_callable(self, instance: Instance) -> bool:
-        """Whether a class has a method that runs when its object is called.
+        """Whether an object can be called: whether its class has a call method.
 
-        In Kotlin, this is `invoke`. A property without it gives way to an extension function of the same name.
+        In Kotlin, the call method is `invoke`. If a property `name` holds an object without this method, `x.name()` calls an extension
+        function `name`. In languages without such a method, the result is always True.
         """
         method = rules_of(self.entry).call_method
         return not method or self.inference.owner(instance[1], method) is not None
@@ -276,9 +278,9 @@ class Targets:
         yield from (Target(symbol, None, "override") for symbol in overrides)
 
     def overriding_properties(self, symbol: Symbol, name: str, caller: Symbol) -> Iterator[Target]:
-        """Yield the properties of subclasses that replace a class variable.
+        """Yield properties in subclasses that replace a class variable.
 
-        `symbol` is the class of an object, and `name` is the attribute that is read. `caller` is the function that reads the attribute.
+        `symbol` is the class of the object that is read, and `name` is the variable. `caller` is the function that reads it.
         """
         for found in self.hierarchy.overrides(symbol, name, caller):
             if self._is_property(found):
@@ -330,7 +332,7 @@ class Targets:
         return any(not users.isdisjoint(inference.project_classes(child) - {owner}) for child in children)
 
     def _calls_on_other(self, site: CallSite) -> Symbol | None:
-        """Return the class whose method makes a call that is not on `self`.
+        """Return the class of the method that makes a call on another object.
 
         `site` is the call. The result is None for a call on `self`, for a call outside of methods, and for a decorator.
         """
@@ -344,10 +346,15 @@ class Targets:
         return entry.symbols[entry.definitions[method].parent]
 
     def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
-        """Whether no object of a class or of its subclasses runs a method.
+        """Whether a method cannot run, because no object inherits it.
 
-        `symbol` is the class. `owner` is the class that defines the method `name`. A subclass that inherits the method runs it. The result
-        is always False for a method that is neither overridden nor declared by a protocol.
+        `owner` is the class that defines the method `name`. Objects of the class `symbol` and of its subclasses are examined. The result
+        may be True in two cases:
+
+        - A subclass overrides the method, and the project may create objects of `symbol` or of a subclass.
+        - `owner` is a protocol.
+
+        In all other cases the result is False.
         """
         may_be = is_overridden and self.hierarchy.is_made(symbol)
         may_be = may_be or rules_of(self.project.entry(owner)).is_protocol(self.inference, owner)
@@ -383,10 +390,14 @@ class Targets:
         return [Target(symbol, None, "wrapped") for symbol in found]
 
     def _decorators(self, reference: Reference, callee: int) -> Iterator[Symbol]:
-        """Yield the functions whose first parameter a called expression may hold.
+        """Yield the functions that get the called function as first argument.
 
-        `callee` is the expression. `self` does not count as a parameter. For an attribute, the function is a constructor that assigns its
-        parameter to the attribute.
+        `callee` is the called expression. It is one of the following:
+
+        - the first parameter of a function around the call; that function is yielded;
+        - an attribute of `self` to which a constructor assigns its first parameter; the constructor is yielded.
+
+        The parameter `self` is not counted.
         """
         entry, term = self.entry, self.terms[callee]
         if term[0] == NAME:
@@ -453,9 +464,12 @@ class Targets:
     def of_name(self, reference: Reference, name: str, *, bound: bool) -> list[Target]:
         """Return all definitions with the bare name of a call.
 
-        The method is for calls on a receiver of unknown type. If `bound` is True, the definitions are methods, else functions. They must
-        accept the call's arguments. The result is empty for more than `AMBIGUOUS_LIMIT` definitions, and for names that begin with `__`. If
-        `bound` is True, it is also empty for names of common methods.
+        If `bound` is True, methods are returned, else functions. They must accept the call's arguments. This look-up is for calls that type
+        inference cannot resolve. The result is empty in these cases:
+
+        - There are more than `AMBIGUOUS_LIMIT` definitions.
+        - The name begins with `__`.
+        - `bound` is True, and many types have a method of this name.
         """
         if (bound and rules_of(self.entry).is_common_name(name)) or name.startswith("__"):
             return []
@@ -568,9 +582,9 @@ class Targets:
         return rule is not None and rule.kind == "route"
 
     def _is_one_family(self, methods: Sequence[Symbol]) -> bool:
-        """Whether one of the methods' classes is a base of all the others.
+        """Whether one class is a base of all the other classes.
 
-        A call on an object of that base can then run any of `methods`.
+        The classes are those that define `methods`. A call on an object of the base can then run any of `methods`.
         """
         owners: list[Symbol] = []
         for method in methods:

@@ -2,8 +2,8 @@
 
 A test has a TESTS edge to a function or class that the test itself calls. The name of the test must begin with the words of that function
 or class, as in `test_parse_empty` for `parse`. If it begins with no called name, the definitions around the test are compared (`class
-TestParser`, `describe("parser")`). Of several called names, the longest one is used. A name alone never makes an edge. In recorded test
-runs, tests seldom ran code of the same name that they did not call.
+TestParser`, `describe("parser")`). Of several called names, the longest one is used. A test gets no edge to code that it does not call,
+because recorded runs showed that tests seldom run such code, even code of the same name.
 """
 
 from __future__ import annotations

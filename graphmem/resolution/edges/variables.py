@@ -177,8 +177,7 @@ class VariableSites(CallSites):
 def _is_only_assigned(entry: FileEntry, scope: int, name: str) -> bool:
     """Whether all bindings of a name in a scope are plain assignments.
 
-    A plain assignment does not declare the name, because the name may belong to an outer scope. For a name without bindings, the result is
-    True.
+    A plain assignment, unlike a declaration, may change a variable of an outer scope. For a name without bindings, the result is True.
     """
     bindings = entry.facts.bindings
     return all(slot.kind == "binding" and bindings[slot.index].op in ASSIGNED for slot in entry.names(scope).get(name, ()))

@@ -150,7 +150,7 @@ class GoRules(PackageRules):
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts a given number of arguments.
 
-        A single argument is always accepted. It may be a call that returns several values, one for each parameter.
+        A single argument is always accepted, because it may be a call that returns several values, one for each parameter.
         """
         return super().takes(definition, positional, keywords, bound=bound) or positional == 1
 
@@ -217,8 +217,8 @@ class GoRules(PackageRules):
         """Return whether a type has every method of an interface.
 
         The parameters and results of the methods must have the same types. `interface` may embed a library's interface, such as
-        `fmt.Stringer`. Of a library's interface, only the names of the methods are compared, and only if the interface is in `_DEMANDED`.
-        The result is False if the project defines no method of `interface`.
+        `fmt.Stringer`. The methods of a library's interface are known only if `_DEMANDED` lists them, and are compared by name. A library's
+        interface that is not listed demands no methods. The result is False if the project defines no method of `interface`.
         """
         is_known = False
         for part in inference.mro(interface):
@@ -268,8 +268,8 @@ class GoRules(PackageRules):
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
         """Return the project classes that a call passes to a library function.
 
-        A generic library function may return objects of these classes. They are the call's type arguments and the types of its arguments.
-        The result is empty for a function of the standard library, unless `_GENERIC` contains its package.
+        The classes are the call's type arguments and the types of its arguments. A generic library function may return objects of these
+        classes. The result is empty for a function of the standard library, unless `_GENERIC` contains its package.
         """
         if "." not in atom[1].partition("/")[0] and atom[1] not in _GENERIC:
             return ()
@@ -281,7 +281,7 @@ class GoRules(PackageRules):
 def _shape(entry: FileEntry, method: Symbol) -> tuple[Any, ...]:
     """Return the types of a method's parameters and results as source text.
 
-    Two methods with the same shape have the same signature. The receiver and package qualifiers are left out.
+    The receiver and the qualifiers of packages are left out. Two methods with equal results have the same signature.
     """
     definition = entry.definitions[method.index]
     is_demanded = entry.definitions[definition.parent].kind == "interface"

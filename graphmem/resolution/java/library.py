@@ -41,7 +41,8 @@ _OF_ARGUMENTS: Final = frozenset("abs max min".split())
 def result(inference: Inference, atom: Outside, call: Call) -> Type | None:
     """Return the result type of a call of Java's library; None if unknown.
 
-    Methods are found by name alone. Listed methods such as `length` have the same result in all classes of the library.
+    Most methods are found by name alone in a table. This is possible because a listed method, such as `length`, has the same result in all
+    classes of the library.
     """
     _, package, dotted, given = atom
     if package == JAVA and dotted == ARITHMETIC:
