@@ -77,8 +77,8 @@ def model(name: str) -> Model:
 def test_features(view: GraphView, reached: Reached, targets: Sequence[int]) -> FloatArray:
     """Return the features of each reached node, shape (nodes, features).
 
-    From the row of a node that is a test, the model `test` computes the chance that the test runs one of `targets`. For nodes that are not
-    tests, the features of names are 0.
+    The model `test` uses the row of a test to compute the chance that the test runs one of `targets`. The last three features compare names
+    (see `name_features`). They are 0 for nodes outside the code of tests.
     """
     tests = int(np.count_nonzero(view.is_test_case))
     named = int(np.count_nonzero(view.is_test_case[reached.nodes]))
@@ -176,10 +176,10 @@ def _unresolved_share(view: GraphView, paths: set[str]) -> float:
 
 
 def after_a_run() -> float:
-    """Return the chance of a missed test if every test has a recorded run.
+    """Return the measured chance of a missed test if the answer is exact.
 
-    A missed test runs a target but is not in the impact answer. All recorded runs must still be valid. The chance was measured, and is
-    stored beside the models.
+    A missed test runs a target but is not in the impact answer. In an exact answer, every test that may run a target has a valid recorded
+    run. The chance is stored beside the models.
     """
     return float(json.loads((files("graphmem.analysis") / STORED).read_text(encoding="utf-8"))["after_a_run"])
 

@@ -69,11 +69,15 @@ def runnable(view: GraphView, nodes: Sequence[int]) -> bool:
 def unjudged_tests(
     view: GraphView, values: FloatArray, seeds: Sequence[int], found: IntArray, runs: Runs, able: Collection[str]
 ) -> list[int]:
-    """Return tests outside an answer that may run a target and lack a run.
+    """Return unlisted tests that may run a target and were not judged.
 
-    These tests have no valid recorded run. A test is included in two cases. First, a path of edges, of any confidence, leads from the test
-    to a target. Second, the test was never recorded, and a path leads from the test to other code in a target's file. The second case does
-    not apply to tests in files of helpers (see `_files_of_helpers`). The result is sorted by path and line.
+    An unlisted test is not in the answer. A judged test has a valid recorded run. A test may run a target in two cases:
+
+    * A path of edges, of any confidence, leads from the test to a target.
+    * The test was never recorded, and a path leads from the test to other code in a target's file. This case does not apply to tests in
+      files of helpers (see `_files_of_helpers`).
+
+    The result is sorted by path and line.
 
     Args:
         view: the graph.
@@ -103,8 +107,8 @@ def unjudged_tests(
 def _files_of_helpers(view: GraphView, runs: Runs) -> set[int]:
     """Return the files that contain helpers for tests, but no recorded test.
 
-    The result has positions in the list of paths. In a recorded run, tests called code in such a file. No test with a recorded run is in
-    the file.
+    In a recorded run, tests called code in such a file. No test in the file has a recorded run. A file is given by its position in
+    `GraphView.paths`.
     """
     seen = (view.edge_kind == EDGE_KINDS.index(EdgeKind.TESTS)) & (view.edge_source == EDGE_SOURCES.index(EdgeSource.RUNTIME))
     ran = set(view.path_index[view.dst[seen]].tolist())
@@ -114,8 +118,15 @@ def _files_of_helpers(view: GraphView, runs: Runs) -> set[int]:
 def verdict(view: GraphView, targets: Sequence[int], found: IntArray, unsure: Unsure, state: IndexState, *, judges: bool) -> Epistemic:
     """Return how complete an impact answer is: exact, lower_bound or unknown.
 
-    The answer is exact if test runs can decide the answer (`judges`), no test lacks a valid run, and all files are completely parsed and
-    unchanged. Otherwise it is lower_bound if the answer lists a node or a target is an entry point, else unknown.
+    The answer is exact on four conditions:
+
+    * Test runs can decide the answer (`judges`).
+    * Every test that may run a target is in the answer or has a valid run.
+    * All files that may use a target are completely parsed.
+    * No file changed since the index run.
+
+    Otherwise the answer is lower_bound in two cases: it lists at least one node, or a target is an entry point. In all other cases it is
+    unknown.
 
     Args:
         view: the graph.
@@ -176,8 +187,8 @@ def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
 def nearest(view: GraphView, paths: Sequence[str], seeds: Sequence[int]) -> list[str]:
     """Sort paths by their nearness to changed symbols.
 
-    `seeds` are the changed symbols. The path that shares the most folders with the path of one of them comes first. Ties are sorted by
-    name. A file that contains a changed symbol comes before all others.
+    `seeds` are the changed symbols. Files that contain a changed symbol come first. The other files are sorted by the number of folders
+    that they share with such a file, most first. Ties are sorted by name.
     """
     changed = {view.path(node) for node in seeds}
     folders = [[path[: at + 1] for at, sign in enumerate(path) if sign == "/"] for path in changed]
@@ -207,13 +218,13 @@ def in_order(view: GraphView, nodes: IntArray) -> list[int]:
 
 
 def possible_sites(view: GraphView, seeds: Sequence[int], able: Collection[str]) -> tuple[list[Possible], int]:
-    """Return calls with an unknown target and the name of a changed symbol.
+    """Return unresolved calls that have the name of a changed symbol.
 
-    `seeds` are the changed symbols. `able` has the families of languages whose code can name these symbols. Calls in other languages do not
-    count.
+    An unresolved call has no known target. `seeds` are the changed symbols. `able` has the families of languages whose code can name these
+    symbols. Calls in other languages do not count.
 
     Returns:
-        The first 50 calls by path and line, and the number of all such calls.
+        The first 50 calls with a known caller, by path and line, and the number of all calls, with or without a known caller.
     """
     names = sorted({view.name(node) for node in seeds if view.label[node] == SYMBOL})
     sites = [site for name in names for site in view.unresolved_named(name)]

@@ -161,8 +161,8 @@ def _blank(hunks: Iterable[tuple[int, tuple[str, ...]]]) -> set[int]:
 def _own_lines(definitions: Sequence[Definition], lines: frozenset[int], blank: set[int]) -> dict[tuple[str, str, int], set[int]]:
     """Group changed lines by the innermost definition around them.
 
-    The key is (kind, qualified name, ordinal) of the definition. The lines in `blank` are left out if they are between members of a module
-    or class. Such a blank line usually changes only because a member does.
+    The result maps a definition, as (kind, qualified name, ordinal), to its lines. The lines in `blank` are left out if they are between
+    members of a module or class, because such a line usually changes only with a member.
     """
     own: dict[tuple[str, str, int], set[int]] = {}
     if not definitions:

@@ -2,11 +2,11 @@
 
 One walk from the symbol (see `walk`) follows the edges of `weights.TRAVEL`. The reached symbols (hits) are then sorted and grouped, tests
 are separated, and calls without a known target are counted. `total`, `by_depth` and the risk cover everything the walk reached. `limit`
-cuts only the list of hits, and the report states this.
+cuts only the list of hits, and the report states whether it was cut.
 
 A separate walk finds tests at any depth. The confidence of a test is the chance that the test runs a target (`chances`). A test with a
-completely recorded last run is a hit only if it ran a target in that run. If a path in the source text leads from such a test to a target
-but the run did not, the test is left out. The report states this.
+completely recorded last run is a hit only if it ran a target in that run. The source text may show a path from another such test to a
+target. This test is left out, and the report counts such tests.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ TESTS: Final = (EdgeKind.TESTS,)
 def walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArray], question: Question) -> tuple[Found, int]:
     """Return the nodes that several walks reach, and a count of deeper nodes.
 
-    Deeper nodes are dependents that are more than `question.max_depth` steps away and are not tests. For a question about dependencies, the
-    count is 1 if there are deeper dependencies, else 0.
+    Deeper nodes are more than `question.max_depth` steps away. For a question about dependents, tests do not count, because the walks find
+    tests at any depth. For a question about dependencies, deeper nodes are not counted: the number is 1 if there are any, else 0.
     """
     backwards = question.direction == "dependents"
     adjacency = reverse(view) if backwards else forward(view)
@@ -153,9 +153,9 @@ def shown_confidences(view: GraphView, reached: Reached, seeds: Sequence[int]) -
 def at_most(view: GraphView, found: Found, limit: int) -> Found:
     """Keep at most `limit` nodes, in their order.
 
-    If there are too many nodes, half of those kept are tests and half are other nodes. If there are too few of one group to fill its half,
-    more of the other group are kept. Among tests, those that a runner can call are kept before helper code, and then those with a higher
-    chance.
+    If there are too many nodes, half of the places are for tests and half for other nodes. Places that one group does not need go to the
+    other group. Tests that a runner can call are kept before helper code. Among tests of equal rank, those with the highest confidence are
+    kept.
     """
     if len(found.nodes) <= limit:
         return found

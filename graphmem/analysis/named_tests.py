@@ -1,8 +1,12 @@
 """Find tests of a file by names, such as `test_cart.py` of `cart.py`.
 
-A test file is named after another file if its name ends with the words of the other name. The words "test" and "spec" are ignored. Further
-words are allowed before them if each is the beginning of a word of the other file's path. For example, `test_command_check.py` is named
-after `commands/check.py`. The words of the test file's folder must meet the same condition, unless both files are in one folder.
+The words of names are compared, without words such as "test" and "spec". A test file is named after another file on two conditions:
+
+* The name of the test file ends with all words of the other file's name.
+* Each further word is the beginning of a word in the other file's path. Further words are those before the matching end, and those of the
+  test file's folder if the files are in different folders.
+
+For example, `test_command_check.py` is named after `commands/check.py`.
 """
 
 from __future__ import annotations

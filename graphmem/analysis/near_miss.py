@@ -102,8 +102,8 @@ def _open_calls(view: GraphView, before: Mapping[int, int], after: Mapping[int, 
 def _of_one_class(view: GraphView, before: Mapping[int, int], after: Mapping[int, int]) -> list[str]:
     """Return a sentence on a class that may connect the source and the target.
 
-    The source reaches one member of the class, and another member leads to the target. An object can pass data between its methods without
-    a call. The result has one sentence, or none if no class is found.
+    The source reaches one member of the class, and another member leads to the target. Such a class may connect the two, because an object
+    can pass data between its methods without a call. The result has one sentence, or none if no class is found.
 
     Args:
         view: the graph.

@@ -42,8 +42,11 @@ def best_path(
 ) -> PathAnswer:
     """Find how the source depends on the target.
 
-    The result is the path with the greatest product of edge confidences. Among equal products, a path with fewer steps is chosen, then a
-    path to the target itself. Remaining ties go to the end node with the lowest index.
+    The result is the path with the greatest product of edge confidences. Ties are decided by these rules, in this order:
+
+    * The path has the fewest steps.
+    * The path ends at the target itself, and not at a member of the target.
+    * The end node has the lowest index.
 
     A class includes its members, and a file its symbols. So a path may begin at a member of the source and end at a member of the target.
     If the source contains the target, the path may not begin at the target or its members. If the target contains the source, the path may
@@ -51,8 +54,8 @@ def best_path(
 
     Args:
         view: the graph.
-        sources: nodes of the source. Several nodes are definitions with the same path and name.
-        targets: nodes of the target. Several nodes are definitions with the same path and name.
+        sources: nodes of the source; several nodes if definitions share its path and name.
+        targets: nodes of the target; several nodes if definitions share its path and name.
         state: state of the index, for the answer.
         max_depth: maximum number of edges.
         min_confidence: lowest product of edge confidences.

@@ -31,8 +31,8 @@ _INDEXED_LANGUAGES: WeakKeyDictionary[GraphView, set[str]] = WeakKeyDictionary()
 class Measured(NamedTuple):
     """Measured recall and precision of the calls found in one language.
 
-    The recall is the share of all calls that are found. The precision is the share of found calls that are right. Both are of calls found
-    from source text.
+    The recall is the share of all calls that are found. The precision is the share of found calls that are right. Both are measured on the
+    calls that graphmem finds in source text, without an indexer.
     """
 
     language: str  # its name for people
@@ -65,19 +65,20 @@ def measured() -> dict[str, Measured]:
 
 
 def known_calls(languages: Iterable[str]) -> list[Measured]:
-    """Return the measured shares of calls found in languages, lowest first.
+    """Return the measurements for given languages, lowest recall first.
 
-    The result has one element for each of `languages` that was measured.
+    The recall is the share of calls that graphmem finds. Languages that were not measured are left out. Languages with shared resolution,
+    such as TypeScript and JavaScript, have one measurement.
     """
     wanted = {_ONE_WITH.get(language, language) for language in languages}
     return sorted((row for language, row in measured().items() if language in wanted), key=lambda row: row.recall)
 
 
 def known_in(view: GraphView, nodes: IntArray) -> list[KnownCalls]:
-    """Return the shares of calls found, lowest first, in the nodes' languages.
+    """Return the share of calls found, for each language of the nodes.
 
-    Languages with edges from an indexer are excluded, because their share is higher. Languages that were never measured come last. Such
-    languages are listed only if some of the nodes are functions.
+    The lowest share comes first. Languages with edges from an indexer are excluded, because their share is higher. Languages that were
+    never measured come last, and are listed only if some of the nodes are functions of the language.
     """
     told = _indexed_languages(view)
     languages = _languages(view, nodes) - told

@@ -101,12 +101,12 @@ def is_known(view: GraphView, name: str) -> bool:
 
 
 def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
-    """Return partly parsed files whose text contains the last name in `ref`."""
+    """Return partly parsed files that contain the final name of `ref`."""
     return _containing(view.failed_paths, ref, root)
 
 
 def _unparsed_with(view: GraphView, ref: str, root: Path) -> list[str]:
-    """Return files without a grammar that contain the last name of `ref`."""
+    """Return files without a grammar that contain the final name of `ref`."""
     language = view.arrays.paths.language
     return _containing(
         [path for number, path in enumerate(view.paths) if text_only_language(path) and language[number].as_py() == LANGUAGE], ref, root
@@ -114,7 +114,10 @@ def _unparsed_with(view: GraphView, ref: str, root: Path) -> list[str]:
 
 
 def _containing(paths: Sequence[str], ref: str, root: Path) -> list[str]:
-    """Return those of `paths` that contain the last name of `ref` as a word."""
+    """Return those of `paths` that contain the final name of `ref` as a word.
+
+    The final name of `a.py:Cart.total`, for example, is `total`.
+    """
     names = re.findall(r"[\w$]+", _TWIN.sub(r"\g<name>", ref))
     if not names:
         return []
@@ -244,9 +247,13 @@ def _in_file(view: GraphView, node: int) -> tuple[bool, int, int]:
 def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:
     """Return names similar to a reference that was not found, best first.
 
-    If `ref` also names a class, the members of that class with the most similar names come first, because members are often renamed. Then
-    come names that equal the last name of `ref` except for case, and names with similar spelling. At most two symbols are returned for each
-    of these names.
+    The reference may have the form `Class.member`. The names are found in this order:
+
+    * members of the class with the most similar names, because members are often renamed;
+    * symbols whose name differs from the final name of `ref` only in case;
+    * symbols whose name has a similar spelling.
+
+    Each name of the last two groups gives at most two symbols.
     """
     owners, _, last = ref.rpartition(":")[2].rpartition(".")
     name, owner = last or ref, owners.rpartition(".")[2]

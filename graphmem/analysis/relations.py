@@ -96,9 +96,14 @@ def one_edge_a_test(view: GraphView, edges: NDArray[Any]) -> NDArray[np.int64]:
 def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, limit: int, offset: int) -> tuple[list[SymbolInfo], int]:
     """Return symbols whose name contains the query, and their total number.
 
-    Case is ignored. Exact names come first, then names that begin with the query, then the rest. Exact names are sorted by four keys: code
-    before tests, same case before another, top-level definitions before members, and number of uses. Other names are sorted by length. Ties
-    are sorted by path and line.
+    Case is ignored. The symbols are sorted by how their name matches:
+
+    * The name equals the query. Code comes before tests, then the same case before another, then top-level definitions before members, then
+      symbols with more uses before others.
+    * The name begins with the query. Shorter names come first.
+    * The name contains the query elsewhere. Shorter names come first.
+
+    Ties are sorted by path and line.
 
     An empty query lists every symbol by path and line. A dotted query such as `Cart.to` finds names that contain `to` inside an outer name
     that ends with `Cart`. If the query has several words, one must be in the name, the others in the qualified name or path. Names of

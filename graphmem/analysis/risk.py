@@ -51,13 +51,19 @@ class Facts(NamedTuple):
 def assess(facts: Facts) -> Risk:
     """Return the level and the score of a change's risk.
 
+    The level is `unknown` on three conditions: no dependents were found, nothing proves that none exist, and calls from outside the project
+    are unlikely. Otherwise the level follows from the score, which is the sum of four parts:
+
+    * 40 (1 - e^(-w/10)) for the weight w of the dependents;
+    * 20 (1 - e^(-e/3)) for the number e of entry points;
+    * 20 (1 - e^(-m/3)) for the number m of modules;
+    * 20 if there are dependents but no test is affected.
+
+    `Facts` defines these numbers. The score is at least 20 for a symbol that code outside the project may call.
+
     Returns:
-        The level is `unknown` on three conditions: no dependents were found, nothing proves that none exist, and calls from outside the
-        project are unlikely. Otherwise the level follows from the score. The score is 40 (1 - e^(-w/10)) + 20 (1 - e^(-e/3)) + 20 (1 -
-        e^(-m/3)), plus 20 if there are dependents but no test is affected. Here w, e and m are the weight, the entry points and the modules
-        of `Facts`. The score is at least 20 for a symbol that code outside the project may call. `rank` compares the direct dependents with
-        those of the project's other symbols, and does not change the level. `at_least` is set if there are at least as many unresolved call
-        sites as resolved ones.
+        The risk. Its `rank` compares the direct dependents with those of the project's other symbols, and does not change the level. Its
+        `at_least` is true if at least half of the call sites that may mean a target are unresolved.
     """
     if facts.unknown and not facts.outside:
         reason = "no dependents found, but text alone cannot prove that there are none"

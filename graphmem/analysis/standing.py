@@ -1,4 +1,4 @@
-"""Rank a symbol by its number of direct dependents among other symbols.
+"""Rank a symbol by direct dependents, compared with other symbols.
 
 The risk level of a change depends on absolute numbers, so most symbols of a library have the same level. This rank, called the standing,
 also distinguishes symbols of the same level.

@@ -132,7 +132,7 @@ def _is_private(name: str) -> bool:
 def _external_base(view: GraphView, node: int) -> str:
     """Return the class outside the project that may call a method, or "".
 
-    The class of the method `node` inherits, perhaps indirectly, from it.
+    `node` is the method. Its own class inherits, perhaps indirectly, from the class outside the project.
     """
     parent = int(view.parent[node])
     if NODE_KINDS[view.kind[node]] != "method" or parent < 0 or NODE_KINDS[view.kind[parent]] not in _CLASSES:

@@ -6,9 +6,9 @@ of at most d edges. The result is exact for paths of at most `max_depth` edges. 
 Values never increase along a path, so nodes with a value below the minimum (`floor`) are dropped at once. (Bellman-Ford over the (max, x)
 semiring, cut at `max_depth`.)
 
-Edges found by a rule of `weights.STAND_INS` are an exception: such an edge may only be the first edge of a chain of dependencies. In a walk
-towards dependencies, such edges are followed only in the first level. In a walk towards dependents, such an edge is the last step of a path
-(`Walk.last`).
+Edges from a wrapper to the wrapped functions are an exception; their rules are in `weights.STAND_INS`. A path of dependencies may begin
+with such an edge, but may not pass through one later. So a walk towards dependencies follows these edges only in the first level. A walk
+towards dependents follows a path from its end, so there such an edge can only be the last step (`Walk.last`).
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ class FilePage(Unpacks):
 
 @answer
 class IndexState:
-    """Whether the index, and so an answer, matches the current files."""
+    """State of the index, such as whether it matches the current files."""
 
     state: IndexStatus
     generation: Annotated[int, Doc("number of completed changes of the graph; 0 before the first index run")]
@@ -205,7 +205,10 @@ class DiagnosticInfo:
     line: Annotated[int, Doc("line of the problem, 1-based; 0 for a problem of the whole file")]
 
     def __getitem__(self, name: str) -> Any:
-        """Return a field by name; in earlier versions this class was a mapping."""
+        """Return a field by name.
+
+        Code for earlier versions needs this method, because the class was a mapping then.
+        """
         return getattr(self, name)
 
 

@@ -9,9 +9,9 @@ from graphmem.answers.code import Project
 
 
 class DoctorReport(TypedDict, total=False):
-    """Facts about an index, by the name of the part.
+    """Facts about an index, with one entry for each part of the index.
 
-    A part that has nothing to report may be missing or empty.
+    An entry may be missing or empty if there is nothing to report.
     """
 
     project: Project

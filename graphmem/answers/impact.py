@@ -106,7 +106,7 @@ class Risk:
 
 @answer
 class EarlierState:
-    """The earlier state of the graph that an answer is about."""
+    """An earlier state of the graph, from which an answer was computed."""
 
     as_of: Annotated[str, Doc("the requested time or revision")]
     generation: int

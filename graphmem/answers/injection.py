@@ -115,7 +115,7 @@ class StepLimit:
 
 @answer
 class TrustState:
-    """The confidence that a memory needs to be shown to agents, and why."""
+    """Minimum confidence of the memories that agents see, with the reasons."""
 
     level: Annotated[str, Doc("trust level that applies now: cautious, standard, confident or autonomous")]
     chosen: Annotated[str, Doc("trust level that a person chose; auto when nobody chose one")]

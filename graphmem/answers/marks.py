@@ -33,9 +33,10 @@ class GlobalId(NamedTuple):
     Every interface accepts both forms.
 
     Args:
-        type: name of the GraphQL type. If `sibling` is true, name of a field in the same object, whose value decides the type.
+        type: name of the GraphQL type. If `sibling` is true, name of another field of the same object; the value of that field decides the
+            type.
         sibling: whether `type` names a field.
-        types: pairs of a value of the field and a GraphQL type. A value without a pair is itself the type's name.
+        types: pairs of a value of that field and a GraphQL type. A value without a pair is itself the type's name.
     """
 
     type: str

@@ -324,7 +324,7 @@ class Rule:
 class RuleSet(Unpacks):
     """The rules that apply, the most specific last.
 
-    The answer unpacks into the rules and the notes.
+    The answer unpacks into the rules and the notes. The notes name the files of rules that could not be read.
     """
 
     rules: Annotated[list[Rule], Doc("the rules that apply; the user's rules first"), Size(20)]

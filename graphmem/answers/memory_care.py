@@ -12,7 +12,7 @@ from graphmem.answers.vocabulary import Moment
 
 @answer
 class Pruned:
-    """A memory that pruning removes or hides from search, and the rule for it."""
+    """A memory that pruning removes or hides from search, with the reason."""
 
     id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
     short_id: str
@@ -137,7 +137,7 @@ class ImportAnswer:
 
 @answer
 class SyncConflict:
-    """A memory that was changed both in the file and in the graph.
+    """A memory that was changed both in the synchronized file and the graph.
 
     Both versions are kept.
     """

@@ -97,7 +97,10 @@ class Sentence:
 
 @answer
 class Reason:
-    """A passage that gives a reason, or else one similar to the question."""
+    """A passage found for a question that asks why something is as it is.
+
+    The passage gives a reason, or is only similar to the question.
+    """
 
     kind: ReasonKind
     text: Annotated[str, Doc("the passage, at most 400 characters; for a commit the message without its subject")]

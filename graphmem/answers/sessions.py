@@ -150,7 +150,7 @@ class SessionStarted:
 
 @answer
 class LearningState:
-    """Whether graphmem observes agents' sessions and learns from them."""
+    """State of learning from agents' sessions: on, off or paused."""
 
     state: Annotated[LearningChoice, Doc("state of learning: on, off or paused")]
     until: Annotated[MomentOrNone, Doc("end of the pause; null if a person has to end the pause")]
@@ -179,7 +179,7 @@ class SessionEnded:
 
 @answer
 class FindingVerdict:
-    """Whether a pattern found in a session became a memory, and why."""
+    """The outcome for a pattern that was found in a session, with the reason."""
 
     key: Annotated[str, Doc("key of the pattern; identical in all sessions that show the same pattern")]
     signal: Annotated[str, Doc("name of the detector that found the pattern in the session")]
@@ -211,7 +211,7 @@ class FindingVerdict:
 
 @answer
 class Receipt:
-    """Which patterns of a session, or of a task in it, became memories."""
+    """The outcomes for all patterns found in a session, or in a task in it."""
 
     session: str
     part: Annotated[str, Doc("name of the piece of work, such as a ticket; empty for the whole session")]

@@ -27,7 +27,7 @@ class BackupInfo:
 
 @answer
 class RestoreAnswer:
-    """The outcome of a restore."""
+    """The outcome of restoring a backup."""
 
     path: str
     made_at: Moment
@@ -52,7 +52,7 @@ class CypherAnswer:
 
 @answer
 class CompactAnswer:
-    """The outcome of a compaction."""
+    """The outcome of reclaiming unused disk space of the database file."""
 
     before: Annotated[int, Doc("size of the database file before the compaction, in bytes"), Big()]
     after: Annotated[int, Big()]
@@ -89,7 +89,7 @@ class Check:
 
 @answer
 class VerifyAnswer:
-    """Whether the index agrees with the project's files and the journal."""
+    """Result of checking the index against the project's files and journal."""
 
     sound: Annotated[bool, Doc("true when every check of the index passed")]
     checks: Annotated[list[Check], Doc("the checks of the index, in the order of execution"), Size(12)]
@@ -130,7 +130,7 @@ class WeekOfCost:
 
 @answer
 class MemoryCost:
-    """Tokens that injected memories cost, and tokens of reads that they saved."""
+    """Tokens that shown memories cost, and tokens of reads that were saved."""
 
     sessions: Annotated[int, Doc("number of agents' sessions whose tokens were counted")]
     injected_tokens: Annotated[int, Doc("tokens of memories that were shown in all counted sessions"), Big()]

@@ -1,9 +1,9 @@
 """Run the commonest queries without graphql-core's executor.
 
-Most requests are a query with a single root field that calls an operation (see `roots`). Such queries ask only for plain attributes of the
-answer. For such a request this module converts the arguments, calls the operation and renders the answer. That saves a tenth to a fifth of
-the time of a small answer. All other requests, and requests with errors, go to the executor. Both ways give the same bytes; a test compares
-them.
+Most requests are plain queries. A plain query has a single root field that calls an operation (see `roots`), and selects only plain
+attributes of the answer. For a plain query this module converts the arguments, calls the operation and renders the answer. That saves a
+tenth to a fifth of the time of a small answer. All other requests, and requests with errors, go to the executor. Both ways give the same
+bytes; a test compares them.
 """
 
 from __future__ import annotations

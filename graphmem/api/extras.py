@@ -130,7 +130,7 @@ class SymbolEdge:
 class SymbolEdgeConnection:
     """A page of edges of one relation of a symbol.
 
-    Code comes before tests, each in descending confidence; members are in the order of the file.
+    Edges of code come before edges of tests; within each group, the most certain come first. Members are in the order of the file instead.
     """
 
     edges: list[SymbolEdge]
@@ -164,7 +164,7 @@ def _memories_field() -> Any:
 
 @extends(SymbolInfo)
 class SymbolFields:
-    """GraphQL fields of a symbol whose data is loaded separately."""
+    """Separately loaded GraphQL fields of a symbol."""
 
     ref: str = field("`path:qualname`: what a person can type to mean exactly this symbol")
 
@@ -226,7 +226,7 @@ async def _details(symbol: SymbolInfo, info: Info) -> Mapping[str, Any]:
 
 @extends(FileInfo)
 class FileFields:
-    """GraphQL fields of a file whose data is loaded separately."""
+    """Separately loaded GraphQL fields of a file."""
 
     members = _relation("members", "The module symbol of the file; its members are the file's outline.")
     importers = _relation("references", "Symbols and files that import the file.")
@@ -253,7 +253,7 @@ class AnchorFields:
 
 @extends(answers.SearchHit)
 class SearchHitFields:
-    """GraphQL fields of a search hit whose data is loaded separately."""
+    """Separately loaded GraphQL fields of a search hit."""
 
     @resolved(Symbol | None)
     @staticmethod

@@ -62,10 +62,10 @@ def shortened(text: str) -> str:
 
 
 def facts_of(error: GraphMemError) -> dict[str, Any]:
-    """Return the code and the attributes of an error that clients may see.
+    """Return the code, the class and the public attributes of an error.
 
-    GraphQL answers contain them as the error's `extensions`. An attribute may be a list of symbols, such as the symbols that match an
-    ambiguous name. Each symbol is a mapping with the fields of a GraphQL symbol.
+    Public attributes are those that clients may see. GraphQL answers contain the result as the error's `extensions`. An attribute may be a
+    list of symbols, such as the symbols that match an ambiguous name. Each symbol is a mapping with the fields of a GraphQL symbol.
     """
     known = PUBLIC_FACTS.get(error.code, ())
     return {

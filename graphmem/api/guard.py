@@ -26,8 +26,8 @@ BRANCH: Final = "branch"
 def begun(connection: Connection, extensions: Mapping[str, Any] | None) -> Operation:
     """Return the state of a GraphQL operation that begins now.
 
-    `extensions` is the field of this name in the client's request; it may state the number of changes (generation) that the client expects
-    the index to have.
+    `extensions` is the field of this name in the client's request. In it, the client may state which generation of the index it expects.
+    The generation is the number of completed changes.
     """
     expected = (extensions or {}).get(EXPECTED)
     return Operation(connection, expected if isinstance(expected, int) else None)

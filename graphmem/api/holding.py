@@ -262,7 +262,10 @@ class Acceptor:
             task.cancel()
 
     async def wait_closed(self) -> None:
-        """Wait for the tasks that start connections, which `close` has cancelled."""
+        """Wait until all tasks that start connections have ended.
+
+        `close` has cancelled these tasks.
+        """
         await asyncio.gather(*self._beginning, return_exceptions=True)
 
     def _accept(self) -> None:

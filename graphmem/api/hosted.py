@@ -60,7 +60,7 @@ class Rights:
         return self._keys
 
     def access_to(self, project: str, access: Access) -> Access | None:
-        """Return a caller's permissions in a project; here always `access`."""
+        """Return `access`, the same permissions of a caller in every project."""
         return access
 
 
@@ -91,7 +91,7 @@ class PeopleRights(Rights):
 
 
 class _Place(NamedTuple):
-    """A project of the server or a branch of it, to which a name refers."""
+    """A project of the server, or one of its branches, found by its name."""
 
     project: str
     branch: BranchId | None

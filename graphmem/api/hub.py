@@ -133,10 +133,10 @@ class HubApp:
         return [self.state.server, *(one.app.state.server for one in self._mounts.values())]
 
     def _may_enter(self, name: str, rest: str, headers: Headers, is_branch: bool) -> bool:
-        """Whether a request may be passed to a project.
+        """Whether a request may be passed to a project; may create the project.
 
-        The project must exist, and the caller must have a permission in it. If the project is missing, only a push of its main branch may
-        pass, from a caller who may push; it creates the project.
+        The caller must have a permission in the project. A missing project is created if the request pushes a main branch and the caller
+        may push. Other requests for a missing project are not passed.
 
         Args:
             name: name of the project.

@@ -22,7 +22,7 @@ as_ref = raw
 
 
 class GlobalId(NamedTuple):
-    """Type and raw id of an object, which a global id encodes."""
+    """Type and raw id of an object: the content of a global id."""
 
     type_name: str
     id: str

@@ -36,9 +36,9 @@ def shape_rules(max_depth: int, max_aliases: int) -> tuple[type[ASTValidationRul
     """
 
     class DepthRule(ASTValidationRule):
-        """Refuses operations that are nested too deeply, except introspection.
+        """Refuses operations that are nested too deeply.
 
-        graphql-core has its own rule for introspection.
+        Fields of introspection do not count, because graphql-core has its own rule for them.
         """
 
         def enter_document(self, node: DocumentNode, *_args: Any) -> None:

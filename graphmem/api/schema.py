@@ -182,10 +182,10 @@ class Subscription:
 
 
 def _gist(report: answers.ImpactReport) -> object:
-    """Return the parts of an impact report whose change a subscriber hears of.
+    """Return the parts of an impact report that subscribers wait for.
 
-    A subscriber gets the new report only if these parts differ from the last report. Two parts are left out because they change too often:
-    notes on files that changed since the index run, and the rank among the project's symbols.
+    A subscriber gets a new report only if one of these parts has changed: targets, hits, tests, risk, completeness and its causes. Notes on
+    files that changed since the index run, and the rank among the project's symbols, are left out because they change too often.
     """
     risk = report.risk
     listed = [[(hit.symbol.id, hit.confidence, hit.depth) for hit in hits] for hits in (report.hits, report.tests)]

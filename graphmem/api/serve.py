@@ -93,8 +93,8 @@ class Server:
 
     `run` blocks; `stop` may be called from any thread.
 
-    With TLS the server also listens on loopback in plain text, for other processes of the same user. These processes do not need the
-    certificate, and their data does not leave the machine.
+    With TLS the server also listens on loopback in plain text, for other processes of the same user. Plain text is safe there, because the
+    data does not leave the machine, and these processes need no certificate.
 
     Args:
         app: result of `graphmem.api.app.build_app`, or the application of a server of several projects.
@@ -213,7 +213,7 @@ class _Uvicorn(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to stop at the first signal; ignore further ones.
 
-        At a second signal uvicorn would abandon its tasks, which then print tracebacks.
+        Further signals are ignored, because uvicorn would abandon its tasks at a second signal, and the tasks would print tracebacks.
         """
         self.should_exit = True
 

@@ -49,7 +49,7 @@ class JsonResponse(Response):
 class _WebSocketAdapter(ASGIWebSocketAdapter):
     """Sends answers as text frames of a WebSocket; accepts only JSON objects.
 
-    The protocol needs text frames, but orjson returns bytes.
+    Answers are encoded as strings, because the protocol needs text frames. The encoder orjson returns bytes.
     """
 
     async def iter_json(self, *, ignore_parsing_errors: bool = False) -> AsyncGenerator[object, None]:
@@ -170,8 +170,8 @@ class GraphQLView(GraphQL[Connection, None]):
         """Parse the body as a single operation.
 
         Raises:
-            HTTPException: the body is not JSON (status 400), or its media type is not `application/json` (status 415). A page of another
-                site can send other media types without a preflight request.
+            HTTPException: the body is not JSON (status 400), or its media type is not `application/json` (status 415). Other media types
+                are refused, because a page of another site can send them without a preflight request.
             BadInputError: the body is not one operation, or names an unknown operation.
         """
         if (request.content_type or "").partition(";")[0].strip().lower() != "application/json":

@@ -38,7 +38,7 @@ MARK: Final = "__command__"
 
 
 class Frame(NamedTuple):
-    """The arguments that a function's decorator `@command` was given.
+    """The arguments of the decorator `@command`, by which commands differ.
 
     `without` lists the common options that the command does not have. `is_quiet` makes the command print only its answer.
     """

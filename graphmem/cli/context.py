@@ -99,8 +99,11 @@ class CommandContext:
     def service(self, *, create: bool = False, whole: bool = False, here: bool = False) -> Service:
         """Return an object with the operations of the command's project.
 
-        If the setting `server` names a project on a server, the object is a client of that server. Otherwise, it is a client of the server
-        of the local index. If that server is not running, it is the index, opened in this process.
+        The object is one of these:
+
+        * a client of a server of many projects, if the setting `server` names a project on such a server;
+        * a client of the local index's server, if that server is running;
+        * the local index, opened in this process.
 
         Args:
             create: create the index if it is missing; without this, a missing index is an error.

@@ -139,9 +139,9 @@ SHORT: Final = re.compile(r"[.;:](\s|$)")
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands of a group, such as `memory`, each made at its first use.
+    """The commands of a group, such as `memory`.
 
-    Creating all commands at once would take longer than most commands run.
+    Each command is made at its first use, because making all at once would take longer than most commands run.
 
     Args:
         family: name of the group; "" for the top-level commands.

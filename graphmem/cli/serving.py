@@ -234,7 +234,7 @@ class _Run:
     def _expect_in_place(self) -> None:
         """End the process at once if the files of the index were moved or deleted.
 
-        The index is not closed, as after a kill. Closing would write to paths that may belong to another index now.
+        The index is not closed, because closing would write to paths that may belong to another index now.
         """
         if not self._service.in_place:
             said = f"{self._here.location.data_dir} was moved or deleted, so its server ends; no acknowledged write is lost"
@@ -300,7 +300,7 @@ class _Run:
     def _settle(self) -> None:
         """Wait before the index run until a client has its first answers.
 
-        A client such as an editor starts the server and asks at once. The index run would slow down its first answers.
+        A client such as an editor starts the server and asks at once. The index run waits, because it would slow down these first answers.
         """
         begun = time.monotonic()
         while not self._stopping.wait(PLACE_S):

@@ -29,7 +29,7 @@ REMOTE_FS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fus
 
 
 class Trap(NamedTuple):
-    """A known problem of embedded databases that this index has, and the fix."""
+    """A known problem of embedded databases, found in an index, with a fix."""
 
     name: str
     level: str  # note | bad
@@ -38,7 +38,7 @@ class Trap(NamedTuple):
 
 
 def find_traps(location: Location, report: DoctorReport) -> list[Trap]:
-    """Return the known problems of embedded databases that an index has.
+    """Return the known problems of embedded databases found in an index.
 
     Args:
         location: location of the index.

@@ -29,7 +29,7 @@ def variable(parameter: Parameter, value: Any) -> Any:
 def decoder(hint: Any) -> Decode:
     """Return a function that converts GraphQL data to the type `hint`.
 
-    The function raises GraphMemError if an object lacks a field. A server of another version may send such an object.
+    The function raises GraphMemError if an object lacks a field, because a server of another version may send such an object.
     """
     hint, marks = split(hint)
     origin = typing.get_origin(hint)

@@ -146,8 +146,8 @@ class RemoteGraphMem(Operations):
     def _pages(self, operation: Operation, variables: dict[str, Any], timeout_s: float | None) -> Any:
         """Call an operation that returns a page of rows; return the page.
 
-        The page has at most `limit` rows, from row `offset` on, and the total number of rows. Both numbers are in `variables`; the
-        operation's defaults replace missing ones. The server limits the rows of an answer, so several requests may be sent.
+        `variables` may have `limit` and `offset`; the operation's defaults replace missing ones. The page has at most `limit` rows, from
+        row `offset` on, and the total number of rows. The server limits the rows of an answer, so several requests may be sent.
         """
         defaults = {one.name: one.default for one in operation.parameters}
         limit = int(variables.pop("limit", defaults["limit"]))

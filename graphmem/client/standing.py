@@ -64,5 +64,5 @@ class Standing:
             return self._found
 
     def _is_same(self) -> bool:
-        """Whether the server process that the last call of `service` found runs."""
+        """Whether the server process last found by `service` is still running."""
         return self._owner is not None and owner.read(self._location.owner_file) == self._owner and owner.is_running(self._owner)

@@ -64,7 +64,7 @@ def _quotient(home: Mapping[str, int], between: Sequence[tuple[str, str]]) -> nx
 
 
 def _loose(home: Mapping[str, int], size: Mapping[str, int], between: Sequence[tuple[str, str]]) -> list[str]:
-    """Return packages to take out of their groups, which form a cycle.
+    """Return packages to take out of groups that form a dependency cycle.
 
     A package (or other set of files that stay together) is taken out if a dependency joins it to another group of the cycle. The largest
     package of each group stays in the group.

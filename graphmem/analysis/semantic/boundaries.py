@@ -1,8 +1,10 @@
 """Check whether files depend only on files that the project's rules allow.
 
-A rule limits the files that match its pattern `from`. With `may_not_use`, these files may not use files that match this pattern. With
-`may_only_use`, these files may use only files that match it. A rule with `layers` lists patterns from the highest layer to the lowest. A
-file may use files of its own layer and of lower layers.
+A rule has one of three forms:
+
+* `from` and `may_not_use`: files that match `from` may not use files that match `may_not_use`.
+* `from` and `may_only_use`: files that match `from` may use only each other and files that match `may_only_use`.
+* `layers`: the patterns of layers, the highest layer first. A file may use files of its own layer and of lower layers.
 """
 
 from __future__ import annotations

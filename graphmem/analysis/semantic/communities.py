@@ -104,9 +104,10 @@ def _with_splinters_joined(groups: list[list[str]]) -> list[list[str]]:
 def without_strangers(groups: Sequence[Sequence[str]], tests: Collection[str], units: Mapping[str, str]) -> list[list[str]]:
     """Move files out of groups that will have a misleading name for them.
 
-    A group is named after the folder with most of its files. If this is a folder of tests, other code in the group is there only because of
-    its tests. Such code, with the tests beside it, joins the group with most files of the nearest folder. Then single files move to the
-    group that holds more than half of their folder. Files in `units` stay.
+    A group is named after the folder with most of its files. If this is a folder of tests, other code is in the group only because of its
+    tests. Such code moves folder by folder, together with the tests of its folder. The new group is the one with most files of that folder,
+    or of the nearest folder above that has files in a group. Then single files move to the group that holds more than half of their folder.
+    Files in `units` stay.
 
     Args:
         groups: groups of paths.
@@ -243,9 +244,9 @@ def _hang(graph: nx.Graph, node: Node, folder: str, weight: float) -> None:
 
 
 def modularity(groups: Iterable[Sequence[str]], links: Mapping[tuple[str, str], float]) -> float:
-    """Return Newman's weighted modularity of the groups, from links only.
+    """Return Newman's weighted modularity of the groups.
 
-    The value is in [-0.5, 1]; it is 0 without links.
+    `links` maps a pair of files to the weight of their dependencies. The value is in [-0.5, 1]; it is 0 if `links` is empty.
     """
     of = {path: number for number, group in enumerate(groups) for path in group}
     total = sum(links.values())

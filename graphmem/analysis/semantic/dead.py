@@ -2,8 +2,8 @@
 
 A definition is alive if it can be reached from code where execution may begin: code that runs when a file is loaded, entry points, public
 API, names that a runtime calls (`__enter__`), and overrides of external methods. All other definitions are candidates for dead code.
-`DOUBTS` lists circumstances that suggest a use outside the graph. Each of them that holds for a candidate multiplies its confidence.
-docs/semantic.md has the precision.
+`DOUBTS` lists circumstances that suggest a use outside the graph, each with a factor. The confidence of a candidate is multiplied by the
+factor of each circumstance that applies. docs/semantic.md has the measured precision.
 """
 
 from __future__ import annotations
@@ -163,9 +163,11 @@ def _protocol(name: str, language: str) -> bool:
 def _reached(view: GraphView, roots: Bool, twin: npt.NDArray[np.int64]) -> Bool:
     """Return which definitions are roots, or are used by roots.
 
-    Indirect use counts. The result is booleans, one for each node. Three rules extend the set. If a member is used, so is its class. If a
-    base method is used, so are its overrides. If a definition is used, so are all definitions with the same number in `twin` (see
-    `_twins`).
+    Indirect use counts. The result is booleans, one for each node. Three rules extend the set:
+
+    * If a member is used, so is its class.
+    * If a base method is used, so are its overrides.
+    * If a definition is used, so are all definitions with the same number in `twin` (see `_twins`).
     """
     uses = np.flatnonzero(_is_use(view) & (view.src != view.dst))
     replaces = np.flatnonzero(kind_mask((EdgeKind.OVERRIDES,))[view.edge_kind])
@@ -186,7 +188,7 @@ def _reached(view: GraphView, roots: Bool, twin: npt.NDArray[np.int64]) -> Bool:
 def _is_use(view: GraphView) -> Bool:
     """Return which edges are uses of their target, shape (m,).
 
-    A wrapper does not use the functions that it wraps. Code that uses such a function by its name has an edge to it.
+    An edge from a wrapper to a function that it wraps is not a use, because code that uses the function by its name has its own edge to it.
     """
     found: Bool = kind_mask(USES)[view.edge_kind]
     found[stand_ins(view)] = False
@@ -194,10 +196,10 @@ def _is_use(view: GraphView) -> Bool:
 
 
 def _twins(view: GraphView) -> npt.NDArray[np.int64]:
-    """Return numbers for nodes, equal for definitions of one path and name.
+    """Number the nodes; definitions of one path and name share a number.
 
-    The shape is (n,). Examples are `f` in `if …: def f(): …` and `else: def f(): …`, or a property and its setter. A use may mean any of
-    these definitions, so all count as used.
+    The shape is (n,). Examples of such definitions are `f` in `if …: def f(): …` and `else: def f(): …`, or a property and its setter. If
+    one of them is used, all count as used, because the use may mean any of them.
     """
     numbers: dict[tuple[int, str], int] = {}
     names = view.arrays.nodes.qualname.to_pylist()

@@ -74,10 +74,16 @@ class Entries:
     def ordered(self, kinds: Collection[str] | None, named: Collection[str], calls: Calls) -> list[int]:
         """Return entry points of given kinds, in the order in which to read them.
 
-        Code that is not part of the product, such as examples, comes last. Commands that are not in `named` come first, because most of
-        them are programs that a person starts, declared in a manifest such as pyproject.toml. The others follow by kind. Among these
-        commands, those that run the most code come first. Among main programs, those that use the most files come first, because a program
-        often finds its commands without a call. All other ties are ordered by path and line.
+        The rules of the order are, most important first:
+
+        * Code that is not part of the product, such as examples, comes last.
+        * Commands that are not in `named` come first, because most of them are programs that a person starts, declared in a manifest such
+          as pyproject.toml. Other entry points follow by kind.
+        * Among main programs, functions called `main` and code of modules come first, because other functions only run when a package is
+          loaded. Variables of a module that has a `main` come after these.
+        * Programs that use more files come first, because a program often finds its commands without a call.
+        * Programs and commands that run more code come first.
+        * Ties are ordered by path and line.
 
         Args:
             kinds: kinds to return; None for all kinds except tests and fixtures.
@@ -177,7 +183,7 @@ class Calls:
 
     @cached_property
     def rows(self) -> dict[int, list[int]]:
-        """Edge rows of the calls of each node, most confident first, then by line."""
+        """Calls of each node, as edge rows: most confident first, then by line."""
         view, rows = self.view, self._rows
         order = np.lexsort((view.dst[rows], view.line[rows], -view.confidence[rows], view.src[rows]))
         found: dict[int, list[int]] = {}
@@ -187,9 +193,9 @@ class Calls:
 
     @cached_property
     def _called(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-        """Two arrays: the called nodes by caller, and where each caller's begin.
+        """Called nodes of all callers, and where the nodes of each caller begin.
 
-        The beginnings have one entry more than there are nodes, so node `i` calls `called[begin[i] : begin[i + 1]]`.
+        Both are arrays. Node `i` calls `called[begin[i] : begin[i + 1]]`, so `begin` has one entry more than there are nodes.
         """
         src, dst = self.view.src[self._rows], self.view.dst[self._rows]
         begin = np.concatenate(([0], np.cumsum(np.bincount(src, minlength=self.view.n))))

@@ -190,10 +190,10 @@ class FileGraph:
 
     @cached_property
     def deferred(self) -> npt.NDArray[np.bool_]:
-        """Which dependencies between files have imports only inside functions.
+        """Which dependencies between files have no import that runs at load.
 
-        The result is booleans, shape (l,), one for each dependency. Imports inside a function do not run when the file is loaded. A
-        dependency without imports gives True.
+        The result is booleans, shape (l,), one for each dependency. Imports inside a function do not run when the file is loaded. So the
+        value is True if all imports are inside functions. It is also True for a dependency without imports.
         """
         view = self.view
         imports = EDGE_KINDS.index(EdgeKind.IMPORTS)

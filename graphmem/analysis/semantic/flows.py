@@ -1,8 +1,8 @@
 """Flows: paths of confident calls from entry points through the system.
 
 A breadth-first search finds every symbol within eight calls of an entry point, so each symbol is reached by a shortest path. The flow of
-the entry point is the path that passes the most modules. Among equals, the longest path is chosen, then the most confident. Flows
-that are equal after their entry points are joined into one flow with variants.
+the entry point is the path that passes the most modules. Among equals, the longest path is chosen, then the most confident. Flows that
+differ only in their entry points are joined into one flow with variants.
 """
 
 from __future__ import annotations

@@ -51,8 +51,8 @@ def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
 def frees(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> dict[tuple[T, T], int]:
     """Return how many nodes leave their cycle when one edge is removed.
 
-    The result has this number for each edge of `cut`, removed alone. A node leaves if it is in no cycle afterwards. Edges that free no node
-    are not in the result.
+    Each edge of `cut` is removed alone. A node leaves if it is in no cycle afterwards. The result maps an edge to the number of nodes, and
+    leaves out edges that free no node.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
@@ -118,8 +118,11 @@ def layers(nodes: Sequence[T], weights: Mapping[tuple[T, T], float], cut: Sequen
 def _order(weights: Mapping[tuple[T, T], float], group: Sequence[T]) -> list[T]:
     """Return a group's nodes in an order with most edge weight forward.
 
-    Nodes are taken one by one. A node without edges to remaining nodes goes to the end, a node without edges from them to the start. If
-    there is neither, the node with the largest outgoing minus incoming weight goes to the start.
+    Nodes are taken one by one. Only edges between nodes that are not yet taken count:
+
+    * A node without outgoing edges goes to the end, before those that are already there.
+    * Otherwise, a node without incoming edges goes to the start, after those that are already there.
+    * Otherwise, the node with the largest outgoing minus incoming weight goes to the start in the same way.
     """
     out: dict[T, dict[T, float]] = defaultdict(dict)
     into: dict[T, dict[T, float]] = defaultdict(dict)

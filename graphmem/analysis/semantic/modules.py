@@ -224,7 +224,7 @@ class Modules:
 
     @cached_property
     def upward(self) -> frozenset[tuple[int, int]]:
-        """Dependencies between modules that are ignored to arrange layers.
+        """Dependencies between modules to ignore when layers are computed.
 
         Each is (from, to). A module is given by its position in `groups`. Without these dependencies, the modules have no cycle.
         """
@@ -265,10 +265,10 @@ class Modules:
 
     @cached_property
     def worth_cutting(self) -> frozenset[tuple[int, int]]:
-        """Dependencies between modules that are worth removing.
+        """Dependencies to remove first, to take modules out of their cycles.
 
-        Each is (from, to), and alone keeps some module in a cycle. A module is given by its position in `groups`. Of these dependencies,
-        only the few with the least weight are chosen; see `layering.worth_cutting`.
+        Each is (from, to). A module is given by its position in `groups`. The removal of any one of them takes a module out of its cycle.
+        Of all such dependencies, only the few with the least weight for each freed module are chosen; see `layering.worth_cutting`.
         """
         return frozenset(worth_cutting(self.weights, self.upward))
 

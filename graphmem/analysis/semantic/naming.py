@@ -58,7 +58,8 @@ def named(
     Args:
         groups: groups of files, each with ascending paths.
         known: earlier modules.
-        weight: maps a path to the weight of the file's dependents; the heaviest file distinguishes two modules of one folder.
+        weight: maps a path to the weight of the file's dependents. If several modules have one folder, their names include their heaviest
+            files.
         tests: files of tests. Such files do not influence a group's name if at least a tenth of the group's files are not tests.
         project: name of the project, a part of new ids.
         root: name of a module whose files are directly in the root.
@@ -150,8 +151,12 @@ class _Shares:
     def true_of(self, name: str, group: Sequence[str]) -> bool:
         """Whether a module with given files may have a given name.
 
-        `group` has the files. If the name is or begins with a folder, the folder must hold more than half of the files. If the name stands
-        for the root, at least half of the files must be directly in the root. Any other name is allowed.
+        `group` has the files. Only the part of the name before `: ` is checked:
+
+        * A folder must hold more than half of the files.
+        * With the current name of the root, at least half of the files must be directly in the root.
+        * Other names of the root, such as earlier ones, are not allowed.
+        * Any other name is allowed.
         """
         base = name.partition(": ")[0]
         if base in {ROOT, _FORMER_ROOT} - {self._root}:
@@ -179,9 +184,15 @@ def _shown(folder: str, top: str) -> str:
 def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float], top: str, root: str) -> str:
     """Return a unique name of a module: its folder, or its main parts.
 
-    The folder `base` alone is the name if no other module has it and `most` is true. Otherwise the name has two parts of the folder, too,
-    as in `store: reading, tables`. The parts are the folders with most files, or the files with the highest weight. If the folder is the
-    root, the name joins the main folders: `build + perf`.
+    The result is the first of these names that no other module has:
+
+    * for a module of the root with most files in folders, the main folders: `build + perf`;
+    * the folder `base`, if `most` is true;
+    * the folder with two of its parts: `store: reading, tables`;
+    * the folder with one of its parts;
+    * the folder with a number.
+
+    The parts are the files with the highest weight. If most files are in subfolders, the subfolders with most files come before them.
 
     Args:
         base: folder that holds most of the group's files.

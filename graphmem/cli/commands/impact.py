@@ -128,9 +128,14 @@ def impact(
 def change_of(targets: list[str], argument: str) -> tuple[str | None, str | None, str | None]:
     """Convert the change that a person typed to (diff, base, head).
 
-    `targets` has at most one string. `main..topic` gives (None, "main", "topic"). `main` gives (None, "main", None); as head, None stands
-    for the working tree. Without a string, base is "HEAD". `-` gives (text of standard input, None, None). `argument` is the name of the
-    argument in errors.
+    `targets` has at most one string. The result is:
+
+    * for `main..topic`: (None, "main", "topic");
+    * for `main`: (None, "main", None), in which the head None is the working tree;
+    * without a string: (None, "HEAD", None);
+    * for `-`: (the diff from standard input, None, None).
+
+    `argument` is the name of the argument in errors.
     """
     if len(targets) > 1:
         raise BadInputError(f"{argument} takes one git revision, not {len(targets)}; write BASE..HEAD for a range", argument=argument)

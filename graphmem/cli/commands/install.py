@@ -128,7 +128,8 @@ def _targets(agents: list[str] | None, *, every: bool, user: bool, project: Path
 def _to_confirm(changes: list[Change], *, user: bool) -> list[str]:
     """Return instructions for steps that a person must still do in the agents.
 
-    Only agents whose settings the `changes` change are included. `user` is True for user-wide settings, and False for those of the project.
+    `changes` are changes of agents' settings. Agents without a change are left out. `user` is True for user-wide settings, and False for
+    those of the project.
     """
     from graphmem.hooks.targets import TO_CONFIRM
 

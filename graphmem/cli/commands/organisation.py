@@ -177,7 +177,7 @@ def _people(output: Output, folder: Path, url: str) -> None:
 
 
 def _colleagues(output: Output, folder: Path, address: str) -> None:
-    """Invite three people to the example server; two of them disagree.
+    """Invite three people; two of them store memories that contradict.
 
     The function prints both opinions, and the address of the page on which the third person decides.
     """

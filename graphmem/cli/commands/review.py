@@ -63,8 +63,8 @@ def review(
 ) -> None:
     """Show what a reviewer must know about a change.
 
-    The command shows changed symbols, code that could break, tests to run, changed code without tests, memories, and files that usually
-    change with these but did not.
+    The command shows changed symbols, code that could break, tests to run, changed code without tests, and memories. It also shows
+    unchanged files that usually change together with the changed files.
 
     With --quiet only the command lines that run the tests are printed.
     """

@@ -70,8 +70,8 @@ def role(
 ) -> None:
     """Give a person or a team a role in a project.
 
-    A person with `read` may ask questions; with `write` also push, store memories and change their own; with `curate` also change other
-    memories that they see; with `admin` also maintain the index.
+    Each role includes the roles before it. `read` allows questions. `write` allows pushes, new memories and changes of one's own memories.
+    `curate` allows changes of all memories that the person sees. `admin` allows maintenance of the index.
     """
     _people(here).role(on, level, login=login, team=team)
     here.output.line(f"{login or f'team {team}'}: {level} in {on}")
@@ -220,7 +220,10 @@ def login(
 
 
 def _people(here: CommandContext) -> People:
-    """Return the people of the server in the setting `projects`."""
+    """Return the people of the server.
+
+    The setting `projects` names the directory of the server.
+    """
     from graphmem.security.people import People
 
     return People(_folder(here))

@@ -148,6 +148,6 @@ def cut(shown: int, total: int, how: str) -> str:
 def session_name(id: str) -> str:  # noqa: A002 - the word of the domain
     """Return the id of a session; a very long id is shortened in the middle.
 
-    Ids of related sessions may differ only at their end (`…~2`).
+    The end is kept, because ids of related sessions may differ only there (`…~2`).
     """
     return id if len(id) <= 64 else f"{id[:30]}…{id[-33:]}"

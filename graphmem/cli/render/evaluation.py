@@ -10,7 +10,7 @@ from graphmem.cli.render import common
 def evaluation(output: Output, found: SearchEvaluation) -> None:
     """Print the quality of each search method, the weights, and advice.
 
-    Of the weights of the ranking, only those are printed that were changed or should be.
+    A weight of the ranking is printed if it differs from the built-in one, or if a new value is proposed for it.
     """
     if found.ways:
         output.line((f"{plural(found.commits, 'commit')} searched for by their messages; the newer {found.checked:,} show:", common.DIM))

@@ -156,7 +156,10 @@ def _of_verdict(output: Output, report: ImpactReport, verdict: str, hits: list[I
 
 
 def _tests(output: Output, tests: list[ImpactHit], top: int) -> None:
-    """Print the tests to run: those that ran the target, others, and helpers."""
+    """Print the tests to run, then helper code of tests.
+
+    Tests that ran the target in a recorded run come first. Tests whose source leads to the target follow.
+    """
     ran = [hit for hit in tests if len(hit.path) == 1 and hit.path[0].source == "runtime"]
     others = tests[len(ran) :]  # tests with a recorded run come first
     if ran:

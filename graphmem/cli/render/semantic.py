@@ -181,7 +181,10 @@ def reply(output: Output, answer: Reply) -> None:
 
 
 def _print_reasons(output: Output, some: Sequence[Reason]) -> None:
-    """Print passages that give a reason, or a note that no passage does."""
+    """Print the passages found for a question that asks why.
+
+    The heading states whether any of them gives a reason.
+    """
     output.line()
     output.line((_REASONS if any(one.states for one in some) else _NO_REASON, HEADING))
     for one in some:
@@ -416,7 +419,7 @@ def _site(step: PathStep) -> tuple[Cell, ...]:
 
 
 def _some(names: list[str], most: int = SITES) -> str:
-    """Return the first names as a string, with the number of other names."""
+    """Join the first `most` names with commas; add the number of the others."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
