@@ -18,7 +18,7 @@ from graphmem.analysis.families import family_of
 from graphmem.analysis.walk import Adjacency, FloatArray, IntArray, reverse, walk
 from graphmem.answers import Cause, Possible
 from graphmem.model import EdgeKind, EdgeSource
-from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, NODE_KINDS, SYMBOL, distinct
+from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, NODE_KINDS, SYMBOL, distinct, without
 
 if TYPE_CHECKING:
     from graphmem.answers import IndexState
@@ -87,7 +87,7 @@ def unjudged_tests(
         runs: valid results of the last test runs.
         able: families of languages (see `families`) whose code can name a target.
     """
-    cases = np.setdiff1d(np.flatnonzero(view.is_test_case), found)
+    cases = without(np.flatnonzero(view.is_test_case), found)
     nodes = [node for node in cases.tolist() if view.ids[node] not in runs.judged and family(view, view.path(node)) in able]
     if not nodes:
         return []
@@ -252,7 +252,7 @@ def faint_neighbours(
     faint = np.concatenate(nodes) if nodes else np.empty(0, dtype=np.int64)
     if not len(faint):
         return []
-    return in_order(view, np.setdiff1d(faint, np.concatenate([found, *(np.asarray(seeds, dtype=np.int64) for _, seeds in walks)])))
+    return in_order(view, without(faint, np.concatenate([found, *(np.asarray(seeds, dtype=np.int64) for _, seeds in walks)])))
 
 
 def causes(

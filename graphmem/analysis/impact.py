@@ -162,7 +162,7 @@ def united_impact(
         by_depth=counts_by_depth(found),
         by_file=groups_of(view, found, modules=False),
         by_module=groups_of(view, found, modules=True),
-        risk=_risk(view, found, targets, seeds, possible_count, said, ranked=backwards and len(targets) == 1),
+        risk=_risk(view, found, targets, seeds, possible_count, said, ranked=backwards and len(targets) == 1 and question.estimates),
         epistemic=said,
         causes=causes(view, found.nodes, unsure, state, floor, question.max_depth, further, left_out),
         possible=possible,

@@ -30,7 +30,7 @@ class Question:
     min_confidence: float = 0.3  # (0, 1], of the whole path
     kinds: tuple[str, ...] = IMPACT_KINDS
     limit: int = 1000  # 1..100,000 listed hits; the rest are only counted
-    estimates: bool = True  # whether the report says how likely it misses tests and calls
+    estimates: bool = True  # whether the report says how likely it misses tests and calls, and how the target ranks
 
     def __post_init__(self) -> None:
         if self.direction not in ("dependents", "dependencies"):

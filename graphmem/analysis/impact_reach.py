@@ -11,7 +11,7 @@ from graphmem.analysis.chances import FULL_DEPTH, Reached, chances_of_tests
 from graphmem.analysis.completeness import in_order
 from graphmem.analysis.walk import FloatArray, IntArray, Walk, forward, reverse, walk
 from graphmem.model import EdgeKind, EdgeSource
-from graphmem.projection.arrays import EDGE_SOURCES
+from graphmem.projection.arrays import EDGE_SOURCES, without
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -39,7 +39,7 @@ def walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArray
         return _as_cases(view, _unite(walks, seeds), seeds), 0
     deep = [walk(adjacency, value, start.seeds, FULL_DEPTH, question.min_confidence) for start, value in pairs]
     found = _unite([*walks, *(_tests_alone(view, one) for one in deep)], seeds)
-    beyond = np.setdiff1d(np.concatenate([one.nodes for one in deep]), np.concatenate([found.nodes, np.asarray(seeds, dtype=np.int64)]))
+    beyond = without(np.concatenate([one.nodes for one in deep]), np.concatenate([found.nodes, np.asarray(seeds, dtype=np.int64)]))
     return _as_cases(view, found, seeds), len(beyond)
 
 

@@ -46,6 +46,7 @@ STANDING_TYPES: Final = frozenset({"workflow_recipe"})  # shown at the start, wh
 STANDING_SCOPES: Final = frozenset({"user", "global", "module"})
 PLANNED_TYPES: Final = ("prefetch_pattern", "task_calibration")
 STANDING: Final = 48  # memories that apply to every session, before packing
+SEARCH_SHARE: Final = 0.6  # of the time until a deadline, for a search of memories: it may wait for a model that is being loaded
 PLACES_S: Final = 0.25  # minimum seconds for the search of places
 PLACES_K: Final = 40  # code hits that are grouped by file
 PLACES_SHARE: Final = 0.45  # least score of a place, as a share of the best one's: worse ones are mostly wrong
@@ -136,7 +137,8 @@ class Finder:
     def search(self, text: str, ask: Ask, k: int, until: float) -> list[tuple[MemoryInfo, float]]:
         """Return memories that are relevant enough to a message, best first.
 
-        Relevance has a fixed threshold. Memories made from the project's own files come after all others. Each memory comes with its score.
+        Relevance has a fixed threshold. While the embedding model is not loaded, memories are found and judged by their words. Memories
+        made from the project's own files come after all others. Each memory comes with its score.
         """
         left = until - time.monotonic()
         if left <= 0:
@@ -148,7 +150,7 @@ class Finder:
             kinds=frozenset({"memory"}),
             phase=ask.phase,
             explain=False,
-            deadline_s=left,
+            deadline_s=left * SEARCH_SHARE,
         )
         hits = self._searcher.search(request, self._state).hits
         found = [(hit.memory, hit.score) for hit in hits if hit.memory is not None and not is_held(hit.memory)]
@@ -163,7 +165,7 @@ class Finder:
         """
         index = self._projections.memories()
         embedder = self._vectors.query_embedder()
-        is_usable = embedder is not None and index.model_id == embedder.model_id
+        is_usable = embedder is not None and index.model_id == embedder.model_id and self._vectors.is_loaded
         vector = self.vector(text) if is_usable and any(index.vector(one) is not None for one in ids) else None
         near = index.cosines(np.asarray(vector, np.float32), ids) if vector is not None else {}
         meant = {one for one, cosine in near.items() if cosine >= MIN_SIMILARITY}

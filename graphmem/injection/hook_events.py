@@ -46,15 +46,22 @@ class Hooks:
         observe: receives the events; None if observation of sessions is off.
         root: returns the root directory of the project, if known.
         pause: pauses learning from sessions for a number of minutes, or without an end for None; returns a message for the person.
+        rehearse: prepares the first advice about an edit; it may take long.
     """
 
     def __init__(
-        self, injector: Injector, observe: Observe | None, root: Callable[[], Path | None], pause: Callable[[int | None], str]
+        self,
+        injector: Injector,
+        observe: Observe | None,
+        root: Callable[[], Path | None],
+        pause: Callable[[int | None], str],
+        rehearse: Callable[[], object],
     ) -> None:
         self._injector = injector
         self._pause = pause
         self._observe = observe
         self._root = root
+        self._rehearse = rehearse
         self._lock = Lock()
         self._steps: OrderedDict[str, int] = OrderedDict()
         self._phases = WorkPhases()
@@ -95,6 +102,8 @@ class Hooks:
         events = _events(call, self._step(call))
         self._injector.soon(lambda: self._take(events))
         injection = self._inject(call, known, files, search, started)
+        if call.moment in (START, PROMPT):
+            self._injector.soon(self._rehearse)
         text = injection.text if injection is not None else ""
         if call.event in known.stops and not call.again:
             text = self._injector.at_stop(call.session)

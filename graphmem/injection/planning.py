@@ -117,7 +117,7 @@ def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> St
         BadInputError: base is not a number of steps.
     """
     if isinstance(base, bool) or not isinstance(base, int) or not 1 <= base <= MAX_BASE:
-        raise BadInputError(f"base, the number of planned steps, is {base!r}; use 1 to {MAX_BASE:,}", argument="base", value=base)
+        raise BadInputError(f"base is {base!r}; give the number of steps that are planned, 1 to {MAX_BASE:,}", argument="base", value=base)
     known: list[tuple[int, str, float]] = []
     for info in calibrations:
         details = info.details or {}

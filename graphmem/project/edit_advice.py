@@ -8,9 +8,11 @@ from __future__ import annotations
 import logging
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from graphmem.analysis.impact import impact
 from graphmem.analysis.impact_question import Question
@@ -20,7 +22,7 @@ from graphmem.answers.review import TestToRun
 from graphmem.errors import GraphMemError
 from graphmem.injection.edits import MOVES_SHARE, NAMED, REMOVED, Consequences, Dependent, Edit, TestCase
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import NODE_KINDS
+from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 from graphmem.reports import test_commands, test_runners
 from graphmem.runtime.inside import inside
 
@@ -61,14 +63,47 @@ class EditAdvice:
     known: KnownCode
     contracts: ContractQuestions
     soon: Callable[[Callable[[], object]], object]  # runs work after the answer
+    _rehearsed: bool = field(default=False, init=False)
+
+    def rehearse(self) -> None:
+        """Load the graph, compute one piece of advice, and discard it.
+
+        The first advice of a process takes three times as long as later ones, and often longer than an agent waits, because it loads
+        modules and fills caches. So this runs in the background when a session starts. Later calls do nothing.
+
+        Raises:
+            GraphMemError: the graph could not be built.
+        """
+        if self._rehearsed:
+            return
+        view = self.projections.graph()
+        self._rehearsed = True
+        edit = self._frequent_edit(view)
+        found = self.consequences([edit]) if edit is not None else None
+        if found is not None:
+            self.command(found.tests)
+
+    def _frequent_edit(self, view: GraphView) -> Edit | None:
+        """Return an edit of the definition with the most incoming edges.
+
+        The edit leaves the definition's first line as it is. The result is None without such a definition.
+        """
+        able = (view.label == SYMBOL) & ~view.is_test & np.isin(view.kind, [NODE_KINDS.index(kind) for kind in _BODIES])
+        if not able.any():
+            return None
+        node = int(np.argmax(np.where(able, np.diff(view.in_ptr), -1)))
+        path = view.path(node)
+        line = self._line(path, int(view.start_line[node]))
+        return Edit(path, line, line) if path and line else None
 
     def consequences(self, edits: Sequence[Edit]) -> Consequences | None:
         """Return what the given edits affect; None if the code is not indexed.
 
-        The result is also None while the graph is not in memory.
+        The result is also None while the graph is not in memory. The graph is then loaded in the background.
         """
         view = self.projections.graph_if_ready()
         if view is None:
+            self.soon(self.rehearse)
             return None
         nodes: dict[int, bool] = {}  # edited symbols -> whether their signature changes
         files = list(dict.fromkeys(one.path for one in edits if one.path in view.path_number))

@@ -331,7 +331,7 @@ def wired(
     session_memories = SessionMemories(trails, observer, sessions.observe, injector)
     sharing = Sharing(book, graph.root_or_none, data_dir, settings)
     memories = Memories(book, data_dir, memory_news, session_memories, history.forget_sessions, sharing.forget_all, user)
-    hooks = Hooks(injector, sessions.observe, graph.root_or_none, learning.pause)
+    hooks = Hooks(injector, sessions.observe, graph.root_or_none, learning.pause, advice.rehearse)
     search = SearchQuestions(graph, projections, searcher, semantics, injector.packed)
 
     # The index itself.

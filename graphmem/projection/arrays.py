@@ -160,6 +160,15 @@ def distinct(values: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
     return ordered[_begins(ordered)]
 
 
+def without(values: npt.NDArray[_Number], excluded: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
+    """Return the distinct numbers of `values` that are not in `excluded`.
+
+    They are ascending. `numpy.setdiff1d` loads numpy's masked arrays, as `numpy.unique` does.
+    """
+    rest = distinct(values)
+    return rest[~np.isin(rest, distinct(excluded), assume_unique=True)]
+
+
 def grouped(values: npt.NDArray[_Number]) -> tuple[npt.NDArray[_Number], I64, I64]:
     """Return the distinct numbers in `values`, and two further arrays.
 

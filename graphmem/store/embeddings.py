@@ -44,7 +44,10 @@ def checked_for(delta: KnowledgeDelta, rows: pa.Table | None) -> Vectors | None:
         return None
     models = sorted({row.embedding_model for row in delta.memories if row.embedding_model})
     if not models:
-        raise BadInputError("no memory with a vector names its embedding_model; name the model of the vectors", argument="vectors")
+        raise BadInputError(
+            "vectors are given, but no memory of the write has an embedding_model; set it to the model that made the vectors",
+            argument="vectors",
+        )
     if len(models) > 1:
         raise BadInputError(
             f"the vectors in one write are of several embedding models ({', '.join(models)}); write the vectors of each model separately",

@@ -17,6 +17,7 @@ from graphmem.injection.ask import Ask
 from graphmem.injection.edits import MAX_TOKENS, Consequences
 from graphmem.injection.experiment import CONTROL, FULL, group_of
 from graphmem.injection.tokens import count_tokens
+from graphmem.project import edit_advice
 from graphmem.settings import Settings
 
 PRICE, CART, TILL, LOOSE, STOCK = "shop/price.py", "shop/cart.py", "shop/till.py", "shop/loose.py", "shop/stock.py"
@@ -433,3 +434,34 @@ def test_a_lesson_of_a_commit_about_the_file_is_not_told_before_an_edit_of_one_f
     service.verify(old.id)
     assert told(f"{PRICE}:rounded") == [old.id], "a person confirmed it"
     service.forget(old.id)
+
+
+@pytest.fixture
+def restarted(root, tmp_path):
+    """The project in a process that has answered nothing yet."""
+    settings = Settings(embedder="none", workers=1)
+    with GraphMem.open(tmp_path / "index", repo=root, settings=settings) as first:
+        first.index(root)
+    with GraphMem.open(tmp_path / "index", repo=root, settings=settings) as opened:
+        yield opened
+
+
+def test_a_session_that_starts_prepares_the_first_advice_once(restarted, root, named, monkeypatch):
+    asked = []
+    real = edit_advice.EditAdvice.consequences
+    monkeypatch.setattr(edit_advice.EditAdvice, "consequences", lambda self, some: asked.append(some) or real(self, some))
+    for session in (named(), f"{named()}-2"):
+        restarted.hook("claude-code", json.dumps({"session_id": session, "hook_event_name": "SessionStart", "cwd": str(root)}))
+        restarted.parts.injector.wait_for_events()
+    [[edit]] = asked
+    assert (edit.path, edit.old) == (PRICE, SIGNATURE.strip())  # most code depends on this function
+
+
+def test_an_edit_before_the_graph_is_loaded_loads_it_for_the_next_one(restarted, root, named):
+    projections = restarted.parts.projections
+    assert projections.graph_if_ready() is None
+    given = {"file_path": str(root / PRICE), "old_string": SIGNATURE, "new_string": "def rounded(value, digits):\n"}
+    event = {"session_id": named(), "hook_event_name": "PreToolUse", "cwd": str(root), "tool_name": "Edit", "tool_input": given}
+    restarted.hook("claude-code", json.dumps(event))
+    restarted.parts.injector.wait_for_events()
+    assert projections.graph_if_ready() is not None

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.errors import BadInputError
 from graphmem.injection.experiment import CONTROL, FULL, PASSIVE, group_of
 from graphmem.injection.tokens import count_tokens
@@ -85,6 +86,20 @@ def test_what_is_past_its_deadline_is_empty_and_not_marked_as_shown(service, ses
     late = service.context("tool", session, files=files, deadline_s=0.0)
     assert (late.late, late.text, late.items) == (True, "", [])
     assert types(service.context("tool", session, files=files, deadline_s=LONG)) == ["gotcha"]
+
+
+def test_a_model_that_is_being_loaded_does_not_keep_back_what_words_find(service, session, monkeypatch):
+    loaded = threading.Event()
+    real = HashedEmbedder.encode
+    monkeypatch.setattr(HashedEmbedder, "is_loaded", property(lambda self: loaded.is_set()), raising=False)
+    monkeypatch.setattr(HashedEmbedder, "encode", lambda self, texts: loaded.wait(30) and real(self, texts))
+    try:
+        asked = "does reading the request stream twice raise a RuntimeError, or is body() called first?"
+        found = service.context("prompt", session, asked, deadline_s=6)
+        assert "a second read raises RuntimeError" in found.text
+        assert not found.late
+    finally:
+        loaded.set()
 
 
 def test_strangers_words_cannot_leave_their_place(service, session):

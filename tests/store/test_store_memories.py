@@ -254,7 +254,7 @@ def test_vectors_are_of_the_one_model_the_memories_name(store, make):
     rows = [make.memory("a"), make.memory("b", embedding_model="another")]
     for memories, vectors, words in (
         (rows, make.vectors(rows), "several embedding models"),
-        ([make.memory("a", embedding_model="")], make.vectors(rows), "names its embedding_model"),
+        ([make.memory("a", embedding_model="")], make.vectors(rows), "no memory of the write has an embedding_model"),
         (rows[:1], pa.table({"text_hash": ["a"], "vector": [[1.0]]}), "fixed_size_list"),
         (rows[:1], pa.table({"text_hash": ["a"]}), "fixed_size_list"),
     ):
