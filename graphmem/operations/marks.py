@@ -13,7 +13,7 @@ class Bounds(NamedTuple):
 
 
 class Within(NamedTuple):
-    """Mark of a number or a list; the server limits its value or its length.
+    """Mark of a number or list whose value or length the server limits.
 
     Args:
         limit: the name of the server's limit.

@@ -212,7 +212,7 @@ NOWHERE: Final[Spot] = (0, 0, 0)
 
 
 class Import(NamedTuple):
-    """A name that an import statement binds or re-exports, with its module."""
+    """A name that an import statement binds or re-exports."""
 
     scope: int
     module: str  # as in the source, without leading dots: "a.b", "./x", "@/lib/y"

@@ -115,9 +115,9 @@ def _starts(source: bytes) -> list[int]:
 def _regions(root: Node, source: bytes, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield (first byte, end) of each region with errors at the top level.
 
-    `starts` are the offsets where statements begin. A region begins at the last such offset that is not after an error. It ends where the
-    next statement without errors begins, or at the end of the file. If the root node itself is an error, the first region extends to the
-    end of the file.
+    `starts` are the offsets where statements begin. The region of an error begins with the statement that contains the first byte of the
+    error. The region ends where the next statement without errors begins, or at the end of the file. If the root node itself is an error,
+    the first region extends to the end of the file.
     """
     end = 0
     for position, child in enumerate(root.children):

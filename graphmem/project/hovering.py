@@ -82,10 +82,10 @@ class Hovers:
 
 
 def _related(view: GraphView, node: int, relation: str, limit: int, *, tests: bool) -> tuple[list[SymbolInfo], int]:
-    """Return some of the symbols that use `node`, and the number of all.
+    """Return some of the symbols that use `node`, and their total number.
 
-    At most `limit` symbols are returned. `relation` selects the kind of use, such as "callers". If `tests` is true, only tests are
-    returned, otherwise only code that is not a test. Symbols with a TESTS edge come first. The others follow, the most confident first.
+    At most `limit` symbols are returned. `relation` selects the kind of use, such as "callers". If `tests` is true, only tests are returned
+    and counted, otherwise only code that is not a test. Symbols with a TESTS edge come first. The others follow, the most confident first.
     """
     kinds = RELATIONS[relation].kinds
     if relation == "callers" and "abstract" in view.modifiers(node):

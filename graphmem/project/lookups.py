@@ -38,8 +38,8 @@ class Lookups:
         """Return a page of files that match a prefix and words, with the total.
 
         A path must begin with `prefix` and contain every word of `query`. Without a query, files are ordered by path. With a query, files
-        whose name (without folders) contains all words of the query come first. Among these files, and among the others, shorter paths come
-        first.
+        whose name (without folders) contains all words of the query come first, and files with a word in a folder come second. Within each
+        group, shorter paths come first.
         """
         page(limit, offset)
         view = self.graph.view()

@@ -196,10 +196,9 @@ class Overlaid(NamedTuple):
     """Data of the project's main branch that an open branch uses, too.
 
     Attributes:
-        log: path of the log of the main branch's change history.
+        log: path of the file with the main branch's change history.
         elsewhere: called with the id of a memory; returns the names of other branches that have the code to which the memory is linked.
-        made: the branch's graph and index of words, if they were derived from those of the main branch. None if the branch must build both
-            from its own rows.
+        made: graph and index of words of the branch, derived from the main branch. None if the branch must build both from its own rows.
     """
 
     log: Path
@@ -215,9 +214,9 @@ def wired(
     patience_s: float = PATIENCE_S,
     main: Overlaid | None = None,
 ) -> Parts:
-    """Create and return the parts of a project, each after those it needs.
+    """Create and return all parts of a project.
 
-    A part is an object that implements some operations, such as search.
+    A part is an object that implements some operations, such as search. Every part is created after the parts that it needs.
 
     Args:
         store: the open store.
@@ -454,7 +453,10 @@ def _commit_at(data_dir: Path, root: str) -> str:
 
 
 def _branches_of(branches: OtherBranches, data_dir: Path, root: str, commit: str) -> list[str]:
-    """Return the local Git branches that contain `commit`, except the current."""
+    """Return the other local Git branches that contain `commit`.
+
+    The list is empty if the checked-out branch contains the commit, too.
+    """
     place = _place(data_dir, root)
     return branches.of(place, commit) if place is not None else []
 

@@ -46,7 +46,7 @@ _CAST: Final = re.compile(r"^/\*\*\s*@type\s*\{(.*)\}\s*\*/$", re.DOTALL)
 def object_literal(builder: TermBuilder, node: Node) -> TermIndex:
     """Convert an object literal to a term (an expression).
 
-    A function in the literal is named by its place in the file.
+    A function in the literal gets a name made from the position of the function in the file.
     """
     keys: list[str] = []
     values: list[TermIndex] = []

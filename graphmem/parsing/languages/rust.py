@@ -45,7 +45,7 @@ class RustHelper(Helper):
     """Helper for Rust: import trees, macros, patterns, and blocks as values."""
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
-        """Mark definitions that exist only in builds for tests or for checkers.
+        """Return where definitions exist only in builds for tests or checkers.
 
         Each result is (start, end, "overload"), with byte offsets. A definition that begins between these offsets gets the modifier
         `overload`. A use of its name then refers to the definition of the same name in normal builds.
