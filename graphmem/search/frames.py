@@ -99,9 +99,9 @@ def _definitions(view: GraphView, path: str) -> list[Definition]:
 def _definition_at(file: list[Definition], frame: Frame, sure: bool) -> int:
     """Return the definition to which a stack frame refers.
 
-    The result is a node, or -1 for code outside all definitions. If `file` has definitions with the name in `frame`, the one nearest to the
-    line is chosen. Otherwise the innermost definition around the line is chosen, but only if `sure`. `sure` states that the frame's path
-    certainly means this file (see `_files`).
+    The result is a node. If `file` has definitions with the name in `frame`, the one nearest to the line is chosen. Otherwise the innermost
+    definition around the line is chosen if `sure` is true, which means that the frame's path certainly means this file (see `_files`).
+    Without such a definition, the result is -1.
     """
     named = [one for one in file if one.name == frame.name] if frame.name else []
     if named:

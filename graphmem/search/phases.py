@@ -2,8 +2,9 @@
 
 The weights have three sources:
 
-* The built-in weights (`search.request.PHASES`) were chosen by judgement. * Estimates are computed from a project's sessions, which show
-the memories that were used in each phase. * Accepted weights were accepted by a person. They are in a small file of the index.
+* The built-in weights (`search.request.PHASES`) were chosen by judgement.
+* Estimates are computed from a project's sessions, which show the memories that were used in each phase.
+* Accepted weights were accepted by a person. They are in a small file of the index.
 
 The estimate multiplies the built-in weight of a type by a ratio of two shares. The first is the share of the type's shown memories that
 were used. The second is the same share for memories of all types. Estimates change nothing until a person accepts them. Search and the

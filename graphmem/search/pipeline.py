@@ -384,7 +384,7 @@ class _Run:
 
 
 def _lowered(voted: Sequence[Voted], by: float) -> list[Voted]:
-    """Multiply the scores of code hits, and their parts, by a number."""
+    """Multiply the scores of code hits, and the parts of the scores."""
     if by == 1:
         return list(voted)
     return [Voted(one.hit.times(by), one.score * by, one.boost * by, one.boosted_by) for one in voted]

@@ -192,8 +192,8 @@ class Searcher:
     def _with_memories(self, shot: Snapshot, query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
         """Add details to memory hits, and related memories to code hits.
 
-        A hit in code gets the memories about its symbol and its file. A memory about the file, if derived from a commit or a file, must
-        have a word of the query. The reason is that most commits are about a small part of each file that they touch.
+        A hit in code gets the memories about its symbol and its file. Among the memories about the file, one that was derived from a commit
+        or a file must have a word of the query, because most commits are about a small part of each file that they touch.
         """
         index = shot.memories
         if index is None or not len(index):

@@ -151,7 +151,7 @@ class Units:
 
 
 class Voted(NamedTuple):
-    """A candidate with its score, which other good hits in its file raised."""
+    """A candidate whose score was raised by other good hits in the same file."""
 
     hit: Fused
     score: float

@@ -1,6 +1,6 @@
 """A private PostgreSQL server on this machine, for trials and tests.
 
-The server listens only on a socket in its own directory, which only its user may enter, and not on a network address.
+The server listens on a socket in a directory that only the server's user may enter. It does not listen on a network address.
 """
 
 from __future__ import annotations

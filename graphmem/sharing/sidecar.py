@@ -218,7 +218,7 @@ class Sidecar:
         """Set the flags of a memory to DIRTY, UNLINKED, their sum, or 0.
 
         DIRTY marks a memory to compare with the shared log again. UNLINKED marks a memory about code that does not exist on this machine
-        yet. The flag BY_OTHERS is removed, unless `dirty` includes DIRTY.
+        yet. The flag BY_OTHERS stays if `dirty` includes DIRTY; otherwise it is removed.
         """
         with self.writing() as db:
             db.execute(

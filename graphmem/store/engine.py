@@ -64,7 +64,7 @@ ROOMY_BYTES: Final = 2 << 30  # with less free address space than this, an engin
 def _least(path: Path) -> int:
     """Return the smallest address space, in bytes, for a database and its log.
 
-    The result is a power of two, and at least twice the size of both files.
+    The result is a power of two, and at least twice the size of both files together.
     """
     least = LEAST_DB_BYTES
     held = sum(one.stat().st_size for one in (path, path.with_name(path.name + ".wal")) if one.exists())

@@ -51,7 +51,7 @@ class Shape(NamedTuple):
     def plain(self) -> tuple[str, ...]:
         """Return the columns that one query sets together.
 
-        The result has all columns except `id` and those in `texts`. They hold numbers, flags and times.
+        The result has all columns except `id` and those in `texts`. These columns hold numbers, flags and times.
         """
         return tuple(name for name in self.types if name != "id" and name not in self.texts)
 

@@ -197,7 +197,7 @@ def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, c
 def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> list[str]:
     """Check a database that was not closed properly; repair its log.
 
-    A child process first opens copies of the files, because engines have crashed on them. A log that cannot be used is quarantined
+    A child process first opens copies of the files, because engines have crashed on damaged files. A log that cannot be used is quarantined
     (renamed). Returns one sentence for each quarantined file.
     """
     copy = probe_copy(path)
