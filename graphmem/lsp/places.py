@@ -131,8 +131,8 @@ class Texts:
     def position(self, uri: str, position: lsp.Position) -> Position | None:
         """Convert an editor's position to one in the saved file, or None.
 
-        If the line has unsaved edits, the result is the nearest place in the saved file with the same name. The result is None if the saved
-        file does not contain the name.
+        If the line has unsaved edits, the name at the position is searched for in the saved file. The result is the nearest place with this
+        name, or None if there is none.
         """
         path = self.path(uri)
         lines, found = self.lines(path), self._map(path)

@@ -1,7 +1,7 @@
 """Build the language server: register the features that an editor wants.
 
 Positions come from the text in the editor, and answers are about the saved files (see `lsp.places`). Handlers run in threads, because each
-sends requests to the server over HTTP.
+waits for answers of graphmem's HTTP server.
 """
 
 from __future__ import annotations

@@ -66,9 +66,10 @@ def site_line(site: Site) -> str:
 
 
 def missing_notes(answer: SearchAnswer) -> list[str]:
-    """Return the sentences about search methods that failed.
+    """Return sentences about failed search methods.
 
-    If there are hits, failures of the search by modules and flows are left out. A sentence about them would cost tokens in each search.
+    If there are hits, failures of the search by modules and flows are left out, because a sentence about them would cost tokens in each
+    search.
     """
     return unanswered({name: reason for name, reason in answer.missing.items() if name not in STRUCTURE or not answer.hits})
 

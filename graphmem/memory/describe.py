@@ -1,4 +1,4 @@
-"""Build the description of a memory that answers contain.
+"""Build the descriptions of memories in answers.
 
 The description has the memory's fields, links to code, age and the ids of related memories.
 """
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 class BranchesOf(Protocol):
-    """Function that returns the names of branches that have a memory's code.
+    """Function that names the branches with a memory's code.
 
     A memory's code is the code that the memory is linked to.
     """
 
     def __call__(self, row: MemoryRow, *, gone: bool) -> list[str]:
-        """Return the names of branches that have the code of a memory.
+        """Return the names of the branches with a memory's code.
 
-        The code of a memory is the code that the memory is linked to. The branch from which this index was made is left out.
+        A memory's code is the code that the memory is linked to. The branch from which this index was made is left out.
 
         Args:
             row: the memory.

@@ -1,6 +1,6 @@
 """Turn input for new memories into drafts: remove secrets and validate.
 
-A draft is a complete memory that has not been compared with others yet.
+A draft is a complete memory that has not been compared with existing memories yet.
 """
 
 from __future__ import annotations

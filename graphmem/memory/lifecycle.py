@@ -46,7 +46,7 @@ def half_life_of(row: MemoryRow) -> float | None:
 def last_use(row: MemoryRow) -> datetime:
     """Return when a memory was last opened, cited, acted on or confirmed.
 
-    Being shown is not a use. Without a use, the result is the time at which the memory was stored or, if later, learnt.
+    Being shown is not a use. Without a use, the result is the later of two times: when the memory was stored, and when it was learnt.
     """
     return max(row.last_accessed_at or row.created_at, row.created_at)
 

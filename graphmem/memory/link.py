@@ -1,8 +1,8 @@
 """Find the files and symbols that a memory names, and link them.
 
 Text in the shape of code is looked up: `path:line`, paths, dotted names, calls, CamelCase, snake_case and anything between backticks. A
-name is linked if exactly one definition has it. A name that several definitions have is reported instead. The name of a member may be a
-common word, such as `next`. The member is linked only if the text also names its class or its file.
+name is linked if exactly one definition has it. A name that several definitions have is reported instead. A member whose name is a common
+word, such as `next`, is linked only if the text also names its class or its file.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def nearby(index: MemoryIndex, view: GraphView, now: datetime, places: Places, l
         index: index of all memories; it hides those that the caller may not see.
         view: the code graph.
         now: the time for which confidence is computed.
-        places: nodes of the answer.
+        places: the symbols and files of the answer.
         limit: maximum number of memories.
         branches: returns the branches, except the indexed one, that have the code of a memory.
     """

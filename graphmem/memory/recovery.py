@@ -86,7 +86,7 @@ class Recovery:
     def missing(self) -> KnowledgeDelta | None:
         """Return the changes that the graph lacks and the journal has.
 
-        The result is None if the graph lacks none.
+        The result is None if the graph has all changes of the journal.
         """
         number = self._graph_at()
         return self._replayed(number).delta() if number < self._journal.head.number else None

@@ -158,8 +158,8 @@ class MemoryRepository(MemoryReader):
         `op` is the operation that the audit log records for an added memory. `finish` receives the plan (the changes to write) and returns
         it, possibly with more changes for the same transaction.
 
-        Missing vectors are then computed in the background, except for memories that an index run creates (their source is in FROM_INDEX).
-        Otherwise a command that only indexes would have to load the embedding model.
+        After the write, missing vectors are computed in the background. Memories from an index run (their source is in FROM_INDEX) do not
+        start this computation, because a command that only indexes should not load the embedding model.
         """
         begun = perf_counter()
         given = listed(items)

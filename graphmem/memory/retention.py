@@ -220,7 +220,7 @@ def delete_all(repository: MemoryRepository, confirm: str, *, actor: str = "") -
 
 
 def _active(repository: MemoryRepository) -> set[str]:
-    """Return ids of memories from sessions of agents that are still running."""
+    """Return the ids of memories that come from running sessions of agents."""
     index = repository.index()
     return {
         row.id

@@ -149,7 +149,7 @@ def _is_argument(value: Value) -> bool:
 def _is_wallet(value: Value) -> bool:
     """Return whether 64 hexadecimal digits are a private key of a wallet.
 
-    The digits count as a key only after a word that means a key. Other strings of this length are mostly hashes.
+    They count as a key only if a word for a key, and none for a hash, precedes them in the line, because most such strings are hashes.
     """
     line = value.whole[max(0, value.start - 80) : value.start].rpartition("\n")[2]
     return _MEANS_KEY.search(line) is not None and _MEANS_HASH.search(line) is None

@@ -26,7 +26,7 @@ MAX_HALF_LIFE_DAYS: Final = 36_500.0
 
 
 class Draft(NamedTuple):
-    """A new memory: complete and validated, but not compared with others."""
+    """A complete, validated new memory, not yet compared with stored ones."""
 
     content: str
     type: str

@@ -1,7 +1,7 @@
 """Compute vectors of memories in the background, newest first.
 
-When a memory gets its vector, it is compared with the other memories again. Only the cosine of vectors shows that two memories say the same
-in other words. The rules of the comparison are the same as when a memory is written.
+When a memory gets its vector, it is compared with the older memories again, because only the cosine of vectors shows that two memories say
+the same in other words. The rules of the comparison are the same as when a memory is written.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ _LOOK: Final = 16  # nearest memories that are compared
 class Planner:
     """Plans the changes that a write of drafts will make; writes nothing.
 
-    A draft is a validated memory that was not compared with others yet.
+    A draft is a validated memory that was not compared with existing memories yet.
 
     Args:
         around: memories, graph and time at the start of the write.
@@ -297,9 +297,10 @@ class Planner:
         return found
 
     def _comparable(self, draft: Draft) -> F32 | None:
-        """Return the vector of a draft; None if it cannot be compared.
+        """Return the vector of a draft, or None.
 
-        It can be compared only if the same model computed the vectors in the index.
+        The result is None if the draft has no vector, or if another model computed the vectors in the index. Vectors of different models
+        cannot be compared.
         """
         return draft.vector if draft.vector is not None and self._model == self._around.model else None
 

@@ -152,8 +152,8 @@ def _mark(event: Event, whole: int, at: Any) -> int:
 def _cut_text(text: str, *, both_ends: bool) -> tuple[str, bool]:
     """Cut a string to TEXT_BYTES of UTF-8; return it and whether it was cut.
 
-    With `both_ends`, the beginning and the end are kept; otherwise only the beginning. Tools usually print the subject first and the error
-    last.
+    With `both_ends`, the beginning and the end are kept, because tools usually print the subject first and the error last. Otherwise only
+    the beginning is kept.
     """
     if len(text) <= TEXT_BYTES // 4 or (len(text) <= TEXT_BYTES and text.isascii()):
         return text, False

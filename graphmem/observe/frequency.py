@@ -80,8 +80,8 @@ class Share(NamedTuple):
     def is_refuted(self) -> bool:
         """Whether the pattern certainly occurs in too small a share of sessions.
 
-        The upper end of the share's confidence interval is below `least`. A memory that was already made from the finding was then learnt
-        too early.
+        The upper end of the share's confidence interval is below `least`. If a memory was made from the finding already, it was learnt too
+        early.
         """
         return self.of > 0 and upper(self.found, self.of) < self.least
 

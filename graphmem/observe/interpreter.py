@@ -288,9 +288,11 @@ def _about(act: Act) -> tuple[object, ...]:
 def _ending(call: Call, event: Event, result: Event | None, text: str) -> tuple[bool | None, int | None]:
     """Return (whether a tool call succeeded, its exit code).
 
-    `event` is the call, and `result` the event with its result. Success and exit code are read from the fields of these two events. If no
-    field has an exit code, the output `text` of a command is searched too. A failure in `text` then overrides a reported success. Each
-    value is None if unknown.
+    `event` is the call, and `result` the event with its result. Both values are read from the fields of these events; a value is None if
+    unknown.
+
+    If a command has no exit code in these fields, its output `text` is searched. In this case, a failure in `text` overrides a reported
+    success.
     """
     code: int | None = None
     for source in (result, event):

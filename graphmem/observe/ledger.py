@@ -1,9 +1,12 @@
 """The ledger: statistics across sessions of agents, in one SQLite file.
 
-The file is next to the database. The ledger counts findings, files, errors and modules, and keeps receipts. A finding is a pattern found in
-a session, such as a fixed error. A receipt is the record of what was learnt from a session, with the outcome of each finding. Every row
-names its session, so a session that is added ten times counts once. A fork (a session that began as a copy of its parent) and the parent
-count as one. If this file is lost, only counts and receipts are lost, because memories are in the journal.
+The ledger counts findings, files, errors and modules, and keeps receipts. A finding is a pattern found in a session, such as a fixed error.
+A receipt is the record of what was learnt from a session, with the outcome of each finding.
+
+Every row names its session, so a session that is added ten times counts once. A fork (a session that began as a copy of its parent) and the
+parent count as one.
+
+The file is next to the database. If the file is lost, only counts and receipts are lost, because memories are in the journal.
 """
 
 from __future__ import annotations

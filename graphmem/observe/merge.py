@@ -110,8 +110,8 @@ def ranked(findings: Iterable[Finding]) -> list[Finding]:
 def _merge_pair(a: Finding, b: Finding) -> Finding:
     """Merge two findings that say the same into one.
 
-    The result is contaminated (influenced by external text) only if `a` and `b` both are. A finding that is not contaminated proves the
-    fact without external text.
+    The result is contaminated (influenced by external text) only if `a` and `b` both are, because one clean finding proves the fact without
+    external text.
     """
     agents = tuple(sorted({*a.agents, *b.agents}))
     quorum = a.quorum or b.quorum or len(agents) > 1

@@ -235,7 +235,7 @@ class Running:
     def finish(self, outcome: str = "", ending: str = "ended", at: datetime | None = None) -> tuple[SessionRecord, list[Act]]:
         """End the session; return its record and the acts of pending tool calls.
 
-        A tool call is pending if its result has not arrived. Its act is the call as an action without a result.
+        A tool call is pending if its result has not arrived. The act of a pending call has no result.
 
         Args:
             outcome: outcome of the session; "" keeps the outcome reported before.

@@ -43,7 +43,7 @@ def summarised(record: SessionRecord) -> dict[str, Any]:
     """Return the summary of a session as a mapping for JSON.
 
     Every list has at most twelve entries. The output of tools is left out. An error is described only by its kind. If the session read
-    external text, the agent's words and command lines are left out too. They may repeat that text.
+    external text, the agent's words and command lines are left out too, because they may repeat that text.
     """
     info = record.info
     told = not record.contaminated

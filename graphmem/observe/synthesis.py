@@ -1,9 +1,12 @@
 """Memories made from counts of a module's sessions.
 
-The counts are of files, errors, steps and tokens. An example is a memory of the files that sessions of a module almost always read. Such
-memories are made after 5, 10, 20, 50 and 100 sessions of a module. For pairs of modules they are made weekly. Templates make the text from
-the ledger's counts. A language model may reword the text with the same names and numbers. After more sessions, the memory is updated, and
-its old text is kept as a version.
+The counts are numbers of files, errors, steps and tokens. For example, such a memory names the files that a module's sessions almost always
+read.
+
+Memories about a module are made after 5, 10, 20, 50 and 100 of its sessions. Memories about pairs of modules are made weekly. After more
+sessions, the memory is updated, and its old text is kept as a version.
+
+Templates make the text from the ledger's counts. A language model may reword the text with the same names and numbers.
 """
 
 from __future__ import annotations

@@ -218,7 +218,7 @@ class CodeOperations:
 
         Args:
             targets: references or ids, as in `symbol`.
-            direction: code that depends on the targets, or that they depend on.
+            direction: whether to find code that depends on the targets, or code that the targets depend on.
             max_depth: the maximum number of steps to a dependent; tests are found at any depth.
             min_confidence: the minimum confidence of a path.
             kinds: follow only edges of these kinds.
@@ -337,8 +337,9 @@ class CodeOperations:
     ) -> Picture:
         """Symbols with their dependencies and dependents.
 
-        The columns are `nodes`, `edges` and `rules`, which explain how edges were found. Each node has a side: the number of steps to the
-        right, negative to the left. With `fold_tests` the tests of a step are one node of kind `tests`; its `count` is their number.
+        The columns are `nodes`, `edges` and `rules`, which explain how edges were found. The `side` of a node is its number of steps from
+        the given symbols: positive for dependents, negative for dependencies. With `fold_tests` the tests of a step are one node of kind
+        `tests`; its `count` is their number.
         """
 
     @operation("query", needs="read", shows=Sight.SEEN, sizes={"limit": ("hits",)}, renamed={"k": "limit"}, command="search", searches=True)
