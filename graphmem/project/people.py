@@ -145,8 +145,8 @@ class PeopleFiles:
             remote: whether the call came over the network; then only MEMORY.md is allowed.
 
         Raises:
-            BadInputError: the project's root is unknown, or the file is unreadable. Or the path is outside the project, is not a Markdown
-                file, is not allowed by the settings, or is a file with instructions for agents.
+            BadInputError: the project's root is unknown; or the file is unreadable, is outside the project, is not a Markdown file, is not
+                allowed by the settings, or has instructions for agents.
             EncryptionError: the memories are encrypted, and `dry_run` is false.
         """
         if read_mark(self.data_dir) is not None and not dry_run:

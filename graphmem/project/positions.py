@@ -222,7 +222,8 @@ def _at(here: _File, line: int, column: int) -> FoundName | None:
 def _on_line(view: GraphView, here: _File, line: int) -> FoundName | None:
     """Return the first definition on a line; without one, the first name.
 
-    Names of the project's own code come before names of libraries. The result is None if the line has no name.
+    If the line has names of the project and names of libraries, the first name of the project is returned. The result is None if the line
+    has no name.
     """
     on_line = (one for one in here.found if one.place.line == line)
     return min(on_line, key=lambda one: (one.role != "definition", view.label[one.nodes[0]] != SYMBOL, one.place.column), default=None)

@@ -67,8 +67,8 @@ def body_of(rows: Mapping[str, list[list[Any]]], externals: Mapping[str, Sequenc
 
     Args:
         rows: the rows of each table, as JSON values.
-        externals: rows of all external names (defined outside the project) in the graph, by id. Only the names to which an edge of the file
-            leads are stored.
+        externals: rows of all external names (defined outside the project) in the graph, by id. A name is stored if an edge of the file
+            leads to it.
         text: the text of the file; None if it is unknown.
     """
     targets = {row[2] for row in rows.get("edges", ())}

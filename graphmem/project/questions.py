@@ -89,10 +89,10 @@ class ImpactQuestions:
         return self._beside(view, report, nodes)
 
     def _beside(self, view: GraphView, report: ImpactReport, targets: Sequence[int]) -> ImpactReport:
-        """Return an impact report with memories and code of other projects added.
+        """Add memories, and code of other projects, to an impact report.
 
-        The added memories are about the code in the report. The added code of other projects shares contracts (such as routes) with the
-        code in the report.
+        The memories are about the code in the report. The code of other projects shares contracts (such as routes) with the code in the
+        report.
         """
         reached = {one.symbol.id: one.confidence for one in (*report.hits, *report.tests)}
         reached |= dict.fromkeys((one.id for one in report.targets), 1.0)
@@ -217,7 +217,7 @@ def _is_hiding(view: GraphView, node: int, new: set[int]) -> bool:
     """Whether an added definition is a method of a class that is not new.
 
     `new` has all definitions that the diff adds, as graph nodes. A method added to an existing class may override an inherited method, so
-    unchanged calls may now reach it. Other added definitions can only be used by code that has changed, too.
+    unchanged calls may now reach it. Unchanged code cannot use any other added definition.
     """
     owner = int(view.parent[node])
     return owner >= 0 and owner not in new and view.info(owner).kind == "class" and view.info(node).kind == "method"

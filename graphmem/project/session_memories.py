@@ -39,7 +39,7 @@ class SessionMemories:
         return self.observer().strangers(session, others=others)
 
     def tell_shown(self, session: str, ids: Sequence[str], phase: str) -> None:
-        """Record that a running session was shown memories.
+        """Record that memories were shown to a running session.
 
         `ids` are the memories. `phase` is the phase of work in which they were shown; "" for the session's present phase. Nothing is
         recorded for a session that is not running.

@@ -180,8 +180,8 @@ def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
 def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...], int]:
     """Return the edges as arrays, the names of their rules, and a count.
 
-    The count is the number of edges left out, because their source or destination is not in `ids`, the sorted column of node ids. Edges are
-    sorted by (src, kind, dst). A rule states how the target of an edge was found.
+    The edges are sorted by (src, kind, dst). A rule states how the target of an edge was found. An edge is left out if its source or
+    destination is not in `ids`, the sorted column of node ids. The count is the number of these edges.
     """
     src, dst = positions(edges["src"], ids), positions(edges["dst"], ids)
     kind = codes(edges["kind"], EDGE_KINDS, "edge kind")

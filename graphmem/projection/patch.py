@@ -172,7 +172,7 @@ def _nodes(
 
 
 def _path_details(old: GraphArrays, merge: Merge, files: list[FileRow], ids: list[str], paths: Any) -> PathColumns:
-    """Return language, size and so on of the file at each path after a change.
+    """Return the data, such as language and size, of each file after a change.
 
     The result is in path order. `merge` is the plan for nodes. `files` has the new and changed files, and `ids` the ids of all nodes after
     the change.
@@ -254,8 +254,8 @@ def _edges(
 def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: I64) -> tuple[I64, I64]:
     """Find where new edges belong among old edges, and which old edges break.
 
-    Edges are encoded by `edge_keys`: `old_keys` before the change, `new_keys` the new ones. `src`, `kind` and `dst` are the old edges with
-    node numbers after the change; -1 is a removed node. `merge` is the plan for nodes.
+    `old_keys` are the edges before the change, and `new_keys` the new edges, both encoded by `edge_keys`. `src`, `kind` and `dst` are the
+    old edges with node numbers after the change; -1 is a removed node. `merge` is the plan for nodes.
 
     Returns:
         For each new edge, the row of the old edge before which the new edge belongs. Then the row numbers of old edges with a removed

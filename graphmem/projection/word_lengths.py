@@ -90,7 +90,7 @@ class Rows(NamedTuple):
 def _lengths(numbers: str | None, sizes: str | None) -> tuple[I64, I64]:
     """Decode FTS5's table of sizes: row numbers, and the words of each row.
 
-    FTS5 stores the number of words in each column as a variable-length integer: seven bits in a byte, the highest first.
+    FTS5 stores the number of words in each column as a variable-length integer: seven bits in a byte, the most significant bits first.
 
     Args:
         numbers: the row numbers, with commas between them; None for no rows.

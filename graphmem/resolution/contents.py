@@ -32,8 +32,8 @@ def is_vague(value: Type) -> bool:
 def holds_callables(declared: Type) -> bool:
     """Whether the items of a declared container or iterator may be called.
 
-    For `handlers: Iterable[Callable]`, the result is True. The values that code puts into such a container have a more exact type than the
-    declaration.
+    For `handlers: Iterable[Callable]`, the result is True. The caller then also needs the types of the values that code puts into the
+    container, because these types are more exact than the declaration.
     """
     return any(
         atom[0] == BOX and atom[1] in HOLDING and any(_is_open(inner) or holds_callables(part) for part in atom[2][-1:] for inner in part)

@@ -32,11 +32,11 @@ def called_name(entry: FileEntry, symbol: Symbol) -> tuple[str, Symbol | None]:
 
 
 def factory_keys(entry: FileEntry, symbol: Symbol, owner: Symbol | None) -> Sequence[str]:
-    """Return the index keys of decorators `@name(…)` that may run a function.
+    """Return the key by which the index of calls lists uses of a decorator.
 
-    A key, such as `@name`, finds the uses of a decorator in the index of calls. `symbol` is the function. It must be nested in a function
-    `name`, or be a constructor or `__call__` of a class `name`. For any other function, the result is empty. `owner` is the class if
-    `symbol` is a constructor.
+    `symbol` is a function that a decorator `@name(…)` may run. It must be nested in a function `name`, or be a constructor or `__call__` of
+    a class `name`. Then the result has one key, `@name`. For any other function, the result is empty. `owner` is the class if `symbol` is a
+    constructor.
     """
     around = owner or entry.symbols[entry.definitions[symbol.index].parent]
     is_call_method = symbol.kind == "method" and symbol.name == rules_of(entry).call_method
