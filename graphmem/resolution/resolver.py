@@ -242,7 +242,8 @@ class Resolver:
             path: the file.
             scope: index of the definition in the file.
             handler: name of a function to return instead; "" for none. The search covers this file, then its folder, then its part of the
-                project. Outside this file the function must be the only one. If none is found, the definition at `scope` is returned.
+                project. In the folder or the part, the function must be the only one of this name. If no function is found, the definition
+                at `scope` is returned.
             near: maps a path to its part of the project, such as a service.
         """
         entry = self._project.files.get(path)
@@ -329,10 +330,10 @@ class Resolver:
         return Dependencies(self._project.keys(first_key), self._project.solver.groups.members(first_group), inputs)
 
     def take_inputs(self, paths: Iterable[str]) -> Iterable[tuple[str, frozenset[int]]]:
-        """Yield (path, numbers of the facts that the edges depend on) for files.
+        """Yield (path, numbers of the used facts) for each of some files.
 
-        The edges are those of the file at `path`. The numbers stand for inputs, which are facts of files, and for groups, which are sets of
-        inputs. The resolver forgets the numbers of each file that it yields.
+        The used facts are those facts of other files on which the edges of the file at `path` depend. A number stands for one fact, which
+        is called an input, or for a group of inputs. The resolver forgets the numbers of each file that it yields.
         """
         for path in paths:
             yield path, self._inputs.pop(path)
@@ -390,7 +391,7 @@ class Resolver:
 def _allow_recursion() -> None:
     """Raise Python's recursion limit to `RECURSION_LIMIT`.
 
-    Recursion of Python functions uses heap memory, and no C stack.
+    This is safe, because recursion of Python functions uses heap memory, and no C stack.
     """
     if sys.getrecursionlimit() < RECURSION_LIMIT:
         sys.setrecursionlimit(RECURSION_LIMIT)

@@ -60,8 +60,9 @@ def match(route: str, path: str, module: str) -> Match | None:
     """Return a score of how well a route matches a request; None for no match.
 
     `route` and `path` are the paths of the route and the request. The score is (number of matched literal segments, number of all matched
-    segments); greater is better. `module` is the name of the file with the route. A route without segments matches a request whose last
-    segment is `module`, and a request without segments.
+    segments); greater is better. `module` is the name of the file with the route. A route without segments matches a request without
+    segments, and a request with `module` as its last segment. If a route has only placeholders, it matches requests with the same number of
+    segments.
     """
     wanted, asked = segments(route), segments(path)
     if not wanted:

@@ -189,8 +189,8 @@ class CallRules:
     def made_by(self, inference: Inference, symbol: Symbol) -> Type:
         """Return the type of the object that a class method creates, if any.
 
-        `symbol` is the class method. In a call `A.create()`, the method creates an object of `A`, the class on which it is called. The
-        caller uses this result only if that class is unknown.
+        `symbol` is the class method. This type is used for a call if the class on which the method is called is unknown. For a call
+        `A.create()`, the class is known, and the method creates an object of `A`.
         """
         return EMPTY
 
@@ -406,10 +406,10 @@ class CallRules:
         return value
 
     def declared_once(self, inference: Inference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return the interface method that all other given methods implement.
+        """Return the interface method that stands for all given methods, if any.
 
         `methods` are all methods of one name. A call on an object of unknown type may run any of them. If one is a method of an interface
-        and all others implement it, only that method is returned. Otherwise all are returned.
+        and implemented by all other `methods`, only this one is returned. Otherwise all `methods` are returned.
         """
         return methods
 
@@ -422,9 +422,9 @@ class CallRules:
         return methods
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Whether a parameter accepts a value that matches no declared type of it.
+        """Whether a parameter accepts a value of an undeclared type.
 
-        `given` is the type of the value. `classes` and `outside` are the project classes and external types that the parameter declares. By
-        default the result is True.
+        `given` is the type of the value; it is none of the types that the parameter declares. `classes` and `outside` are the project
+        classes and external types that the parameter declares. By default the result is True.
         """
         return True

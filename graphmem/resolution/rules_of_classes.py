@@ -66,8 +66,8 @@ class ClassRules:
     def answers_itself(self, base: Ext, name: str) -> bool:
         """Whether a library's special method works without calling another one.
 
-        `base` is the library's class, and `name` the method. For example, `__iter__` of `list` does not call `__getitem__`. So a loop over
-        an object of a subclass of `list` does not run the `__getitem__` of the subclass.
+        `base` is the library's class, and `name` the method. For example, `__iter__` of `list` does not call `__getitem__`. So if `A` is a
+        subclass of `list`, a loop over an object of `A` does not run `A.__getitem__`.
         """
         return False
 
@@ -175,8 +175,8 @@ class ClassRules:
     def next_owners(self, inference: Inference, after: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes in which `super` in a mixin finds a method.
 
-        A mixin is a module whose methods other classes take over. `after` is the mixin, and `name` the method. The search goes on in the
-        resolution orders of the classes that inherit the mixin.
+        A mixin is a module; classes that inherit it get its methods. `after` is the mixin, and `name` the method. The search covers the
+        resolution order of each class that inherits the mixin, and begins after the mixin.
         """
         return ()
 

@@ -245,10 +245,10 @@ class NameRules:
         return entry.symbols[scope] if entry.definitions[scope].kind in CLASS_KINDS else None
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Return the commands and plug-ins among a file's functions, with kinds.
+        """Map each command and plug-in among a file's functions to its kind.
 
-        Configuration files declare commands and plug-ins. The keys of the result are names of functions, and the key "" stands for the file
-        itself.
+        The keys are names of functions, and the key "" stands for the file itself. The kind is `command` or `export`. Configuration files
+        declare commands and plug-ins.
         """
         return {}
 

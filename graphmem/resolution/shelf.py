@@ -1,8 +1,8 @@
 """Limit the memory for parsed files; release the least recently used.
 
 In a large project, the results of parsing all files do not fit into memory. After a file is resolved, the least recently used results are
-released. Their next use reads them again (`FileEntry.rest`). Answers of type inference, symbols and indexes by name stay in memory. So most
-files are read again only when they are resolved.
+released. Their next use reads them again (`FileEntry.rest`). Answers of type inference, symbols and indexes by name stay in memory. So a
+file is seldom read again while other files are resolved.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class Shelf:
         self._bytes -= size
 
     def trim(self) -> None:
-        """Release the least recently used files until the rest fits the budget.
+        """Release the least recently used files until the budget is met.
 
-        Type inference must not be running, and the caller must not hold parts of a file's results.
+        Type inference must not be running, and the caller must not hold parts of a file's results. At least one file stays in memory.
         """
         while self._bytes > self._budget and len(self._awake) > 1:
             oldest, (size, answers) = next(iter(self._awake.items()))

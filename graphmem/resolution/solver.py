@@ -9,10 +9,10 @@ Questions that depend on each other form a component. Components are found as in
 component is its first question: it depends on no unanswered question that began before it. The questions that began after the root and have
 no final answer belong to the component.
 
-Every answer has one number for its inputs, which are facts of files. It is the number of a single input (see `project.Project.key`), or of
-a group of inputs and other groups. A group has a negative number, lower than the numbers of the groups inside it. So one pass finds all
-groups that contain an input (`dependents`). An answer stores only its own inputs and the numbers of the answers that it used, not their
-inputs.
+An input is a fact of a file. Every answer stores one number, which stands for all inputs on which the answer depends: the number of a
+single input (see `project.Project.key`), or of a group. A group contains the inputs that the answer read itself, and the numbers of the
+answers that it used. The inputs of the used answers are not copied. A group has a negative number, lower than the numbers of the groups
+inside it. So one pass finds all groups that contain an input (`dependents`).
 """
 
 from __future__ import annotations
@@ -232,10 +232,10 @@ class Solver:
         return so_far
 
     def look_up(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
-        """Return `compute(*arguments)`, cached by `key`; it may not ask questions.
+        """Return `compute(*arguments)`, cached by `key`, for a simple look-up.
 
-        A question is a computation passed to `ask`. `compute` may read facts of files only through look-ups that record them. The cached
-        answer has one number for all these facts, so reading the answer again is cheap.
+        `compute` must not ask questions, which are computations passed to `ask`. It may read facts of files only through look-ups that
+        record them. The cached answer has one number for all these facts, so reading the answer again is cheap.
         """
         known = memo.get(key)
         if known is None:
@@ -305,7 +305,7 @@ class Solver:
         answers become final together.
 
         Returns:
-            False if the question belongs to a component that began before it, so its answer is not final; else True.
+            False if the answer is not final, because the question belongs to a component that began before the question; else True.
         """
         first = len(self._waiting)
         self._compute(question)
@@ -327,8 +327,8 @@ class Solver:
     def _close(self, component: list[_Question]) -> None:
         """Store the final answers of questions that depend on each other.
 
-        A question asks for one result, such as the type of a name. The answers get one number that stands for all facts that they depend
-        on. A question that read one of the answers depends on this number.
+        A question asks for one result, such as the type of a name. All answers get one number, which stands for the facts that any of the
+        questions read. A question that read one of the answers depends on this number.
         """
         number = self.groups.number(set().union(*[question.reads for question in component]))
         for question in component:

@@ -396,8 +396,8 @@ def _listed(value: object) -> object:
 def ordered(value: Type) -> Iterable[Atom]:
     """Return the alternatives of a type in an order that is always the same.
 
-    The order is the same in every process. The order in which questions are asked decides how the solver answers questions that depend on
-    each other, so code that asks one for each alternative uses this order.
+    The order is the same in every process. Code that asks a question for each alternative uses this order, because the order of the
+    questions affects how the solver answers questions that depend on each other.
     """
     if len(value) < 2:
         return value
@@ -414,9 +414,10 @@ _MOST_ORDERED: Final = 20_000  # types whose order is kept
 
 
 def bottom_for(value: Type) -> Type:
-    """Return the type from which a union of result types begins.
+    """Return the type with which a union of result types begins.
 
-    It is `TOP` if `value` is `TOP` (too many alternatives), and otherwise empty. `value` is the type whose alternatives give the results.
+    Each alternative of `value` gives one result type of the union. If `value` is `TOP` (too many alternatives), the union begins with
+    `TOP`, and otherwise with the empty type.
     """
     return TOP if value is TOP else EMPTY
 

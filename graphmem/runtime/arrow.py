@@ -28,8 +28,8 @@ class LazyModule:
 def computed(function: str, *arguments: Any) -> Any:
     """Call one compute function of Arrow without importing the others.
 
-    `function` is the name of the function in Arrow, such as "equal". A method of an Arrow array that computes something would import all
-    compute functions.
+    `function` is the name of the function in Arrow, such as "equal". Use this function in place of a method of an Arrow array, because a
+    method that computes something imports all compute functions.
     """
     from pyarrow._compute import call_function
 

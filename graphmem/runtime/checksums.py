@@ -48,7 +48,7 @@ class Proof(Enum):
 
 
 def proof(path: Path) -> Proof:
-    """Read a whole file and compare it with the checksum stored inside it.
+    """Return the result of comparing a whole file with its stored checksum.
 
     Raises:
         OSError: the file cannot be read, or is missing.

@@ -76,7 +76,7 @@ def limited_memory() -> bool:
 
 
 def free_address_space() -> int | None:
-    """Bytes of address space left; None if unlimited or unknown."""
+    """Return the bytes of address space left; None if unlimited or unknown."""
     limit = soft_limit("AS")
     if limit is None:
         return None
@@ -106,7 +106,7 @@ def be_frugal() -> None:
 
 
 def kind_of(error: BaseException, path: str = "") -> str:
-    """Return the name of the resource whose lack caused an error, or "".
+    """Return the name of the used-up resource that caused an error, or "".
 
     The names are "descriptors", "memory", "file_size", "read_only" (a read-only disk), "rights" (no permission) and "room" (disk space).
     The result is "" for any other error.
@@ -127,7 +127,7 @@ def kind_of(error: BaseException, path: str = "") -> str:
 
 
 def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: str = _ELSEWHERE) -> GraphMemError | None:
-    """Return an error that names the resource that `error` lacked, or None.
+    """Return an error that names the used-up resource, or None.
 
     Resources are, for example, memory and disk space. The result is None if `error` has another cause.
 
@@ -185,9 +185,10 @@ def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> N
 
 
 def refusal_of_any(error: BaseException) -> GraphMemError | None:
-    """Return an error that names the resource that an uncaught error lacked.
+    """Return an error that names the used-up resource, for an uncaught error.
 
-    For example, memory or disk space may have run out. The result is None if `error` has another cause.
+    Examples of a resource are memory and disk space. The result is None if `error` has another cause, or if the full disk or file is
+    unknown.
     """
     if isinstance(error, GraphMemError):
         return None
@@ -211,7 +212,7 @@ def disk_refusal(error: OSError, doing: str, path: Path | str, elsewhere: str = 
 
 
 def out_of_memory(doing: str, path: Path | str = "") -> ResourceError:
-    """Return an error that says that memory ran out, and names the limit.
+    """Return an error that reports a lack of memory and names the limit.
 
     The limit in the message is one of this process (`ulimit`), or else the machine's memory. `doing` names the failed work, and `path` the
     file or folder.

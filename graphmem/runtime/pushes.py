@@ -38,7 +38,7 @@ def is_pushed(root: Path) -> bool:
 def is_inside(path: str) -> bool:
     """Whether a path in an index is relative and stays inside its project.
 
-    Paths of a push come from another machine, and the server writes files to these paths.
+    The check is needed because the paths of a push come from another machine, and the server writes files to these paths.
     """
     return (
         bool(path)

@@ -1,7 +1,7 @@
 """Functions of the operating system that differ between POSIX and Windows.
 
-All other modules use only names that both systems have; `tests/docs/test_portable.py` checks this. The branches for Windows follow its
-documentation. The tests run them on Linux, with substitutes for the modules of Windows.
+All other modules use only names that both systems have; `tests/docs/test_portable.py` checks this. The code for Windows follows the
+documentation of Windows. The tests run this code on Linux, with substitutes for the modules of Windows.
 """
 
 from __future__ import annotations
@@ -230,9 +230,9 @@ def _limits(which: Limit) -> tuple[int | None, int | None]:
 
 
 def cpu_seconds() -> float:
-    """CPU seconds of this process and its ended children.
+    """Return the CPU seconds of this process and its ended children.
 
-    On Windows those of the children are missing.
+    On Windows, the children do not count.
     """
     if sys.platform == "win32":
         return time.process_time()

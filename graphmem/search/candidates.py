@@ -81,7 +81,9 @@ def by_vectors(vectors: VectorIndex, words: WordIndex, query: F32, depth: int, f
 
 @lru_cache(maxsize=256)
 def query_vector(embedder: Embedder, query: str) -> F32:
-    """Embed a query; recent vectors are cached, because people refine filters.
+    """Return the vector of a query, from a cache for recent queries.
+
+    The cache helps because people often repeat a query with other filters.
 
     Raises:
         EmbedderError: the model cannot be loaded, or did not return a vector.
@@ -99,9 +101,9 @@ def query_vector(embedder: Embedder, query: str) -> F32:
 def by_name(view: GraphView, named: Sequence[Mention], filters: Filters) -> dict[int, float]:
     """Find the symbols named in the query, each with a confidence.
 
-    The result maps node numbers to confidences. A name written as code that only one symbol has gives 1. If n symbols share the name, each
-    gets 1 / sqrt(n). For an ordinary word that is also a name, the confidence is multiplied by 0.3. Symbols of used packages are left out,
-    because they have no location in the project.
+    The result maps node numbers to confidences. If n symbols have the name, each gets the confidence 1 / sqrt(n), so a unique name gives 1.
+    If the query does not write the name as code, it may be an ordinary word, and the confidence is multiplied by 0.3. Symbols of used
+    packages are left out, because they have no location in the project.
     """
     scores: dict[int, float] = {}
     for mention in named:
@@ -140,9 +142,9 @@ def _named(view: GraphView, name: str) -> list[int]:
 def by_graph(view: GraphView, seeds: dict[int, float], depth: int, filters: Filters) -> dict[int, tuple[float, int]]:
     """Find the symbols that an edge joins to a symbol named in the query.
 
-    Edges of both directions count. The score of an edge is its confidence, divided by the logarithms of the numbers of edges at its two
-    ends. So symbols with many edges contribute little. The score of a found symbol is the sum over its edges to named symbols. Each edge is
-    weighted by the confidence of the named symbol.
+    Edges of both directions count. The score of an edge is its confidence, divided by two logarithms: one of the number of edges at each of
+    the two symbols. So symbols with many edges contribute little. The score of a found symbol is the sum over its edges to named symbols.
+    Each edge is weighted by the confidence of the named symbol.
 
     Returns:
         Map from a node to (score, the named symbol that contributes most). The map has the best `depth` nodes, without the named symbols.
@@ -178,8 +180,8 @@ def near_files(view: GraphView, paths: Sequence[str]) -> dict[str, float]:
     """Return how near files are to the open files (`paths`).
 
     The result maps paths to nearness. An open file has the nearness 1. A file that imports an open file, or is imported by one, gets 0.5 /
-    log2(2 + n). Here n is the number of edges that lead to this file. So a file that many others import gets a low value. Open files that
-    are not in the index are kept, because memories may name them.
+    log2(2 + n). Here n is the number of edges that lead to the file that gets the value. So a file that many others import gets a low
+    value. Open files that are not in the index are kept, because memories may name them.
     """
     near = dict.fromkeys(paths, 1.0)
     mask = kind_mask(("IMPORTS",))

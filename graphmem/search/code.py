@@ -196,9 +196,11 @@ def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
 def _receivers(units: Units) -> dict[str, list[str]]:
     """Map each chunk to the units that get a score from the chunk's vector.
 
-    A unit is a symbol, or the lines of a chunk outside every symbol. A vector describes a whole chunk. The units in the chunk get the
-    vector's score. Candidates that enclose these units, such as their class, get it, too. The lines outside every symbol get no score if
-    the chunk was cut from a definition and has other units.
+    A unit is a symbol, or the lines of a chunk outside every symbol. A vector describes a whole chunk. These units get the vector's score:
+
+    - the symbols in the chunk;
+    - candidates that enclose a unit in the chunk, such as its class;
+    - the lines outside every symbol, unless the chunk was cut from a definition and contains other units.
     """
     there = set(units.stems.units)
     facts = units.facts(there)
@@ -282,11 +284,13 @@ def _lowered(view: GraphView, voted: Sequence[Voted], found: CodeLists, named: M
     Such code is:
 
     - definitions inside functions;
-    - classes, which receive the vectors of all their methods, and code outside definitions;
-    - documents, data, and functions that only hold a long string;
-    - tests, because tests repeat the words of the code they test.
+    - classes, because a class receives the vectors of all its methods;
+    - code outside definitions;
+    - documents and data;
+    - functions that only hold a long string;
+    - tests, because a test repeats the words of the tested code.
 
-    Symbols that the query clearly names are lowered only if they are tests. `tuning` has the factors; a factor of 1 lowers nothing.
+    A symbol that the query clearly names is lowered only if the symbol is a test. `tuning` has the factors; a factor of 1 lowers nothing.
     """
     units = found.units
     facts = units.facts([one.hit.id for one in voted])

@@ -295,7 +295,7 @@ def _is_typing(atom: Ext) -> bool:
 
 
 def _external_type(atom: Ext) -> Type:
-    """Return the type of an object whose annotation is an external class.
+    """Return the type of a variable with an external class as annotation.
 
     `atom` is the class. For `Sequence` the result is a list. For `Any` it is `UNTYPED`, an unknown type.
     """

@@ -33,9 +33,9 @@ _SPECIFIERS: Final = frozenset({"attrib", "ib", "field"})
 def field_value(inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
     """Return the type of a class attribute that may be a field.
 
-    `value` is the type of the assigned value, and `owner` is the class. For a field `x` of a data class `A`, the result also has the types
-    that calls such as `A(x=1)` pass for `x`. Otherwise, `value` is returned. A declared type is kept as it is, unless it is open (`Any`,
-    `Callable`).
+    `value` is the type of the assigned value, and `owner` is the class. Types are added to `value` if the class has a generated
+    constructor, as a data class has, and the declared type of the field is missing or open (`Any`, `Callable`). The added types are those
+    that calls such as `A(x=1)` pass for the field `x`. In all other cases the result is `value`.
     """
     entry = inference.project.entry(owner)
     if not _is_field(entry, binding) or not _is_generated(inference, owner):

@@ -46,9 +46,10 @@ class PythonModules(Rules):
         return found
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Return the commands and plug-ins among a file's functions, with kinds.
+        """Map each command and plug-in among a file's functions to its kind.
 
-        Configuration files in folders above the file declare the commands and plug-ins.
+        The keys are names of functions. The kind is `command` or `export`. Configuration files in folders above the file declare the
+        commands and plug-ins.
         """
         found: dict[str, str] = {}
         for script in self.layout.scripts:

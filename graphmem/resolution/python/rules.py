@@ -151,7 +151,7 @@ class PythonRules(PythonFixtures):
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
         """Return the class of the receiver `self`; -1 for other expressions.
 
-        In `__new__`, a variable with the object that `__new__` of a base returns counts as receiver, too.
+        In the method `__new__`, a variable that holds the new object is also a receiver. An example is `made = super().__new__(cls)`.
         """
         found = super().receiver_class(entry, scope, base)
         term = entry.terms[base]
@@ -173,7 +173,7 @@ class PythonRules(PythonFixtures):
         return one((EXT, BUILTINS, "object.__new__", None)) if name == "__new__" and receiver[0] == CLASS else EMPTY
 
     def made_by_hook(self, inference: Inference, symbol: Symbol, call: Call) -> Type:
-        """Return the result of calling a class whose `__new__` decides the result.
+        """Return the result of a class call, if `__new__` decides it.
 
         `symbol` is the called class. The `__new__` of a decorator class may return a function or a `partial`. The `__new__` of a factory
         may return an object of a subclass. If `__new__` returns only objects of the class or of its bases, the result is empty.

@@ -22,9 +22,9 @@ _MAKERS: Final = frozenset({"default", "from", "new", "with_capacity"})
 
 
 def fitting_arguments(inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-    """Return the methods whose parameters the arguments of a call fit best.
+    """Return the methods that fit the arguments of a call best.
 
-    A method is left out if an argument has another type than its parameter. All methods are returned if none fits.
+    A method does not fit if an argument has another type than its parameter. If no method fits, all are returned.
     """
     if entry.terms[reference.term][0] not in (CALL, NEW):
         return methods
@@ -38,9 +38,9 @@ def fitting_arguments(inference: Inference, entry: FileEntry, reference: Referen
 
 
 def _kinds_of_argument(inference: Inference, entry: FileEntry, reference: Reference, argument: int) -> frozenset[object]:
-    """Return keys for the possible types of an argument; none for a number.
+    """Return keys for the possible types of an argument, to compare types.
 
-    `_kinds` makes the keys.
+    The result is empty for a literal such as `1`, because a number fits parameters of several types.
     """
     if entry.terms[argument][0] == LITERAL:
         return frozenset()
@@ -69,7 +69,7 @@ def _points(inference: Inference, method: Symbol, given: Sequence[frozenset[obje
 def _kinds(value: Type) -> frozenset[object]:
     """Return a key for each alternative of a type, to compare two types.
 
-    The result is empty if one alternative is a trait.
+    Classes, types of libraries, containers and tuples have keys. The result is empty if any alternative, such as a trait, has no key.
     """
     found: set[object] = set()
     for atom in ordered(value):

@@ -303,7 +303,7 @@ class RustModules(PackageRules):
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the bindings of a name imported by a glob such as `use a::*`.
 
-        Here `a` is an inline module or an enum. Names of a file `a` are found elsewhere.
+        Here `a` is an inline module or an enum. If `a` is a file, the class `Names` finds the bindings.
         """
         return None if "." in name or not entry.stars else super().shared(inference, entry, name)
 

@@ -119,8 +119,8 @@ class RustRules(RustModules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the (scope, name) under which look-ups find a definition.
 
-        `position` is the definition's position in the file. Usually the name is the definition's own. `type Item = u8` in an `impl` block
-        has the name `impl Item`, because the scope does not bind `Item`.
+        `position` is the definition's position in the file. Usually the name is the definition's own. A type in an `impl` block, such as
+        `type Item = u8`, has the name `impl Item`, because the bare name `Item` does not refer to it.
         """
         definition = entry.definitions[position]
         if "associated" in definition.modifiers:
@@ -244,9 +244,9 @@ class RustRules(RustModules):
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return the methods, among several of the same name, that a call can run.
 
-        A method of the type itself hides the methods of that name that the type has from traits. The type may have several methods of that
-        name from one trait, such as those of `impl From<A> for T` and `impl From<B> for T`. Then the methods whose parameters fit the types
-        of the arguments are returned.
+        A method of the type itself hides methods of the same name from traits. A type may also have several methods from one trait: `impl
+        From<A> for T` and `impl From<B> for T` both define `from`. In such a case, the methods that fit the types of the arguments are
+        returned.
         """
         own = {method.qualname for method in methods if not inference.project.definition(method).bases}
         found = [method for method in methods if method.qualname not in own or not inference.project.definition(method).bases]
@@ -389,7 +389,7 @@ class RustRules(RustModules):
     def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
         """Return the type of a member that an external trait may define.
 
-        A known trait defines only its own methods. An unknown trait may define any method.
+        The table `METHODS_OF_TRAITS` lists all methods of the known traits. A trait that is not listed may define any member.
         """
         known = self.missing_member(receiver, name)
         if known:

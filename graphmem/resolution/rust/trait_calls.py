@@ -124,9 +124,10 @@ class _Site:
         return self.inference.declared(self.entry, definition.parent, definition.returns)
 
     def wanted(self) -> Type:
-        """Return the type that the code around a call expects as its result.
+        """Return the type that the code around a call expects of the call.
 
-        The type is declared by the variable to which the result is assigned, or by the enclosing function that returns the result.
+        If the result of the call is assigned to a variable, the variable declares the type. If a function returns the result, the function
+        declares the type.
         """
         kept: dict[int, list[int]] | None = self.entry.kept.get("conversions")
         bindings = self.entry.facts.bindings
@@ -228,7 +229,7 @@ def _kinds(value: Type) -> frozenset[object]:
 def _inside(value: Type) -> Type:
     """Return a value and all objects inside its containers and tuples.
 
-    `Debug` formats a container together with its elements.
+    The function is for the trait `Debug`, which formats a container together with its elements.
     """
     found = set(value)
     pending = list(value)

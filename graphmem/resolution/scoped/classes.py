@@ -80,7 +80,7 @@ class ScopedClasses(ScopedNames):
     def _names_elsewhere(self, inference: Inference, owner: Symbol) -> frozenset[str]:
         """Return the names of those members of a class that are outside its body.
 
-        `owner` is the class. With these names, a look-up of a name that the class does not have ends quickly.
+        `owner` is the class. A name that is not in the result needs no search outside the body.
         """
         entry = inference.project.entry(owner)
         found = set(self._names_of_pieces(inference, owner))
@@ -199,7 +199,7 @@ class ScopedClasses(ScopedNames):
     def classes_named(self, inference: Inference, name: str) -> list[Symbol]:
         """Return the project's class with a dotted name, as a list of at most one.
 
-        The class may be one of a library to which the project adds members. Of several declarations, one is returned.
+        A class of a library is found, too, if the project adds members to that class. Of several declarations, one is returned.
         """
         first, *inner = name.split(".")
         found = join_all(inference.slot(place) for place in self.package_places(inference, self._group, name, None) if is_class(place))
@@ -296,10 +296,11 @@ class ScopedClasses(ScopedNames):
         return self._any_count or super().takes(definition, positional, keywords, bound=bound)
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Whether a parameter accepts a value that matches no declared type of it.
+        """Whether a parameter accepts a value of an undeclared type.
 
-        `given` is the value. `classes` and `outside` are the project classes and external types that the parameter declares. A final type,
-        such as `String` in Kotlin, has no subclasses. The result is decided as follows:
+        `given` is the value. Its type is none of the types that the parameter declares. `classes` and `outside` are the project classes and
+        external types that the parameter declares. A final type, such as `String` in Kotlin, has no subclasses. The result is decided as
+        follows:
 
         - In a language without final types, every value is accepted.
         - A value of a final type is accepted if `outside` has that type or one to which it converts.

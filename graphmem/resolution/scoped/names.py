@@ -242,8 +242,10 @@ class ScopedNames(ScopedTable):
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the bindings of a name in other files of the package.
 
-        In languages whose project is one package, all files share their names. There, if several files define the name, an imported file or
-        a file of the same name is preferred. The result is None without a binding, or if the right file is unclear.
+        In languages whose project is one package, all files share their names. A class may have declarations in several files, which are
+        all returned. If several files define any other name, only a definition in a near file is returned. A near file is imported, or has
+        the same name as this file, in another folder or with another extension. The result is None if no near file, or more than one,
+        defines the name.
         """
         if self._shares != "project":
             return super().shared(inference, entry, name)

@@ -41,7 +41,7 @@ ITEM = "[]"
 class ScopedProtocols(ScopedClasses):
     """Rules for implicit calls, which the source does not write as calls.
 
-    Examples are the method that an operator runs and the calls that a block gets.
+    Examples are the method that an operator runs, and the call of a block by the method to which the block is passed.
     """
 
     def function_attribute(self, inference: Inference, function: Func, name: str) -> Type:
@@ -127,7 +127,8 @@ class ScopedProtocols(ScopedClasses):
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the type of a name that no scope of its file binds.
 
-        It may be a method that the project adds to a class of the language, such as `Kernel` in Ruby, and that all code therefore sees.
+        All code sees the methods of some classes of the language, such as `Kernel` in Ruby. So the name may be a method that the project
+        adds to such a class.
         """
         found = super().unbound(inference, entry, scope, name)
         if found or not self._given_to_all:

@@ -66,7 +66,8 @@ class ScopedRules(ScopedProtocols):
         """Return the methods that the project adds to a built-in class.
 
         `receiver` is an object or a class, and `name` the method. In Ruby, `class String` with `def words` gives every string the method
-        `words`. The table `given_to_all` names the classes whose methods all objects, or all classes, have.
+        `words`. Methods that the project adds to a class in the table `given_to_all`, such as `Kernel`, belong to all objects or to all
+        classes.
         """
         if receiver[0] == INST or receiver[0] == CLASS:
             return self.given_to_all(inference, entry, name, on_class=receiver[0] == CLASS)
@@ -127,9 +128,13 @@ class ScopedRules(ScopedProtocols):
     def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
         """Return the type of a generic annotation `Base<Key>`.
 
-        If the language's table lists `Base` as a container, the result is a container of `Key`. If the table lists `Base` as transparent,
-        which means that it has the members of its argument, the result is `Key`. If the table lists the parts of pairs, the elements of a
-        map are pairs of a key and a value.
+        The tables of the language decide by the name `Base`:
+
+        - A pair gives a tuple with the types in `Key`.
+        - A container gives a container with elements of the types in `Key`.
+        - A transparent type, which has the members of its argument, gives the first type in `Key`.
+
+        If the language has names for the parts of pairs, the elements of a map are pairs of a key and a value.
         """
         written = last_name(entry.terms[base])
         if written in self._pairs:
