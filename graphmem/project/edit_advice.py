@@ -99,11 +99,10 @@ class EditAdvice:
     def consequences(self, edits: Sequence[Edit]) -> Consequences | None:
         """Return what the given edits affect; None if the code is not indexed.
 
-        The result is also None while the graph is not in memory. The graph is then loaded in the background.
+        The result is also None while the graph is not in memory.
         """
         view = self.projections.graph_if_ready()
         if view is None:
-            self.soon(self.rehearse)
             return None
         nodes: dict[int, bool] = {}  # edited symbols -> whether their signature changes
         files = list(dict.fromkeys(one.path for one in edits if one.path in view.path_number))

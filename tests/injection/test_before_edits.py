@@ -455,13 +455,3 @@ def test_a_session_that_starts_prepares_the_first_advice_once(restarted, root, n
         restarted.parts.injector.wait_for_events()
     [[edit]] = asked
     assert (edit.path, edit.old) == (PRICE, SIGNATURE.strip())  # most code depends on this function
-
-
-def test_an_edit_before_the_graph_is_loaded_loads_it_for_the_next_one(restarted, root, named):
-    projections = restarted.parts.projections
-    assert projections.graph_if_ready() is None
-    given = {"file_path": str(root / PRICE), "old_string": SIGNATURE, "new_string": "def rounded(value, digits):\n"}
-    event = {"session_id": named(), "hook_event_name": "PreToolUse", "cwd": str(root), "tool_name": "Edit", "tool_input": given}
-    restarted.hook("claude-code", json.dumps(event))
-    restarted.parts.injector.wait_for_events()
-    assert projections.graph_if_ready() is not None
