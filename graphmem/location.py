@@ -83,9 +83,9 @@ def _is_worktree(directory: Path) -> bool:
 
 
 def _is_persons(directory: Path) -> bool:
-    """Whether the `.graphmem` in a directory may hold a user's files only.
+    """Whether the `.graphmem` in a directory has a user's files, but no index.
 
-    This is the case for the home directory, if its `.graphmem` contains no database.
+    This is assumed of the home directory, if its `.graphmem` contains no database.
     """
     return directory == Path.home().resolve() and not (directory / ".graphmem" / DATABASE).exists()
 

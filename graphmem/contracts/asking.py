@@ -72,8 +72,9 @@ def _most_used(found: Found) -> tuple[int, int, str, str]:
 def _field_uses(field: ContractRow, rows: Sequence[ContractRow], links: Sequence[Link], read: Text) -> list[tuple[ContractRow, float]]:
     """Return (place, confidence) of code that uses a field of a gRPC message.
 
-    The places call or implement a procedure whose message has the field, in files that contain the field's name. `field` is the declaration
-    of the field, and `links` join places with procedures. `read` returns the text of a file.
+    A place calls or implements a procedure with the message, directly or inside another message. The place's file contains the field's
+    name. At most one place of each file is returned. `field` is the declaration of the field, and `links` join places with procedures.
+    `read` returns the text of a file.
     """
     message, _, name = field.name.rpartition(".")
     short = message.rpartition(".")[2]
@@ -105,8 +106,8 @@ def _field_uses(field: ContractRow, rows: Sequence[ContractRow], links: Sequence
 def broken(now: Sequence[ContractRow], before: Sequence[ContractRow], changed: Collection[str], read: Text) -> list[Found]:
     """Return contracts that a change removed or changed, with their uses.
 
-    A contract is removed if no code offers it any more. If only schemas declare the contract, it is removed if no changed file declares it
-    any more. This holds even if an unchanged copy of the schema declares it.
+    A contract is removed if, after the change, no code offers it and no changed file declares it. A declaration in an unchanged file does
+    not count, because it may be a copy of the schema. A contract is changed if its declaration has another text.
 
     Args:
         now: the rows of all projects after the change.

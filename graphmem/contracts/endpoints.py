@@ -154,9 +154,16 @@ def _endpoint(row: ContractRow, routes: _Routes, common: frozenset[str]) -> list
 def _chosen(row: ContractRow, candidates: Sequence[_Route], before: str, same: int, common: frozenset[str]) -> list[Link]:
     """Return links from a client's call to the routes that fit it best.
 
-    Words in the call (host, names of variables, `before`) may name a service. If they fit some routes, only the best of these are linked.
-    Otherwise all candidates are linked, with three exceptions. A call to an external host, or to another service's host, is not linked. A
-    call with a prefix `before` is not linked if fewer than two segments match. If more than `MOST` routes remain, none is linked.
+    Words in the call (host, names of variables, `before`) may name a service. If they fit some routes, only the routes that they fit best
+    are linked. Otherwise the first of these rules that applies is used:
+
+    - A call to an external host is not linked.
+    - A call with a prefix `before` is not linked if fewer than two fixed segments match.
+    - A call to the host of another service is not linked.
+    - A call without `said` is linked with the candidates of its own service, if there are any.
+    - Any other call is linked with all candidates.
+
+    In all cases, more than `MOST` routes are not linked.
 
     Args:
         row: the client's call.
@@ -200,10 +207,11 @@ def _is_service(host: str) -> bool:
 
 
 def _score(hints: Sequence[str], offer: ContractRow, common: frozenset[str]) -> int:
-    """Return how well words in a call name the service of a route, from 0.
+    """Return a score: how well words in a call name the service of a route.
 
-    `hints` are the words: hosts, variables and path prefixes. Words in `common` do not count. The result is 0 if no word names the service.
-    The more words agree, the higher is the result; equal names give the highest.
+    `hints` are hosts, variables and path prefixes in the call. Words in `common` do not count. The score is 0 if no hint names the service,
+    and `EXACT` if a hint has exactly the words of the service's name. Otherwise the score is higher if a hint shares more words with the
+    name.
     """
     wanted = words_of(offer.path) - common
     if not wanted:

@@ -1,8 +1,8 @@
 """Link uses of contracts between programs with the code that offers them.
 
 For example, `fetch("/carts")` is linked with the handler of the route `GET /carts`. A use and an offer with equal names are linked. If
-several services offer the same name, words in the use select the service. Such words are the host, and the name of the variable with the
-address. If they name no service, the use is linked with every candidate, and the confidence is divided among the links. A use with more
+several services offer the same name, words in the use select the service. Such words are the host, and the name of the variable that holds
+the address. If they name no service, the use is linked with every candidate, and the confidence is divided among the links. A use with more
 than `MOST` candidates is not linked.
 """
 

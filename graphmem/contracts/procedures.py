@@ -116,9 +116,9 @@ def linked_procedures(rows: Sequence[ContractRow]) -> list[Link]:
 
 
 def _is_spelled(row: ContractRow, method: str) -> bool:
-    """Whether a call has the name of a procedure, in its language's spelling.
+    """Whether a call has a procedure's name, in the spelling of the language.
 
-    For example, Java code calls the procedure `GetCart` as `getCart`.
+    Each language spells the name in its own way. For example, Java code calls the procedure `GetCart` as `getCart`.
     """
     if row.path.endswith((".go", ".py", ".cs", ".cc", ".cpp", ".php")):
         return row.name in (method, f"{method}Async")

@@ -126,8 +126,8 @@ def tokens(text: str) -> frozenset[str]:
 def service_of(path: str) -> str:
     """Return the folder of the service to which a file belongs.
 
-    Common names such as `src` at the start of the path do not name a service. The folder ends with the first other name:
-    `src/cart/api/app.py` gives `src/cart`. A file at the root gives "".
+    Common names such as `src` at the start of the path do not name a service. The last part of the folder is the first name that is not
+    common: `src/cart/api/app.py` gives `src/cart`. A file at the root gives "".
     """
     project, mark, inner = path.partition(BETWEEN + "/")
     if mark:

@@ -46,15 +46,18 @@ class Choice(NamedTuple):
 def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None, threads: int = 1, server: Server = NO_SERVER) -> Choice:
     """Choose the embedder that a setting names, or the first available one.
 
-    With "auto", the model in `model` is chosen, if it is given. Otherwise the first of three that is available is chosen. These are the
-    packaged model as a prepared int8 graph, the packaged model with sentence-transformers, and hashed features.
+    With "auto" and a given `model`, this model is chosen. With "auto" and no `model`, the first available one of these is chosen:
+
+    - the packaged model as a prepared int8 graph
+    - the packaged model with sentence-transformers
+    - hashed features
 
     Args:
         setting: auto, sentence-transformers, hashed, openai, ollama or none.
         model: folder or cached name of a sentence-transformers model; "" for the packaged one.
         folder: folder of prepared graphs; without it, no prepared graph is used.
         threads: number of processor threads that one call may use.
-        server: the server of "openai" and "ollama". Its `prefix` also applies to the model in `model`.
+        server: the server of "openai" and "ollama". Its `prefix` is also used for a given `model`.
 
     Raises:
         SettingsError: the setting is unknown, it needs a package that is not installed, or it needs a server and none is configured.

@@ -34,7 +34,7 @@ class FillResult(NamedTuple):
 
 
 def embedded_text(prefix: str, text: str) -> str:
-    """Return the string of a chunk from which its vector is computed.
+    """Return the string from which the vector of a chunk is computed.
 
     The line numbers in `prefix` are removed, so that moved code keeps its vector. The `text_hash` of a chunk is the hash of this string.
     """
@@ -63,8 +63,8 @@ def fill(
         on_vectors: receives text hashes and vectors, float32 (n, dim), after every write.
         on_progress: receives (number of computed vectors, number of vectors to compute) at the start and after every write.
         stopped: called before every batch; if it returns True, the fill stops after writing the finished vectors.
-        threads: returns how many threads compute vectors; called before each group of `WINDOW` chunks, which one write stores. Used only if
-            the embedder `is_parallel`.
+        threads: returns how many threads compute vectors; called before each group of `WINDOW` chunks. Used only if the embedder
+            `is_parallel`.
         step_back: called before every text or batch, in the encoding threads; may wait to leave the processor to searches.
 
     Raises:

@@ -94,7 +94,7 @@ def _with_whole_weights(nodes: list[Any], constants: dict[str, Any]) -> tuple[li
     The packaged graph stores 8-bit weights in `constants`. Its nodes cast the weights to floats and multiply them by a scale.
 
     Returns:
-        The other `nodes`, and the scaled weights by name.
+        The nodes except these casts and multiplications, and the scaled weights by name.
     """
     from onnx import TensorProto, numpy_helper
 
@@ -131,9 +131,9 @@ def _drop_mask(nodes: list[Any]) -> None:
 
 
 def _needed(nodes: list[Any], output: str) -> tuple[list[Any], set[str]]:
-    """Return the graph's nodes on which `output` depends, and names they use.
+    """Return the nodes on which `output` depends, and the names they read.
 
-    The nodes stay in their order. The names are those of the inputs of these nodes, and `output`.
+    The nodes stay in their order. `output` is added to the names.
     """
     used = {output}
     kept: list[Any] = []

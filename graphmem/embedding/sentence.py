@@ -25,7 +25,7 @@ class SentenceEmbedder:
         model: "" for the packaged default; otherwise a folder, or a name in the local model cache.
         threads: number of processor threads that one call may use; more than one is faster only on idle cores.
         max_tokens: number of tokens that are read of each string; at most the model's own limit.
-        prefix: number of leading values of a vector that are used, for models that are trained for truncation; 0 for all.
+        prefix: number of values to keep of each vector, from its start; 0 keeps all. Use it for models that are trained for truncation.
     """
 
     def __init__(self, model: str = "", *, threads: int = 1, max_tokens: int = 256, prefix: int = 0) -> None:

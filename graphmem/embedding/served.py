@@ -53,7 +53,7 @@ class ServedEmbedder:
         url: base address of the service: `https://host/v1`, or `http://127.0.0.1:11434` for Ollama.
         model: name of the model on the server.
         key: sent as a bearer token; "" to send no token.
-        prefix: number of leading values of a vector that are used, for models that are trained for truncation; 0 for all.
+        prefix: number of values to keep of each vector, from its start; 0 keeps all. Use it for models that are trained for truncation.
         timeout_s: time limit of one request.
         clock: monotonic clock in seconds; for tests.
 
@@ -108,7 +108,7 @@ class ServedEmbedder:
 
     @property
     def max_tokens(self) -> int:
-        """Approximate number of tokens that are sent; the server may read fewer."""
+        """Approximate maximum number of tokens of a string that are sent."""
         return MAX_TEXT // 4
 
     def encode(self, texts: Sequence[str]) -> F32:

@@ -1,9 +1,9 @@
 """Read data files of coverage.py, recorded with one context per test.
 
 A context is a label of recorded lines; here it shows which test ran them. Two formats of labels are supported. pytest-cov writes
-`tests/test_x.py::TestA::test_b[1]|run`. Coverage's own `dynamic_context = test_function` writes `tests.test_x.TestA.test_b`. The file is
-SQLite (coverage 5 and later), so coverage need not be installed. The data file has no hashes of the sources, so source files that changed
-after it was written are skipped.
+`tests/test_x.py::TestA::test_b[1]|run`. Coverage's own `dynamic_context = test_function` writes `tests.test_x.TestA.test_b`. The data file
+is SQLite (coverage 5 and later), so coverage need not be installed. The data file has no hashes of the sources. Therefore source files that
+are newer than the data file are skipped.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Folder in which files of outside tools wait for the next index run.
 
 Such a file is a recorded test run, a coverage report or a SCIP index. The command line or the pytest plug-in puts it into the folder. The
-process that owns the index, which may be another process, reads the file. The suffix of a file determines which function reads it. A file
-is deleted when the graph contains its edges. A file that cannot be read is renamed to `*.refused` and reported in the summary of the run.
-So it is neither lost nor read again in every run.
+owner of the index reads the file. The owner may be another process. The suffix of a file determines which function reads it. A file is
+deleted when the graph contains its edges. A file that cannot be read is renamed to `*.refused` and reported in the summary of the run. So
+it is neither lost nor read again in every run.
 """
 
 from __future__ import annotations

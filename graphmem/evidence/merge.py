@@ -1,10 +1,15 @@
 """Merge edges that outside tools observed into the graph, file by file.
 
-An observation lists the edges from one definition, its subject, that a test run or a SCIP indexer saw. A test run's observation is valid
-while the subject's body is unchanged and the other end of the edge exists. One exception: if a test was edited, its edges to the code that
-it reached stay, with the rule `runtime_before`. An observation of a SCIP indexer is valid while the bodies of both ends are unchanged. The
-result depends only on the stored observations and the definitions of the tree. So a fresh index and any sequence of incremental runs over
-the same tree and observations give the same edges.
+Such a tool is a SCIP indexer, a recorded test run or a coverage report. An observation lists edges that a tool saw. All of these edges
+begin in one definition, the subject of the observation. Only valid edges are merged:
+
+- An edge of a SCIP index is valid while the bodies of both ends are unchanged.
+- An edge of a test run or a coverage report is valid while the subject's body is unchanged and the other end exists.
+- If a test was edited, edges from the test to the code that a recorded run reached stay, because the test most likely still reaches it.
+  These edges have the rule `runtime_before`.
+
+The result depends only on the stored observations and the definitions of the tree. So a fresh index and any sequence of incremental runs
+over the same tree and observations give the same edges.
 """
 
 from __future__ import annotations
@@ -149,11 +154,12 @@ class Outside:
     def _state(self, number: int, body: str | None) -> tuple[bool, bool]:
         """Return whether a definition exists, and whether its body is unchanged.
 
-        The body is compared with the body at the time when a tool saw an edge of the definition.
+        The body is compared with the body at the time when a tool saw an edge of the definition. The results are those for one time: before
+        this run, or now.
 
         Args:
             number: number of the definition in the stored edges.
-            body: hash of the body, now or before the run; None if the definition does not exist.
+            body: hash of the definition's body at this time; None if the definition did not exist then.
         """
         return body is not None, body == self._ends[number].body_hash
 
@@ -233,10 +239,15 @@ class Outside:
 def _raised(known: EdgeRow | None, key: tuple[str, str, str], rule: str, lines: set[int], *, is_first: bool) -> EdgeRow:
     """Return an edge with the confidence, and usually the rule, of a tool.
 
-    The tool saw the edge. A rule in `_SAYS_MORE` is kept instead of the tool's rule. `key` is (kind, source id, target id) of the edge.
-    `known` is the edge so far, or None. `lines` are the lines that the tool reported. Lines of a SCIP index are added to those of the edge.
-    Lines of a test run are used only if the edge has no lines. If `is_first` is False, another tool takes precedence, and only the lines
-    change.
+    The tool saw the edge. A rule in `_SAYS_MORE` is kept; any other rule is replaced by the tool's rule. Lines of a SCIP index are added to
+    the edge's lines. Lines of a test run are used only if the edge has no lines.
+
+    Args:
+        known: the edge so far, or None.
+        key: (kind, source id, target id) of the edge.
+        rule: the tool's rule.
+        lines: the lines that the tool reported.
+        is_first: False if another tool takes precedence; then only the lines of `known` change.
     """
     before = {int(line) for line in known.lines.split(",") if line} if known is not None else set()
     every = before | lines if rule == "scip" or not before else before

@@ -2,8 +2,8 @@
 
 Outside tools are, for example, SCIP indexers and recorded test runs. The modules that read, store and merge observations share these types.
 An end of an edge is a definition *at the time of the observation*. The definition is identified by path, name, kind and ordinal, together
-called its place. The hash of its body is stored with it. The definition where the edges of an observation begin is its subject. An
-observation is valid if the stored hash of the subject equals the hash of the current body.
+called its place. The hash of the definition's body is stored, too. The definition where the edges of an observation begin is its subject.
+The module `merge` compares the stored hashes with the current bodies, to find out which edges are still valid.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class End(NamedTuple):
 class Place(NamedTuple):
     """Identity of a definition, whether or not its body has changed.
 
-    It consists of the path, the qualified name, the kind, and the ordinal among definitions with the same name. `symbol_id` makes the id of
-    the graph from these fields.
+    It consists of the path, the qualified name, the kind, and the ordinal among definitions with the same name. `symbol_id` makes the
+    symbol's id in the graph from these fields.
     """
 
     path: str

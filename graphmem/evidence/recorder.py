@@ -1,4 +1,4 @@
-"""Record the functions of a project that run, and their callers.
+"""Record which functions of a project run, and which code calls them.
 
 From Python 3.12 on, `sys.monitoring` reports the start of functions. This report can be disabled for each function outside the project.
 Earlier versions use `sys.setprofile`, which reports every call and return. The cost of a repeated call is one look-up in a set and one in a
@@ -105,9 +105,10 @@ class Recorder:
         return found
 
     def _starters(self) -> set[int]:
-        """Return the `id` of the code of each function that starts a process.
+        """Return the ids of the functions that start a process.
 
-        These are functions of the standard library, such as `subprocess.Popen.__init__`.
+        Such a function is in the standard library, for example `subprocess.Popen.__init__`. An id is the `id` of the function's code
+        object. The code objects are added to `codes`.
         """
         functions = (subprocess.Popen.__init__, BaseProcess.start)
         codes = [code for function in functions if isinstance(code := getattr(function, "__code__", None), CodeType)]

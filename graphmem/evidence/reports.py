@@ -134,8 +134,8 @@ def _files(path: Path) -> Iterator[Path]:
 def _name(file: Path, given: Path) -> str:
     """Return the name of a test, from the path of its coverage report `file`.
 
-    `given` is the path that the user gave. If it is a directory, the name is the path of `file` below it, without the suffix. A file with a
-    common name such as `lcov.info` has the path of its directory as its name.
+    `given` is the path that the user gave. If `given` is a directory, the name is the path of `file` below it, without the suffix. If the
+    file has a common name such as `lcov.info`, the name is the path of the folder around the file.
     """
     inner = file.relative_to(given) if given.is_dir() else Path(file.name)
     stem = inner.with_suffix("")
@@ -191,9 +191,9 @@ class _Reading:
     # which test
 
     def _first_file(self, test: Test) -> list[End]:
-        """Return the module of the first test file that `test` ran code of.
+        """Return the module of the first test file in which `test` ran code.
 
-        The list is empty if `test` ran only other files.
+        The result is a list. It is empty if `test` ran no code in test files.
         """
         for ran in test.ran:
             path = self._indexed_path(ran.path)

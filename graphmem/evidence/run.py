@@ -221,8 +221,8 @@ class _File:
     def definition(self, code: Code) -> End | None:
         """Return the definition of a code object, or an enclosing definition.
 
-        For a lambda or comprehension, the result is the enclosing function. A function without a definition of its name gets the only
-        definition that begins on its line. The result is None if no definition matches.
+        For a lambda or comprehension, the result is the enclosing function. If no definition has the function's name, the result is the
+        only definition that begins on the function's line. The result is None if no definition matches.
         """
         for name, is_own in _names(code.qualname):
             twins = self._named.get(name, [])

@@ -28,7 +28,8 @@ class Meant(NamedTuple):
 class Definitions:
     """Maps symbols of a SCIP index to definitions that the parser also found.
 
-    Local symbols are unique only in their document (the part of the index for one file). So the path of the file is put before them.
+    Local symbols are unique only in their document (the part of the index for one file). So a local symbol is stored with the path of its
+    file as a prefix.
     """
 
     def __init__(self) -> None:
@@ -53,8 +54,8 @@ class Definitions:
     def find(self, symbol: str) -> list[Meant]:
         """Return the definition of a SCIP symbol, in a list; empty if unknown.
 
-        If a function is overloaded or redefined, the result is the last definition with a body, because this one runs. A definition found
-        under another package version counts only if no other file has one.
+        If a function is overloaded or redefined, the result is the last definition with a body, because this one runs. If the symbol itself
+        is unknown, the same symbol of another package version is looked up. The look-up finds nothing if several files define that symbol.
         """
         found = self._exact.get(symbol)
         if found is not None:

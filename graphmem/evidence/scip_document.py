@@ -147,9 +147,10 @@ def _definition_at(place: Place, known: Mapping[tuple[int, int, str], Definition
 def _enclosing_definition(place: Place, ending: Iterable[Definition]) -> Definition | None:
     """Return the only definition around a SCIP position with the right name.
 
-    `place` is a position at which the SCIP index has a definition, and the right name is the name there. The parser can have another
-    position for this name, so the definition is searched for by its lines. `ending` has the definitions that end at the line where the
-    definition ends in the SCIP index. The result is None if no definition fits, or if several do.
+    The SCIP index has a definition at the position `place`. The right name is the name at this position. The parser may have another
+    position for the name. So a definition is returned if it has the right name, and `place` is in its lines. `ending` has the definitions
+    to search: those whose last line is the last line of the definition in the SCIP index. The result is None if no definition matches, or
+    if several do.
     """
     named = [one for one in ending if one.name == place.text or spells(place.symbol, one.name)]
     named = [one for one in named if one.start_line <= place.line <= one.end_line]
@@ -159,8 +160,8 @@ def _enclosing_definition(place: Place, ending: Iterable[Definition]) -> Definit
 def _definitions_named(place: Place, definitions: Definitions, aliases: set[str]) -> list[Meant]:
     """Return the definitions to which the name at a place refers.
 
-    The SCIP index tells which definitions these are. A definition is left out if the source has another name at the place. A name in
-    `aliases`, which imports give to definitions, also fits.
+    The SCIP index tells which definitions these are. A definition is left out if the source has a name at the place that is neither the
+    definition's name nor an alias of it. `aliases` has the names that imports give to definitions.
     """
     found = definitions.find(place.key)
     if not place.symbol.is_constructor:

@@ -22,9 +22,10 @@ _ENCODINGS: Final = {scip_format.UTF16: ("utf-16-le", 2), scip_format.UTF8: ("ut
 
 
 class Fit(NamedTuple):
-    """Number of positions where a file agrees with a SCIP index, or disagrees.
+    """Counts of positions at which a file agrees, or not, with a SCIP index.
 
-    The positions are those at which the index has a symbol. The file agrees if it has the name of the symbol there.
+    The positions are those at which the index has a symbol. `right` counts the positions at which the file has the name of the symbol.
+    `wrong` counts the positions at which the file has something else.
     """
 
     right: int

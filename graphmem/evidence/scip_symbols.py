@@ -74,9 +74,9 @@ def _parsed(symbol: str) -> Symbol:
 
 
 def _tail(symbol: str) -> Symbol:
-    """Return the last name in a SCIP symbol that cannot be parsed as a whole.
+    """Return the last name of a malformed SCIP symbol.
 
-    All fields are "" if no name is found. The owner is always "".
+    The owner is always "". The other fields are "" if the symbol has no name at its end.
     """
     found = _LAST.search(symbol)
     if found is None:
@@ -129,8 +129,12 @@ def bare(text: str) -> str:
 def spells(symbol: Symbol, text: str) -> bool:
     """Whether the word `text` of a source file is the name of a SCIP symbol.
 
-    Indexers write some names differently: counters after properties of object literals (`name0:`), constructors (`<init>`, `.ctor`),
-    accessors (`<get>area`, `getArea` of a property `area`) and operators.
+    Indexers write some names differently from the source:
+
+    - `name0` and `name1` stand for properties `name` of object literals.
+    - `<init>` and `.ctor` stand for constructors.
+    - `<get>area` and `getArea` stand for accessors of the property `area`.
+    - `operator+` stands for the operator `+`.
     """
     name = symbol.name
     if text == name:

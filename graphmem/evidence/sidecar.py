@@ -1,8 +1,8 @@
 """Store edges that outside tools observed, across index runs.
 
 The file is SQLite. This file has all observed edges, and the graph has only the valid ones. So if a source file is edited and the edit is
-undone, the observed edges of the file return. Every change of this file increments a version, and records the affected source files. From
-this record, a run after a failed run, or with a rebuilt index, knows for which files edges must be merged again.
+undone, the observed edges of the file return. Every change of this file increments a version, and records the affected source files. The
+next run merges the edges of the recorded source files again. So nothing is missed after a failed run, or with a rebuilt index.
 """
 
 from __future__ import annotations
@@ -147,9 +147,9 @@ class Sidecar:
         return {row[0]: Place(*row[1:]) for path in paths for row in self._select(select, (path,))}
 
     def subjects_of(self, seen: set[int]) -> set[str]:
-        """Return the files that have stored edges to any of given definitions.
+        """Return the files with stored edges to any of the definitions `seen`.
 
-        The edges begin in these files. `seen` has the numbers of the definitions in this SQLite file.
+        The result has the files where these edges begin. `seen` has the numbers of the definitions in this SQLite file.
         """
         found = set()
         for path, blob in self._select("SELECT path, seen FROM observation JOIN definition ON id = subject"):

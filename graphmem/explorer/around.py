@@ -129,8 +129,8 @@ def neighbourhood(
 def _holders(view: GraphView, seeds: Sequence[int], own: Collection[int]) -> dict[int, int]:
     """Map each node in `own` that is not a seed to the seed that contains it.
 
-    The seed is the innermost enclosing definition that is a seed. Otherwise it is the node's file, if the file is a seed, or else the first
-    seed.
+    This seed is the innermost enclosing definition that is a seed. If there is none, the node is mapped to its file, if the file is a seed.
+    Otherwise the node is mapped to the first seed.
     """
     found: dict[int, int] = {}
     files = {view.path(seed): seed for seed in seeds if view.file_node(view.path(seed)) == seed}

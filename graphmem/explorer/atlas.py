@@ -165,8 +165,8 @@ def draw(view: GraphView, plan: Plan) -> Atlas:
 def _measures(view: GraphView, file_of_node: npt.NDArray[np.int64], at: npt.NDArray[np.int64], f: int) -> dict[str, npt.NDArray[np.int64]]:
     """Count functions, tested functions and unresolved calls of each file.
 
-    The result has the form of `Atlas.measures`. Files on the map are numbered from 0 to `f` - 1. `file_of_node` has the file's number of
-    each node of the graph, and `at` that of each path. The number is -1 for a file that is not on the map.
+    The result has the form of `Atlas.measures`. `file_of_node` maps each node of the graph to the number of its file on the map, from 0 to
+    `f` - 1. `at` maps the graph's path numbers to the same file numbers. The number is -1 for a file that is not on the map.
     """
     functions = np.isin(view.kind, _FUNCTIONS) & (view.label == SYMBOL) & (file_of_node >= 0) & ~view.is_test
     tested = np.zeros(view.n, np.bool_)
@@ -182,8 +182,8 @@ def _measures(view: GraphView, file_of_node: npt.NDArray[np.int64], at: npt.NDAr
 def _between(view: GraphView, file_of_node: npt.NDArray[np.int64], f: int) -> npt.NDArray[np.int64]:
     """Count the edges of each kind between different files; see `Atlas.edges`.
 
-    Files on the map are numbered from 0 to `f` - 1. `file_of_node` has the file's number of each node, or -1 for a file that is not on the
-    map.
+    `file_of_node` maps each node of the graph to the number of its file on the map, from 0 to `f` - 1. The number is -1 for a file that is
+    not on the map.
     """
     src, dst = file_of_node[view.src], file_of_node[view.dst]
     real = (src >= 0) & (dst >= 0) & (src != dst) & (view.edge_kind != _KIND_DEFINES)
@@ -284,8 +284,7 @@ def symbol_columns(view: GraphView, atlas: Atlas, files: Sequence[int], limit: i
         view: the graph from which the map was drawn.
         atlas: the map.
         files: positions in `atlas.paths`.
-        limit: maximum number of symbols. Files are included in the given order. If a file exceeds the limit, only its first symbols are
-            included.
+        limit: maximum number of symbols in the result. Symbols are added file by file, in the given order, until the limit is reached.
 
     Returns:
         The columns (lists of values), and the number of symbols left out.

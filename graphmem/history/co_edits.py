@@ -53,8 +53,8 @@ class History:
         groups: for each change, the numbers of its files, each once, in the order in which the change lists them.
         at: for each change, its time.
         from_git: for each change, whether it is a commit.
-        offsets: for each file of a change, the seconds from the change's first touch of any file to its first touch of this file. Only
-            changes that record these times are included.
+        offsets: for each change that recorded times, a map from files to seconds. The seconds are counted from the start of the change,
+            when its first file was touched, to the first touch of the file.
         by_word: for each word, the numbers of the files with this word in their base name.
     """
 

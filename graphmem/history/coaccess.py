@@ -6,13 +6,13 @@ product, computed as a sum. Every answer shows the terms of the sum:
     score = log(strength / strongest + 0.01)          changed with given files, see `_strengths`
           + 0.5 * log(own_changes + 0.02)             in the last changes of given files, see `_own_changes`
           + 1.7 * sqrt(likeness of the names)         of base names, in [0, 1]
-          - 0.3 * log(1 + changes since the file's last one); recently changed files change again
+          - 0.3 * log(1 + number of changes after the file's last change); recently changed files change again
           + 0.5 if an edge of the code joins the file with a given one
 
 If there are several given files, two terms are added:
 
           + 0.6 if the file is in the folder of a given file
-          - 0.2 * log(1 + changes since its last common change with a given file; the oldest of these counts)
+          - 0.2 * log(1 + number of changes after the common change that `_last_together` returns)
 
 The form and the numbers were chosen on the histories of two projects and confirmed on four others. `benchmarks/coaccess.py` prints the
 table of variants. Similar values perform equally well, so a second digit is not needed.
@@ -205,10 +205,10 @@ def _own_changes(history: History, given: Collection[int], weights: Weights) -> 
 
 
 def _last_together(history: History, given: Collection[int]) -> dict[int, int]:
-    """Return when each file last changed together with all given files.
+    """Find how far back a file's common changes with all given files reach.
 
-    For each given file, the last change that touched both files is found. The result maps a file to the number of the oldest of these
-    changes. The number is -1 if at least one given file never changed together with the file.
+    A common change touched both the file and a given file. For each given file, the newest common change is found. The result maps the file
+    to the number of the oldest of these changes. The number is -1 if the file has no common change with at least one given file.
     """
     out: dict[int, int] = {}
     for place, one in enumerate(sorted(given)):
@@ -262,8 +262,9 @@ def _evidence(history: History, seeds: set[int], theirs: set[int], node: int) ->
 def _names(history: History, files: Sequence[str], only: Mapping[int, float] | None) -> dict[int, float]:
     """Return how similar the names of files are to those of the given files.
 
-    The similarity of two base names is the share of words that both have. The result is the mean similarity over the given files. Without
-    `only`, all existing files with a similarity above 0 are returned. With `only`, the result is restricted to these files.
+    The similarity of two base names is the number of their common words, divided by the number of all words in both. The result is the mean
+    similarity over the given files. Without `only`, all existing files with a similarity above 0 are returned. With `only`, the result is
+    restricted to these files.
     """
     given = [words(path) for path in files]
     out: dict[int, float] = {}

@@ -29,8 +29,8 @@ def pairs(history: History, among: Collection[str]) -> list[Together]:
     """Return pairs of files that often change together.
 
     Both files of a pair are in `among`. The confidence of a pair (first, second) is the share of the first file's changes that also touched
-    the second. Each file is first in at most `MOST` pairs. Pairs are sorted by the first path; for the same first path, those with most
-    common changes come first.
+    the second. Each file is first in at most `MOST` pairs. Pairs are sorted by the first path. Pairs with the same first path are sorted by
+    the number of common changes, highest first.
     """
     known = [(path, number) for path in sorted(among) if (number := history.known(path)) is not None]
     wanted = {number for _, number in known}

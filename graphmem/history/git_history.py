@@ -100,10 +100,10 @@ class _Reader(NamedTuple):
     cancelled: Callable[[], bool]
 
     def way(self, missing: str) -> str:
-        """Return a string that differs from the last one if a full read is needed.
+        """Return a string that changes if all commits must be read again.
 
-        A full read reads all commits again. The caller compares the string with that of the last reading. The string depends on the limits
-        of the clone and on `missing`. `missing` names a Git object that the repository lacks, or is "".
+        The caller compares the string with the one of the last reading. The string depends on this reader's version, the limits of the
+        clone, the project's folder in the repository, and `missing`. `missing` names a Git object that the repository lacks, or is "".
         """
         edge = hashlib.blake2b("\n".join(sorted(self.here.boundary)).encode(), digest_size=8).hexdigest()
         return f"{READING} {edge} {self.here.partial} {self.here.prefix}{f' {missing}' if missing else ''}"

@@ -61,8 +61,8 @@ def known_by(root: Path, part_of: Mapping[str, str], now: datetime) -> tuple[dic
     """Return who knows each part of a project, and how many commits were read.
 
     The newest `MOST_COMMITS` commits are read, without merges. A commit counts once for each part that it touched. A commit of a bot, or
-    with more than `MOST_FILES` files, does not count for any part. Renames are not followed. Names with the same address, or that differ in
-    case only, are one person.
+    with more than `MOST_FILES` files, does not count for any part. Renames are not followed. Authors with the same address, or with the
+    same name apart from case and spaces, are one person.
 
     Args:
         root: root of the working tree.

@@ -21,7 +21,8 @@ _BLOCK: Final = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END
 def with_entries(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
     """Return (content, notes) of a settings file with graphmem's entries.
 
-    `base` is the file without them; None if the file does not exist.
+    Each note is a sentence about a file or an entry that exists already and stays unchanged. `base` is the content of the file without
+    graphmem's entries; None if the file does not exist.
     """
     if target.kind == "file":
         if base is not None and base.decode("utf-8", "replace") != target.content:
@@ -58,10 +59,10 @@ def with_entries(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
 
 
 def without_entries(target: Target, now: bytes | None) -> tuple[bytes | None, bool]:
-    """Return (content, had_entries) of a settings file without graphmem.
+    """Return (content, had_entries): a settings file without graphmem.
 
-    `content` is the file without graphmem's entries; None if the file is missing or graphmem's own. `had_entries` is whether the file had
-    such entries. `now` is the current content; None if the file does not exist.
+    `content` is the rest of the file after graphmem's entries are removed. It is None if the file does not exist, or if graphmem wrote the
+    whole file. `had_entries` is whether the file had entries of graphmem. `now` is the current content; None if the file does not exist.
     """
     if now is None:
         return None, False

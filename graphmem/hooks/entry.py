@@ -91,8 +91,8 @@ def _folder(payload: dict[str, Any]) -> str:
 def _owner(folder: str) -> dict[str, Any] | None:
     """Return the record of the server that owns a project's index, or None.
 
-    The record is the content of `owner.json`. Two kinds of records are ignored. The first names another index, because its directory was
-    copied. The second names a stopped server (SIGSTOP), which cannot answer.
+    The record is the content of `owner.json`. A record that names another index is ignored, because the index directory is then a copy. The
+    record of a stopped server (SIGSTOP) is also ignored, because such a server cannot answer.
     """
     import json
 

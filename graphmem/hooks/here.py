@@ -1,8 +1,8 @@
 """Decide whether the server that an `owner.json` names may be trusted.
 
 The file is in the project directory, so another person may have made it. A malicious `owner.json` in a repository could name an attacker's
-server. That server would get a person's texts, and the agent would get the server's answers. A copied project has the file of the original,
-whose server would answer for the copy.
+server. That server would get a person's texts, and the agent would get the server's answers. A copy of a project has the `owner.json` of
+the original. Without a check, the original's server would answer for the copy.
 """
 
 from __future__ import annotations

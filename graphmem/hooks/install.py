@@ -166,9 +166,10 @@ def plan_uninstall(targets: Sequence[Target], vault: Vault, others: Sequence[Tar
 
 
 def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
-    """Write planned changes of settings files, each atomically, all or none.
+    """Write all planned changes of settings files, or none if one fails.
 
-    With `installing`, the former contents are kept in `vault`; else its records of the files are deleted.
+    Each file is written atomically. If `installing`, `vault` keeps the former contents. Otherwise `vault` forgets the files, except files
+    that another installed agent uses.
 
     Raises:
         BadInputError: a file cannot be written. Files that were already written are restored.

@@ -37,7 +37,7 @@ class FactsSource:
         cache: the cache of parsed files.
         root: the root folder of the project's files.
         project: the name of the project.
-        marker: a file with the path of the file being parsed, to find one that crashes the parser.
+        marker: receives the path of each file before the file is parsed. After a crash of the parser, this path shows which file caused it.
     """
 
     def __init__(self, cache: FactsCache, root: Path, project: str, marker: Path) -> None:

@@ -1,4 +1,4 @@
-"""The error that ends an index run which its caller interrupted."""
+"""Error for an index run that its caller interrupted."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from graphmem.errors import IndexCancelledError
 
 
 def interrupted() -> IndexCancelledError:
-    """Return the error of an index run whose caller interrupted it."""
+    """Return the error for an index run that its caller interrupted."""
     return IndexCancelledError("indexing was interrupted, and the index is unchanged; repeat the command to continue", stage="interrupted")

@@ -45,10 +45,11 @@ CORE_FILES: Final = 16
 
 
 class _Kept(NamedTuple):
-    """The index run whose dependencies are stored, with counts of these.
+    """The index run that stored dependencies last, and how many are stored.
 
     `keys` is the number of stored inputs (parts of files that were read to resolve other files). `groups` is the number of stored sets of
-    inputs. `saved_groups` is the number of sets that were stored when all dependencies were last written at once.
+    inputs. `saved_groups` is the number of sets at the last full save. A full save replaces all stored dependencies; other saves add to
+    them.
     """
 
     run: str = ""
@@ -186,8 +187,8 @@ class KeptResolver:
     ) -> None:
         """Store the dependencies of each file's edges, for later processes.
 
-        Dependencies are other files, and parts of other files. The dependencies are stored before the graph is written, with the id of the
-        run. A later process uses the data only if the graph contains the result of the same run.
+        Dependencies are the parts of other files that were read to resolve a file. They are stored before the graph is written, with the id
+        of the run. A later process uses the data only if the graph contains the result of the same run.
         """
         kept, layout = self._kept, _layout_key(resolver.layout)
         follows = bool(kept.run) and kept.run == self._store.meta().get("run")

@@ -1,8 +1,8 @@
 """Rows of a first index run, packed as bytes until they are written.
 
 A first run makes hundreds of thousands of rows while the results of parsing many files are in memory. Rows as Python objects would take
-additional memory. They would also lie between these results in memory, and so prevent the release of their memory. Packed rows take a fifth
-of the memory, and most bytes of a large project are in a file (`spill`).
+additional memory. Such objects would also be spread among the results of parsing, so the system would not get back the memory of these
+results. Packed rows take a fifth of the memory, and most bytes of a large project are in a file (`spill`).
 """
 
 from __future__ import annotations

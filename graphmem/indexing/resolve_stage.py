@@ -84,8 +84,8 @@ class ResolveStage:
     ) -> None:
         """Link contracts between files, such as a route and its calls.
 
-        The paths of files whose edges change are added to `affected`. In a first index run (`full`), contract ends (offers and uses) are
-        collected later. The contract ends of a file are then collected while the file is resolved, because the results of parsing it are in
+        The paths of files whose edges change are added to `affected`. In a first index run (`full`), this method links nothing. Instead,
+        the contract ends (offers and uses) of each file are collected while the file is resolved, because the results of parsing it are in
         memory at that time.
         """
         known = self._contracts.begin(self._store.meta().get("run", ""), full=full)
@@ -132,7 +132,8 @@ class ResolveStage:
     ) -> tuple[GraphDelta, Rows | None, Undo | None]:
         """Compute the edges of the affected files, and the change of the graph.
 
-        The result is (change, new rows, inverse). New rows and inverse are None in a first load, which has `spill` (a temporary store).
+        The result is (change, new rows, inverse change). The inverse change restores the graph as it was. In a first load, which has
+        `spill` (a temporary store), new rows and inverse change are None.
 
         Args:
             meter: measures the time.

@@ -56,7 +56,7 @@ class Job(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """Results of resolving one file, except its rows of the graph."""
+    """Results of resolving one file, without the rows for the graph."""
 
     path: str
     module: str

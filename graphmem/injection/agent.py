@@ -102,8 +102,8 @@ class ContextAgent:
     Args:
         looking: finds memories.
         on_ready: called after each processed context, with the session and the number of prepared memories.
-        check: drops irrelevant candidates with a language model. If the check fails or exceeds its time limit, all candidates are kept and
-            the note of `take` says so.
+        check: drops irrelevant memories with a language model. If the check fails or exceeds its time limit, all memories are kept, and the
+            result of `take` has a note about it.
         check_s: time limit of the check in seconds.
     """
 
@@ -311,8 +311,8 @@ class ContextAgent:
 def similarity(one: tuple[Sequence[float] | None, Mapping[str, int]], other: tuple[Sequence[float] | None, Mapping[str, int]]) -> float:
     """Return the cosine of two contexts of a conversation.
 
-    Each context is (vector or None, counts of words). The vectors are compared if both contexts have one of the same length. Otherwise the
-    words are compared.
+    Each context is (vector or None, counts of words). If both contexts have vectors, and these have the same length, the vectors are
+    compared. Otherwise the words are compared.
     """
     if one[0] is not None and other[0] is not None and len(one[0]) == len(other[0]):
         return math.fsum(float(a) * float(b) for a, b in zip(one[0], other[0], strict=True))

@@ -115,8 +115,8 @@ def shares_of(phase: str, leaning: Mapping[str, float]) -> Mapping[str, float] |
 
     Args:
         phase: name of the phase of work.
-        leaning: factor of each type in this phase, from the weights that a person accepted (`search.phases`). Each share is multiplied by
-            its factor. Then all shares are scaled so that their sum is as before.
+        leaning: factors for the shares of some types, from the weights that a person accepted for this phase (`search.phases`). After the
+            shares are multiplied by the factors, all shares are scaled so that their sum is as before.
     """
     if (own := PHASE_SHARES.get(phase)) is None:
         return None

@@ -112,10 +112,11 @@ class EditBook:
         self._sessions = RecentSessions(_Session)
 
     def unseen(self, session: str, found: Consequences) -> Consequences | None:
-        """Return the part of some advice that a session has not received yet.
+        """Return advice about an edit without what a session knows already.
 
-        `found` is the advice: the effects of an edit. `found.targets` are the edited symbols and files. The result is None if the session
-        already got advice about each of them.
+        `found` is the advice: the effects of an edit. `found.targets` are the edited symbols and files. Targets about which the session
+        already got advice are removed. Files in `found.moves` that the session knows or has opened are removed, too. The result is None if
+        no target is left.
         """
         with self._lock:
             state = self._sessions.use(session)

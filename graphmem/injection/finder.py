@@ -235,8 +235,8 @@ class Finder:
         """Return the active traps about a file or its code, as (id, confidence).
 
         Traps are memories that warn of a mistake, of the types in TRAPS. Pinned traps come first, with confidence 1. The others are ordered
-        by current confidence, highest first, then by id. The confidence in the result is not reduced by age, so that an old trap is still
-        shown.
+        by current confidence, which decreases with age; the highest is first, and ties are ordered by id. The result has the confidence
+        without this decrease, so that an old trap is still shown.
         """
         index = self._projections.memories()
         view = self._projections.graph_if_ready()
@@ -376,11 +376,11 @@ class Finder:
         return row.status == "pinned" or (self._sureness(row, now, fades=fades) >= self._trust.threshold() and not cautious)
 
     def _sureness(self, row: MemoryRow, now: datetime, *, fades: bool = True) -> float:
-        """Return a memory's confidence, ignoring changes of the memory's code.
+        """Return a memory's confidence, as if the memory's code were unchanged.
 
-        In other uses, a change of the code lowers the confidence. But the person who changed the code needs the memory most, and the text
-        shown with the memory mentions the change. Removed code does lower the confidence. With `fades=False`, age does not lower the
-        confidence.
+        Elsewhere, a change of the code lowers the confidence. It does not here, because the person who changed the code needs the memory
+        most, and the text shown with the memory mentions the change. If the code was removed, the confidence is still lower. With
+        `fades=False`, age does not lower the confidence.
         """
         there = [link for link in self._projections.memories().about(row.id) if link.anchor != Anchor.SUSPECT]
         return round(
@@ -396,7 +396,7 @@ class Finder:
         return self._searcher.phases.leaning(phase)
 
     def count_shown(self, ids: Sequence[str], session: str) -> None:
-        """Count, for each of the memories `ids`, that a session was shown it."""
+        """Increase by one how often each of the memories `ids` was shown."""
         from graphmem.memory.changes import note_use
 
         self._counting = get_ident()

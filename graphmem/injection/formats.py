@@ -1,8 +1,12 @@
 """Formats for injected context: XML, Markdown, plain text and JSON.
 
-Claude Code gets XML, Gemini and Cursor Markdown, Codex and OpenCode plain text, programs JSON. An item is one memory, rule or piece of
-code. Text of an item cannot pass for graphmem's own text. XML escapes the item's text. Markdown puts untrusted text into a fence, and plain
-text puts a bar before each line of it. A library writes the JSON.
+Claude Code gets XML. Gemini and Cursor get Markdown. Codex and OpenCode get plain text, and programs get JSON. An item is one memory, rule
+or piece of code. Text of an item cannot pass for graphmem's own text, because each format marks it:
+
+- XML: the item's text is escaped.
+- Markdown: untrusted text is in a fence.
+- Plain text: a bar precedes each line of untrusted text.
+- JSON: a library escapes the item's text in a string.
 """
 
 from __future__ import annotations

@@ -45,7 +45,8 @@ class Hooks:
         injector: chooses the context to inject.
         observe: receives the events; None if observation of sessions is off.
         root: returns the root directory of the project, if known.
-        pause: pauses learning from sessions for a number of minutes, or without an end for None; returns a message for the person.
+        pause: pauses learning from sessions for the given number of minutes; given None, the pause has no end. Returns a message for the
+            person.
         rehearse: prepares the first advice about an edit; it may take long.
     """
 
@@ -200,9 +201,13 @@ class Hooks:
     def _advised(self, call: HookCall, agent: Agent, ask: Ask, started: float, *, can: bool) -> Injection | None:
         """Return advice about an edit after a tool ran, or None.
 
-        Some agents accept context before a tool runs, so they got advice about the edit then. Now they get a note on unopened code that
-        uses the edited code. Other agents now get the advice about the edit itself. If earlier advice missed its deadline, this advice is
-        returned instead.
+        The first of these that applies is returned:
+
+        - Advice about files that the tool removed. It comes only now, because agents report a shell command only after it ran.
+        - Advice about an earlier edit, if it missed its deadline.
+        - A note on unopened code that uses the edited code, for an agent that accepts context before a tool runs. Such an agent got the
+          advice about the edit before the tool ran.
+        - The advice about the edit itself, for other agents.
 
         Args:
             call: the call of the hook, with the tool.

@@ -468,7 +468,7 @@ class Injector:
         return self._planner.prefetch(module)
 
     def step_limit(self, module: str, base: int) -> StepLimit:
-        """Return a limit of steps: the planned number `base`, times past overruns.
+        """Return a limit of steps, from the planned number `base` and past work.
 
         See `planning.step_limit`.
         """

@@ -1,9 +1,14 @@
 """Pack memories, rules and code into a number of tokens.
 
-The sections are packed in this order: always, editor context, retrieval (search results), summaries. Retrieval takes at most 5 pinned
-memories. Of the other memories, the worst 30 % are dropped. Of the rest, at most the best 5 are taken, and at most 2 from one session. The
-phase of work divides the tokens of retrieval among types of memory. Tokens that a type leaves unused go to the next best items. Overlapping
-pieces of code are merged, and code is grouped by file. The result reports what was left out.
+The sections are packed in this order: always, editor context, retrieval (search results), summaries. Unless the request is explicit, the
+memories for retrieval are first reduced:
+
+- At most 5 pinned memories are taken.
+- Of the other memories, the worst 30 % are dropped.
+- Of the rest, at most the best 5 are taken, and at most 2 from one session.
+
+The phase of work divides the tokens of retrieval among types of memory. Tokens that a type leaves unused go to the next best items.
+Overlapping pieces of code are merged, and code is grouped by file. The result reports what was left out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Find memories and files for planned work, before a task or a phase.
 
 A relay passes memories from one phase of work to the next. A prefetch names files to read before the work begins. A step limit is a planned
-number of steps, raised if past work took more steps than planned.
+number of steps, multiplied by the ratio of actual to planned steps in past work.
 """
 
 from __future__ import annotations
@@ -127,9 +127,9 @@ class Planner:
     def to_read_first(self, files: Sequence[str], until: float) -> tuple[list[Item], list[str]]:
         """Return items that name files to read first, and notes.
 
-        `files` are the open files. Files are named that past sessions often read when they worked in a folder of an open file. Files that
-        often change together with the open files are named too. `until` is a deadline on the clock of `time.monotonic`. A note tells how
-        many folders could not be looked up in time.
+        `files` are the open files. For each folder of an open file, an item names files to read first; see `prefetch`. A last item names
+        files that often change together with the open files. `until` is a deadline on the clock of `time.monotonic`. A note tells how many
+        folders could not be looked up in time.
         """
         folders = sorted({path.rpartition("/")[0] for path in files if "/" in path})
         items: list[Item] = []
@@ -145,9 +145,9 @@ class Planner:
         return items, []
 
     def step_limit(self, module: str, base: int) -> StepLimit:
-        """Return a limit of an agent's steps: the planned number or more.
+        """Return a limit of an agent's steps, from the planned number `base`.
 
-        The limit is higher if past work in the module took more steps than planned. See `planning.step_limit`.
+        The planned number is adjusted to past work in the module; see `planning.step_limit`.
         """
         describer = self._book.describer()
         return planning.step_limit(module, base, [describer.info(row) for row in self._finder.kept().typed["task_calibration"]])

@@ -1,6 +1,7 @@
 """Rules for planned work: files to read first, limits of steps, relays.
 
-A limit of steps is a planned number of steps, scaled by past overruns. A relay passes memories from one phase of work to the next.
+A limit of steps is a planned number of steps, multiplied by the ratio of actual to planned steps in past work. A relay passes memories from
+one phase of work to the next.
 """
 
 from __future__ import annotations
@@ -107,11 +108,11 @@ def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None])
 
 
 def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> StepLimit:
-    """Raise a planned number of steps if past work took more than planned.
+    """Multiply a planned number of steps by the ratio that past work needed.
 
-    `base` is the planned number; the result is at most twice as high. `calibrations` are memories that tell by which ratio past work in a
-    module exceeded its planned steps. Only memories about `module`, or about a folder around or inside `module`, are considered. The one
-    with the most samples is used; among equals, the newest.
+    `base` is the planned number; the result is at most twice as high. `calibrations` are memories about past work in a module, with the
+    ratio of actual to planned steps. Only memories about `module`, or about a folder around or inside `module`, are considered. Of these,
+    the memory with the most samples is used. If several have the same number of samples, the newest is used.
 
     Raises:
         BadInputError: base is not a number of steps.

@@ -50,9 +50,9 @@ class RelevanceCheck:
         self._projections = projections
 
     def __call__(self, context: Context, found: Sequence[Candidate], until: float) -> list[Candidate]:
-        """Return the memories that are relevant to a conversation, in order.
+        """Return the memories of `found` that are relevant to a conversation.
 
-        Untrusted memories are not sent to the model and are always kept.
+        The order of `found` is kept. Untrusted memories are not sent to the model and are always returned.
 
         Args:
             context: the conversation.

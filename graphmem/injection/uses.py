@@ -7,8 +7,8 @@ A session counts as at most one use of a memory, however often it uses the memor
   name that the memory rejects. The use counts when tests pass after the edit. If no tests run after the edit, it counts at the end of the
   session, unless the last tests failed.
 
-A doubt is reported for a sentence that says that a cited memory is wrong. A doubt is also reported if an edit followed a memory, tests
-failed, and the edit was undone.
+A doubt is reported if the agent cites a memory and calls it wrong in the same sentence. A doubt is also reported if an edit followed a
+memory, tests failed, and the edit was undone.
 """
 
 from __future__ import annotations
@@ -161,8 +161,8 @@ class UseBook:
     def tested(self, session: str, ok: bool | None) -> list[str]:
         """Record whether a session's tests passed.
 
-        If `ok` is True, the result has the ids of memories that edits since the last passed tests followed. These memories count as used.
-        Otherwise the result is empty.
+        If `ok` is True, the edits since the last passed tests are confirmed. The result then has the ids of the memories that these edits
+        followed. These memories count as used. Each memory is returned only once in a session. If `ok` is not True, the result is empty.
         """
         with self._lock:
             state = self._sessions.get(session)

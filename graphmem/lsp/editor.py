@@ -126,9 +126,10 @@ class Editor(LanguageServer):
 
 
 def answered(default: D) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
-    """Decorate a handler of the editor: it returns `default` on an error.
+    """Make a decorator: the decorated handler gives `default` on an error.
 
-    An error of the service is shown to the person. An unknown symbol gives `default` without a message, because the cursor may be anywhere.
+    The handler answers requests of an editor. An error of the service is shown to the person. An unknown symbol gives `default` without a
+    message, because the cursor may be anywhere.
     """
 
     def decorate(handler: Callable[..., R]) -> Callable[..., R | D]:
