@@ -173,7 +173,7 @@ def age(since: str, now: datetime) -> str:
 def about_once(info: MemoryInfo) -> list[MemoryAnchor]:
     """The links of a memory to code, at most one for each name.
 
-    Overloads share a name. Of their links, one whose code was changed or deleted is kept in preference to one whose code is unchanged.
+    Overloads share a name. A link to an overload that was changed or deleted is preferred.
     """
     found: dict[str, MemoryAnchor] = {}
     for one in info.about:
@@ -232,7 +232,7 @@ class RememberAnswer:
 
 @answer
 class Refusal:
-    """A memory of a bulk write that was rejected."""
+    """A rejected memory of a bulk write."""
 
     index: Annotated[int, Doc("position of the memory in the request, from 0")]
     given_id: str
@@ -333,7 +333,7 @@ class RuleSet(Unpacks):
 
 @answer
 class MemoryChange:
-    """One write of memories that the server accepted."""
+    """The changes to memories by one write, which the server accepted."""
 
     changed: Annotated[
         list[str], Doc("Global ids of memories that are new, changed or newly linked; `nodes` returns the memories"), GlobalId(MEMORY)

@@ -43,7 +43,7 @@ class ServedProject:
 
 @answer
 class ServedProjects:
-    """The projects of a server that the caller may read, by name."""
+    """The server's projects that the caller may read, by name."""
 
     projects: Annotated[list[ServedProject], Size(20)]
 

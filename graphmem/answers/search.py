@@ -46,7 +46,7 @@ class Factor:
 
 @answer
 class MatchedLine:
-    """A line of a hit that has words of the query."""
+    """A line with words of the query, in a search result."""
 
     line: Annotated[int, Doc("number of the line in the file, from 1")]
     text: Annotated[str, Doc("text of the line without indentation")]

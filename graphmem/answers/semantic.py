@@ -27,7 +27,7 @@ class ModuleChange:
 
 @answer
 class DependencyChange:
-    """A dependency of one module on another that changed between revisions."""
+    """A change of a dependency between two modules, from revision to revision."""
 
     src: Annotated[str, Doc("name of the dependent module in the newer revision, or in the older one if the module was removed")]
     dst: str

@@ -159,7 +159,7 @@ class LearningState:
 
 @answer
 class ObserveAnswer:
-    """The outcome of recording a batch of events of agents' sessions."""
+    """The outcome of recording several events from agents' sessions."""
 
     taken: int
     ignored: Annotated[dict[str, int], Doc("Number of events that were rejected, or recorded with a remark, by reason"), Size(5)]
@@ -262,7 +262,7 @@ class Experiment:
 
 @answer
 class PhaseWeight:
-    """The weight of one type of memory in one phase of work."""
+    """The weight that a type of memory has in a phase of work."""
 
     phase: str
     type: str

@@ -317,8 +317,8 @@ class HostedProject:
 class HostedBranch(HostedProject):
     """The operations of a branch of a project.
 
-    Questions are answered from the index of the branch. Memories are stored in the project. Only links from a memory to code that the
-    project lacks are stored with the branch.
+    Questions are answered from the index of the branch. Memories are stored in the project. If a memory is linked to code that the project
+    lacks, the link is stored with the branch.
     """
 
     def __init__(self, service: GraphMem, name: str, server: HubService, main: GraphMem, branch: BranchId) -> None:
@@ -335,7 +335,7 @@ class HostedBranch(HostedProject):
     def __getattr__(self, name: str) -> Any:
         """Return the operation called `name`.
 
-        An operation that writes is that of the branch's project. Any other operation is that of the branch.
+        An operation that writes is taken from the branch's project. Any other operation is taken from the branch.
         """
         overlays = self._main.parts.overlays
         rule = registry().get(name)

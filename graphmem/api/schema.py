@@ -101,7 +101,10 @@ class Query:
 
 
 class Mutation:
-    """Operations that change data. Each is stored before its answer is sent."""
+    """Operations that change data.
+
+    A change is stored before the answer is sent.
+    """
 
     @resolved(IndexRun)
     @staticmethod

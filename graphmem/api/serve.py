@@ -200,7 +200,10 @@ class _Uvicorn(uvicorn.Server):
         return Acceptor(listener, self._connections, protocol, tls, self._state.limits.header_seconds)
 
     async def on_tick(self, counter: int) -> bool:
-        """Close connections whose time limit has passed, a few times a second."""
+        """Look for late connections a few times a second, and close them.
+
+        A connection is late if its time limit has passed.
+        """
         if counter % LOOK_TICKS == 0:
             self._connections.end_late()
         return await super().on_tick(counter)

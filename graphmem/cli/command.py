@@ -53,7 +53,7 @@ class Variant(NamedTuple):
     Args:
         operation: name of the operation.
         doc: help text of the command.
-        fixed: maps each parameter that the command does not offer to the value that the operation gets.
+        fixed: values of the operation's parameters that are not options of the command, by name.
         defaults: maps a parameter to its default in this command, if that differs from the operation's default.
     """
 

@@ -68,7 +68,7 @@ def report_unexpected(error: BaseException, output: Output) -> NoReturn:
 
 
 def report_fault_of_thread(happened: threading.ExceptHookArgs) -> None:
-    """Report an uncaught error of a thread, which does not end the command."""
+    """Report an uncaught error in a thread; the command continues."""
     if happened.exc_value is not None and not isinstance(happened.exc_value, SystemExit):
         if (refused := refusal_of_any(happened.exc_value)) is not None and not _debugging():
             sys.stderr.write(f"graphmem: {inert(refused.message)}\n")

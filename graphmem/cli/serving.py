@@ -362,7 +362,7 @@ def is_loopback(host: str) -> bool:
 
 
 def expect_protection(settings: Settings, *, loopback: bool, has_tokens: bool) -> None:
-    """Check that a server that other machines can reach has tokens and TLS.
+    """Check that a server has tokens and TLS if other machines can reach it.
 
     Raises:
         SettingsError: the token or the certificate is missing.

@@ -83,7 +83,7 @@ class Dead(NamedTuple):
 
 
 def find(entries: Entries) -> Dead:
-    """Return the definitions that no code reaches, except perhaps tests.
+    """Return the definitions that no code outside tests reaches.
 
     A definition is alive if code outside tests reaches it from a root or from the public API. A root is a place where execution begins. If
     a dead definition is inside another, only the outer one is listed. The list is ordered by node number.
@@ -403,5 +403,5 @@ def _doubts(entries: Entries, node: int, name: str, reason: str, mentions: Menti
 
 
 def _tests_that_use(view: GraphView, node: int) -> set[int]:
-    """Return the functions and classes of tests that use a definition."""
+    """Return the nodes in code of tests that use a definition directly."""
     return {one for one in view.src[view.in_edges(node, USES)].tolist() if view.is_test[one]}

@@ -79,8 +79,8 @@ class Entries:
         * Code that is not part of the product, such as examples, comes last.
         * Commands that are not in `named` come first, because most of them are programs that a person starts, declared in a manifest such
           as pyproject.toml. Other entry points follow by kind.
-        * Among main programs, functions called `main` and code of modules come first, because other functions only run when a package is
-          loaded. Variables of a module that has a `main` come after these.
+        * Among main programs, functions called `main` and files without such a function come first. Files with such a function follow,
+          because their own code only prepares it. Other functions come last, because they run when a package is loaded.
         * Programs that use more files come first, because a program often finds its commands without a call.
         * Programs and commands that run more code come first.
         * Ties are ordered by path and line.

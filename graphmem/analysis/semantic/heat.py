@@ -26,7 +26,10 @@ UNSURE: Final = frozenset({"override", "satisfies", "unique_name", "ambiguous_na
 
 
 def churn_of(files: FileGraph, churn: Mapping[str, float] | None) -> F64 | None:
-    """Return each file's churn (frequency of change), shape (f,), or None."""
+    """Return each file's churn (frequency of change), shape (f,).
+
+    The result is None if the history is not known (`churn` is None).
+    """
     return None if churn is None else np.array([churn.get(path, 0.0) for path in files.paths], np.float64)
 
 
@@ -79,8 +82,8 @@ def file_heat(files: FileGraph, churn: F64 | None) -> F64:
 def symbol_heat(files: FileGraph, churn: F64 | None) -> tuple[F64, I64]:
     """Return each node's risk of a change, 0 to 100, and number of dependents.
 
-    Both results have the shape (n,). Only definitions that have a body and are outside tests have a score above 0. The frequency of change
-    of a definition is that of its file.
+    Both results have the shape (n,). Only definitions that have a body and are outside tests have a score above 0. The churn (frequency of
+    change) of a file applies to all its definitions.
     """
     view = files.view
     dependents = symbol_dependents(files)

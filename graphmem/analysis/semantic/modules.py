@@ -133,7 +133,7 @@ class Modules:
         return {path: path.rpartition("/")[0] for path in code if packaged and language[number[path]].as_py() in packaged}
 
     def _with_tests_joined(self, groups: list[list[str]]) -> list[list[str]]:
-        """Join small groups of tests whose folders have the same parent folder.
+        """Join small groups of tests that are in folders with the same parent.
 
         So a hundred files of tests need only one box on the map.
         """
@@ -151,8 +151,9 @@ class Modules:
     def _root(self, code: Sequence[str]) -> str:
         """Return the name of a module whose files are in the root.
 
-        The name is the last part of the package to which most files of the root belong, as in Go, or else `ROOT`. A major version, such as
-        `v5`, does not count.
+        If most files of the root belong to one package, as in Go, the name is the last part of the package. A major version, such as `v5`,
+        does not count. The package must have at least two of the files, and its name may not be that of a folder. Otherwise the name is
+        `ROOT`.
         """
         module, number = self.view.arrays.paths.module, self.view.path_number
         files = [path for path in code if "/" not in path and path not in self._tests]

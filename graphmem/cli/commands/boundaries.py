@@ -31,7 +31,7 @@ def check(
 ) -> None:
     """Check the architecture rules of the project.
 
-    The rules are in .graphmem/architecture.toml, and name files that may not use each other.
+    The rules are in .graphmem/architecture.toml. A rule states which files may use which other files.
 
     The exit code is 1 when a dependency breaks a rule and is not in the baseline, the list of accepted dependencies.
     """

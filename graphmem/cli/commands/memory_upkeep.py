@@ -111,9 +111,8 @@ def encrypt(
 ) -> None:
     """Encrypt the memories on disk: journal, database, caches, backups.
 
-    Without --key-file, the setting `memory_key_file` or `memory_key_command` names the key. No server may run meanwhile.
-    Code, names, numbers, times and
-    embedding vectors are not encrypted. Without the key, the memories are lost.
+    Without --key-file, the setting `memory_key_file` or `memory_key_command` names the key. No server may run meanwhile. Code, names,
+    numbers, times and embedding vectors are not encrypted. Without the key, the memories are lost.
     """
     from graphmem.project.encrypting import encrypt as run
 

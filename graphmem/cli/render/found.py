@@ -64,10 +64,10 @@ def hits(output: Output, answer: SearchAnswer, *, explain: bool = True) -> None:
 
 
 def _first_near(answer: SearchAnswer) -> int:
-    """Return the index of the first group whose memories lack query words.
+    """Return the index of the first group of memories without query words.
 
-    Memories without a word of the query are only similar in meaning, and come last in a search for memories. The result is the number of
-    groups if all groups have a word of the query, or if the search was not for memories only.
+    Such memories are only similar in meaning, and come last in a search for memories. The result is the number of groups in two cases:
+    every group has a query word, or the search also found hits that are not memories.
     """
     words = [word.removesuffix("s") for word in re.findall(r"\w{3,}", answer.query.casefold())]
     place = len(answer.groups)

@@ -61,8 +61,8 @@ def sessions(output: Output, found: Sequence[SessionSummary]) -> None:
 def receipts(output: Output, found: Sequence[Receipt], *, every: bool) -> None:
     """Print receipts: the findings of each session with their outcomes.
 
-    A finding is a candidate memory. Findings that became memories come first. Without `every`, other findings are only counted, unless they
-    nearly became memories.
+    A finding is a candidate memory. Findings that became memories, or nearly did, are listed. Other findings are listed with `every`, and
+    are otherwise only counted.
     """
     for receipt in found:
         part = f", {receipt.part}" if receipt.part else ""

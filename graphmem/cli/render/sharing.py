@@ -44,7 +44,7 @@ def status(output: Output, found: SharingStatus) -> None:
 
 
 def disagreements(output: Output, found: Sequence[Disagreement]) -> None:
-    """Print values of memories on which people disagree, with all sides."""
+    """Print disagreements about memories: the value that each person chose."""
     if found:
         output.line((f"{plural(len(found), 'disagreement')}:", common.HEADING))
     for one in found:
