@@ -118,7 +118,7 @@ def linked_procedures(rows: Sequence[ContractRow]) -> list[Link]:
 def _is_spelled(row: ContractRow, method: str) -> bool:
     """Whether a call has a procedure's name, in the spelling of the language.
 
-    Each language spells the name in its own way. For example, Java code calls the procedure `GetCart` as `getCart`.
+    The language is that of the call. For example, Java code calls the procedure `GetCart` as `getCart`.
     """
     if row.path.endswith((".go", ".py", ".cs", ".cc", ".cpp", ".php")):
         return row.name in (method, f"{method}Async")

@@ -26,7 +26,7 @@ _LINES: Final = re.compile(r" \| Lines: \d+-\d+")
 
 
 class FillResult(NamedTuple):
-    """Number of vectors added, and number that were missing at the start."""
+    """Numbers of added and missing vectors, and whether the fill was stopped."""
 
     done: int  # vectors added
     wanted: int  # vectors that were missing

@@ -142,9 +142,9 @@ class Outside:
         self._inbox.clear()
 
     def _load(self) -> None:
-        """Load the definitions to which stored edges lead, unless loaded.
+        """Load all definitions at the ends of stored edges.
 
-        The definitions are loaded again if the stored edges have changed.
+        Loaded definitions are kept until the stored edges change.
         """
         mark = self._sidecar.mark()
         if mark != self._loaded:
@@ -154,12 +154,12 @@ class Outside:
     def _state(self, number: int, body: str | None) -> tuple[bool, bool]:
         """Return whether a definition exists, and whether its body is unchanged.
 
-        The body is compared with the body at the time when a tool saw an edge of the definition. The results are those for one time: before
-        this run, or now.
+        The body is compared with the body at the time when a tool saw an edge of the definition.
 
         Args:
             number: number of the definition in the stored edges.
-            body: hash of the definition's body at this time; None if the definition did not exist then.
+            body: hash of the definition's body, now or before this run; None if the definition did not exist then. The results are about
+                the same time.
         """
         return body is not None, body == self._ends[number].body_hash
 

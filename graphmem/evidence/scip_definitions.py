@@ -98,8 +98,9 @@ def _put(twins: list[Meant], definition: Meant) -> None:
 def _chosen(twins: Iterable[Meant]) -> list[Meant]:
     """Return the one definition of `twins` that runs, in a list.
 
-    `twins` are definitions with the same symbol, for example of an overloaded or redefined function. A function with a body is preferred,
-    then one in the file of the first twin, then the last one. Of classes and variables, the first one is returned.
+    `twins` are definitions with the same symbol, for example of an overloaded or redefined function. Functions with a body are preferred.
+    Of several, those in the file of the first twin are preferred; of these, the last one is returned. Of classes and variables, the first
+    one is returned.
     """
     found = list(twins)
     if len(found) < 2:

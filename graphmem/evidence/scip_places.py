@@ -144,8 +144,9 @@ class Places:
     def _judge(self, place: Place, symbol: str) -> bool | None:
         """Whether a file has the name of `symbol` at a place; None if unclear.
 
-        The result is None if the symbol has no name. The result is also None if a use has another name, which may be an alias. The result
-        is False if the place begins or ends inside a word.
+        The result is True if the file has the name, or another spelling of it. The result is False if the place begins or ends inside a
+        word, or if a definition has another name. It is None if a use has another name, because this may be an alias. It is also None if
+        the symbol has no name, or stands for a module with another name.
         """
         if not place.text or self._cuts(place):
             return False

@@ -33,7 +33,7 @@ _Row = TypeVar("_Row", "FileRow", "SymbolRow")
 class Sides(NamedTuple):
     """Files, symbols and chunks that a run removes and adds.
 
-    Each attribute is a pair: (removed rows, added rows). The ids in the two lists differ.
+    Each attribute is a pair: (removed rows, added rows). No id is in both.
     """
 
     files: tuple[Sequence[FileRow], Sequence[FileRow]]

@@ -112,7 +112,7 @@ class EditBook:
         self._sessions = RecentSessions(_Session)
 
     def unseen(self, session: str, found: Consequences) -> Consequences | None:
-        """Return advice about an edit without what a session knows already.
+        """Return the advice about an edit that is new to a session, or None.
 
         `found` is the advice: the effects of an edit. `found.targets` are the edited symbols and files. Targets about which the session
         already got advice are removed. Files in `found.moves` that the session knows or has opened are removed, too. The result is None if

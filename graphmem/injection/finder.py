@@ -396,7 +396,7 @@ class Finder:
         return self._searcher.phases.leaning(phase)
 
     def count_shown(self, ids: Sequence[str], session: str) -> None:
-        """Increase by one how often each of the memories `ids` was shown."""
+        """Add one to the number of times that each of the memories was shown."""
         from graphmem.memory.changes import note_use
 
         self._counting = get_ident()

@@ -1,7 +1,7 @@
 """Formats for injected context: XML, Markdown, plain text and JSON.
 
 Claude Code gets XML. Gemini and Cursor get Markdown. Codex and OpenCode get plain text, and programs get JSON. An item is one memory, rule
-or piece of code. Text of an item cannot pass for graphmem's own text, because each format marks it:
+or piece of code. Text of an item cannot pass for graphmem's own text, because each format escapes or marks it:
 
 - XML: the item's text is escaped.
 - Markdown: untrusted text is in a fence.

@@ -108,7 +108,7 @@ def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None])
 
 
 def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> StepLimit:
-    """Multiply a planned number of steps by the ratio that past work needed.
+    """Multiply a planned number of steps by a ratio from past work.
 
     `base` is the planned number; the result is at most twice as high. `calibrations` are memories about past work in a module, with the
     ratio of actual to planned steps. Only memories about `module`, or about a folder around or inside `module`, are considered. Of these,

@@ -164,7 +164,7 @@ def handles(server: Editor, method: str, default: D, options: Any = None) -> Cal
 
 
 def runs(server: Editor, name: str, default: D) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
-    """Make a decorator: it registers a function as an editor's command `name`.
+    """Make a decorator that registers a function as the command `name`.
 
     The command runs in a separate thread, and returns `default` on an error. Arguments with a default may be left out.
     """
