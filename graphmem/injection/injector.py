@@ -31,6 +31,7 @@ from graphmem.injection.items import Item, distinct, note, of_memory, of_rules
 from graphmem.injection.packing import Packed, pack
 from graphmem.injection.planner import Moving, Planner
 from graphmem.injection.project_items import of_places, of_summary
+from graphmem.injection.recent_sessions import MOST_SESSIONS
 from graphmem.injection.steps import FILE, StepTriggers, Trigger
 from graphmem.injection.tokens import count_tokens, is_exact
 from graphmem.injection.trust import TrustBook
@@ -109,6 +110,7 @@ class Injector:
         self._deadlines = Deadlines()
         self._behind = ThreadPoolExecutor(1, thread_name_prefix="graphmem-behind")
         self._first: OrderedDict[str, None] = OrderedDict()  # sessions that have sent their first message
+        self._late_starts: OrderedDict[str, None] = OrderedDict()  # sessions whose context of the start missed its deadline
         self._first_lock = Lock()
         self._disputed: set[str] = set()  # memories flagged wrong since this index was opened
         self.trust = TrustBook(data_dir)
@@ -141,6 +143,7 @@ class Injector:
         self.edits.forget(session)
         with self._first_lock:
             self._first.pop(session, None)
+            self._late_starts.pop(session, None)
         self.agent.end(session)
 
     def is_first_message(self, session: str) -> bool:
@@ -233,8 +236,19 @@ class Injector:
         }[ask.point]
         timed = self._deadlines.run(lambda until: gather(ask, budget, until), allowed, started)
         answer = self._answer(ask, budget, timed.value, group, started, late=timed.value is None)
+        self._note_start(ask, is_late=timed.value is None)
         self._note_shown(ask.session, answer)
         return answer
+
+    def _note_start(self, ask: Ask, *, is_late: bool) -> None:
+        """Record whether a session still has to get the context of its start."""
+        with self._first_lock:
+            if ask.point == "start" and is_late and ask.session:
+                self._late_starts[ask.session] = None
+                while len(self._late_starts) > MOST_SESSIONS:
+                    self._late_starts.popitem(last=False)
+            elif ask.point in ("start", "prompt") and not is_late:
+                self._late_starts.pop(ask.session, None)
 
     def before_edit(self, ask: Ask, edits: Sequence[Edit], begun: float | None = None) -> Injection:
         """Return the likely effects of some edits, before an agent makes them.
@@ -366,10 +380,15 @@ class Injector:
         return Gathered(packed, why, [*said, *notes])
 
     def _start(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Return the context at the start of a session, for the system prompt.
+        """Return the context at the start of a session, for the system prompt."""
+        items, notes = self._standing(ask)
+        return self._pack(ask, budget, items, until, notes=notes)
 
-        The context has rules, and memories that apply to every session (standing memories). Standing memories are pinned memories, memories
-        about the user or a module, global memories and workflow recipes.
+    def _standing(self, ask: Ask) -> tuple[list[Item], list[str]]:
+        """Return the items that apply to a whole session, and notes.
+
+        The items are rules and standing memories. Standing memories are pinned memories, memories about the user or a module, global
+        memories and workflow recipes.
         """
         self._refresh()
         rules, notes = self._rules(None)
@@ -382,15 +401,16 @@ class Injector:
             items.append(of_memory(info, "always" if info.status == "pinned" else "retrieval", score))
         if kept.more:
             notes = [*notes, f"{kept.more:,} more memories apply to every session and were not considered"]
-        return self._pack(ask, budget, items, until, notes=notes)
+        return items, notes
 
     def _prompt(self, ask: Ask, budget: Budget, until: float) -> Gathered:
         """Return the context for the first message of a session.
 
         The context has rules for the open files, and memories about these files and about the message. The context also has summaries of
-        the last sessions, and names files to read first.
+        the last sessions, and names files to read first. If the context of the session's start missed its deadline, it is included.
         """
         shown = self._shown(ask)
+        standing, standing_notes = self._standing(ask) if ask.session in self._late_starts else ([], [])
         about, more = self._finder.about_files(ask.files, shown, ask.session)
         notes = [f"{more:,} more memories are about these files; `search` finds them"] if more else []
         items = [of_memory(info, "editor", score) for info, score in about]
@@ -407,7 +427,9 @@ class Injector:
                     self.edits.expect(ask.session, [one.path for one in places if one.score >= EXPECTED_SHARE * places[0].score])
         to_read, missed = self._planner.to_read_first(ask.files, until)
         items += [*to_read, *(of_summary(one, budget.summaries) for one in self._summaries())]
-        return self._pack(ask, budget, [*self._rules_of(ask.files, shown), *items], until, notes=[*notes, *missed])
+        return self._pack(
+            ask, budget, [*standing, *self._rules_of(ask.files, shown), *items], until, notes=[*standing_notes, *notes, *missed]
+        )
 
     def _rules_of(self, files: Sequence[str], shown: frozenset[str]) -> list[Item]:
         """Return people's rules that cover the given files and were not shown yet."""

@@ -88,6 +88,17 @@ def test_what_is_past_its_deadline_is_empty_and_not_marked_as_shown(service, ses
     assert types(service.context("tool", session, files=files, deadline_s=LONG)) == ["gotcha"]
 
 
+def test_the_context_of_a_start_that_was_late_comes_with_the_first_message_and_only_then(service, session):
+    def shown(point, text="", deadline_s=LONG):
+        found = service.context(point, session, text, deadline_s=deadline_s)
+        return "Async code takes no locks" in found.text, "Middleware is wrapped" in found.text
+
+    assert shown("start", deadline_s=0.0) == (False, False)
+    assert shown("prompt", "hello", deadline_s=0.0) == (False, False)  # late itself
+    assert shown("prompt", "hello") == (True, True)  # a rule and a pinned memory
+    assert shown("prompt", "hello again") == (False, False)
+
+
 def test_a_model_that_is_being_loaded_does_not_keep_back_what_words_find(service, session, monkeypatch):
     loaded = threading.Event()
     real = HashedEmbedder.encode
