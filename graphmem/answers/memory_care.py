@@ -92,7 +92,7 @@ class SecretsFound:
 
 @answer
 class FileSecrets:
-    """A file of the index or of a backup in which a scan found secrets.
+    """A file in which a scan found secrets: part of the index, or a backup.
 
     The secrets are not included.
     """

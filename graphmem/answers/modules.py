@@ -140,7 +140,7 @@ class Cycle:
 
 @answer
 class SurfaceSymbol:
-    """A symbol of a module that other modules use."""
+    """A module's symbol that other modules use."""
 
     symbol: SymbolInfo
     edges: Annotated[int, Doc("number of edges from other modules to the symbol")]

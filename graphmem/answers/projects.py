@@ -68,7 +68,7 @@ class ProjectsSearch:
 
 @answer
 class ReachedProject:
-    """Code of another project that uses an affected contract, such as a route."""
+    """Another project's code that uses an affected contract, such as a route."""
 
     project: str
     through: Annotated[str, Doc("kind and name of the network interface (contract), such as `http GET /carts`")]
@@ -82,7 +82,7 @@ class ReachedProject:
 
 @answer
 class ProjectsImpact:
-    """Code of several projects that could break when a symbol changes."""
+    """Code, in several projects, that could break when a symbol changes."""
 
     project: Annotated[str, Doc("the project of the target")]
     target: SymbolInfo

@@ -27,7 +27,7 @@ class ModuleChange:
 
 @answer
 class DependencyChange:
-    """A change of a dependency between two modules, from revision to revision."""
+    """A change of a dependency between modules, between two revisions."""
 
     src: Annotated[str, Doc("name of the dependent module in the newer revision, or in the older one if the module was removed")]
     dst: str

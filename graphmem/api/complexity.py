@@ -100,7 +100,7 @@ _NONE = _Inherited(1, frozenset())
 
 
 def sizes_of(variables: Mapping[str, Any] | None) -> tuple[tuple[str, int], ...]:
-    """Return the variables of a GraphQL request that can set a list's length.
+    """Return the variables with which a GraphQL request sets list lengths.
 
     Each is (name, size). The size of an integer is its value, and the size of a list is its length. Variables of other types are left out.
     """

@@ -239,9 +239,9 @@ File = object_type(FileInfo)
 
 @extends(answers.MemoryAnchor)
 class AnchorFields:
-    """GraphQL fields of an anchor (a link from a memory to code).
+    """Separately loaded GraphQL fields of an anchor.
 
-    Their data is loaded separately.
+    An anchor is a link from a memory to code.
     """
 
     @resolved(Symbol | None)

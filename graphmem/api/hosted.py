@@ -60,7 +60,7 @@ class Rights:
         return self._keys
 
     def access_to(self, project: str, access: Access) -> Access | None:
-        """Return `access`, the same permissions of a caller in every project."""
+        """Return `access`: a caller has the same permissions in every project."""
         return access
 
 
@@ -91,7 +91,7 @@ class PeopleRights(Rights):
 
 
 class _Place(NamedTuple):
-    """A project of the server, or one of its branches, found by its name."""
+    """A project or branch, to which a name like `shop@feature/x` refers."""
 
     project: str
     branch: BranchId | None
@@ -192,7 +192,7 @@ class HubService:
     # ---- inside
 
     def _branches(self, name: str, login: str) -> list[ServedBranch]:
-        """List the branches of a project that a person sees."""
+        """List a project's branches that a person sees."""
         with self.hosting.branches(name) as stored:
             sizes = stored.sizes()
             return [self._served_branch(name, one, *sizes[one.key]) for one in stored.seen_by(login)]
@@ -307,7 +307,7 @@ class HostedProject:
         return getattr(self._service, name)
 
     def impact_projects(self, target: str, in_project: str = "", max_depth: int = 3, limit: int = 50) -> ProjectsImpact:
-        """Find code of all projects that a change of `target` could break.
+        """Find code, in all projects, that a change of `target` could break.
 
         `in_project` is the project of the target; "" for this project.
         """
@@ -355,7 +355,7 @@ class HostedBranch(HostedProject):
         return self._server.search_projects(query, chosen, limit)
 
     def impact_projects(self, target: str, in_project: str = "", max_depth: int = 3, limit: int = 50) -> ProjectsImpact:
-        """Find code of all projects that a change of `target` could break.
+        """Find code, in all projects, that a change of `target` could break.
 
         `in_project` is the project of the target; "" for this branch.
         """

@@ -227,7 +227,7 @@ async def _node(info: Info, text: str) -> Found | None:
 class Schema(strawberry.Schema):
     """The GraphQL schema with limits and a cache of parsed documents.
 
-    `graphmem.api.failures` handles errors. It logs an error once, and only if it is internal.
+    `graphmem.api.failures` handles errors, and logs each internal error once.
     """
 
     def __init__(self, limits: ServerLimits) -> None:

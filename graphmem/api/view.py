@@ -49,7 +49,7 @@ class JsonResponse(Response):
 class _WebSocketAdapter(ASGIWebSocketAdapter):
     """Sends answers as text frames of a WebSocket; accepts only JSON objects.
 
-    Answers are encoded as strings, because the protocol needs text frames. The encoder orjson returns bytes.
+    Answers are converted to strings, because the protocol needs text frames and orjson returns bytes.
     """
 
     async def iter_json(self, *, ignore_parsing_errors: bool = False) -> AsyncGenerator[object, None]:
@@ -68,7 +68,7 @@ class _WebSocketAdapter(ASGIWebSocketAdapter):
 class _WebSocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
     """Handles the GraphQL messages of a WebSocket.
 
-    It supports persisted operations and checks the token at each operation.
+    Persisted operations are supported. The token is checked at each operation.
     """
 
     async def handle_subscribe(self, message: SubscribeMessage) -> None:

@@ -202,7 +202,7 @@ def _matched(paths: Sequence[str], unmatched: list[str], patterns: Sequence[str]
 
 
 def baseline_line(breach: Breach) -> str:
-    """Return the line of the baseline file that accepts a breach of a rule.
+    """Return the baseline file's line for an accepted breach of a rule.
 
     The baseline is a file that lists accepted breaches.
     """

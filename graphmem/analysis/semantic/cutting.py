@@ -22,7 +22,7 @@ LEAST: Final = 4  # files of a module that is divided
 
 
 def surface(modules: Modules, place: int) -> dict[int, dict[str, int]]:
-    """Return the symbols of a module that other modules use, and their uses.
+    """Return a module's symbols that other modules use, and the uses.
 
     The result maps the node of each such symbol to its uses. The uses map the name of another module to the number of edges from that
     module.

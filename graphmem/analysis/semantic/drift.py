@@ -80,7 +80,7 @@ def _modules(old: Modules, new: Modules) -> list[ModuleChange]:
 
 
 def _dependencies(old: Modules, new: Modules) -> tuple[list[DependencyChange], int]:
-    """Return dependencies between modules that were added, removed or changed.
+    """Return the added, removed and changed dependencies between modules.
 
     They are sorted by the kind of change (added, removed, heavier, lighter), then by the size of the change, the largest first. The second
     value is the number of dependencies whose change is too small to list.

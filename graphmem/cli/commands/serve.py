@@ -61,7 +61,7 @@ def serve(
 
     The command prints the address of the server's GraphQL API.
 
-    With `--projects` it serves many projects. It does not index them: `graphmem push` sends their indexes.
+    With `--projects` the server answers for many projects. It does not index them, because `graphmem push` sends their indexes.
 
     While the server runs, all other `graphmem` commands for this project use it. Ctrl-C ends the server.
     """

@@ -43,7 +43,7 @@ def searched(output: Output, found: ProjectsSearch) -> None:
 
 @renders(ProjectsImpact)
 def impact(output: Output, found: ProjectsImpact) -> None:
-    """Print the code of several projects that a change could break."""
+    """Print code, in several projects, that a change could break."""
     output.line((f"{found.project}: {found.target.qualname}", common.HEADING), f"  {plural(found.total, 'place')} in the project itself")
     for symbol in found.affected:
         output.line(f"  {symbol.qualname}", (f"  {symbol.path}:{symbol.start_line}", common.DIM))

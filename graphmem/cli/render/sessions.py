@@ -40,7 +40,7 @@ _NEARLY = ("weak", "over_cap", "refused", "taken_back")  # outcomes that are sho
 
 @renders("session_summaries")
 def sessions(output: Output, found: Sequence[SessionSummary]) -> None:
-    """Print the sessions of agents that were learnt from, one line each."""
+    """Print the agents' sessions that were learnt from, one line each."""
     if not found:
         output.line(("nothing was learnt from a session yet", common.UNSURE))
     output.rows(
