@@ -78,9 +78,7 @@ class Hotspot:
     symbol: Annotated[SymbolInfo, Doc("the risky symbol, or the risky file if the risk is computed for files")]
     churn: Annotated[float, Doc("number of commits to the file, in which older commits count less; 0 without history")]
     complexity: Annotated[int, Doc("1 + the number of branches in the symbol; the sum over all symbols for a file")]
-    dependents: Annotated[
-        int, Doc("number of other symbols, or of other files at the level of files, that depend directly on the risky place")
-    ]
+    dependents: Annotated[int, Doc("number of symbols (of files, if the place is a file) that depend on it directly")]
     score: Annotated[float, Doc("risk of a change at this place, 0 to 100")]
 
 

@@ -19,7 +19,7 @@ class CoAccessHit:
     path: str
     score: Annotated[float, Doc("score by which the files are ranked; comparable only within one answer")]
     support: Annotated[int, Doc("number of commits and sessions that touched this file together with a requested file")]
-    sessions: Annotated[int, Doc("how many of the changes counted in `support` are agents' sessions")]
+    sessions: Annotated[int, Doc("how many of the changes counted in `support` agents made in a session")]
     commits: Annotated[int, Doc("how many of the changes counted in `support` are commits")]
     confidence: Annotated[
         float, Doc("P(this file | requested files): share of the changes of the requested files that also touched this file")

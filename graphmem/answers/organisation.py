@@ -116,7 +116,7 @@ class Erased:
     """Receipt for the erasure of one person, or of the organisation."""
 
     memories: Annotated[int, Doc("number of erased memories; for a person the memories that the person owned")]
-    operations: Annotated[int, Doc("number of erased changes of memories; for a person the changes from which the name was removed")]
+    operations: Annotated[int, Doc("number of changes of memories that were erased, or from which the erased person's name was removed")]
     comments: Annotated[int, Doc("number of erased comments")]
     role_dropped: Annotated[bool, Doc("true when all login roles that graphmem made were removed from PostgreSQL")]
     at: Moment

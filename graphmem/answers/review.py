@@ -95,7 +95,7 @@ class Review:
     files: Annotated[list[str], Doc("changed files, by path; a deleted file is listed by its old path"), Size(20)]
     changed: Annotated[list[ChangedSymbol], Doc("changed definitions, by path and line"), Size(20)]
     unmapped: Annotated[list[str], Doc("changed files without a changed definition"), Size(5)]
-    breaks: Annotated[list[ImpactHit], Doc("symbols and files, without tests, that could break: by depth, then confidence"), Size(20)]
+    breaks: Annotated[list[ImpactHit], Doc("symbols and files that could break, tests left out; by depth, then confidence"), Size(20)]
     break_count: Annotated[int, Doc("number of symbols and files that could break, of which `breaks` may list fewer")]
     tests: Annotated[list[TestToRun], Doc("tests to run, most certain first"), Size(50)]
     test_count: Annotated[int, Doc("number of affected tests, of which `tests` and `commands` may list fewer")]

@@ -219,7 +219,7 @@ class Receipt:
     is_open: Annotated[bool, Doc("true when the session meets the conditions for learning from it, such as passed checks")]
     gate: Annotated[str, Doc("why graphmem learns from the session, or does not")]
     at: MomentOrNone
-    verdicts: Annotated[list[FindingVerdict], Doc("each pattern found in the session; those that became memories first"), Size(30)]
+    verdicts: Annotated[list[FindingVerdict], Doc("each pattern found in the session; patterns that became memories come first"), Size(30)]
     counts: Annotated[dict[str, int], Doc("Number of patterns by outcome"), Size(6)]
     notes: Annotated[list[str], Doc("steps of learning that failed, each with the reason")]
     undone: bool = False

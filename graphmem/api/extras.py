@@ -164,7 +164,7 @@ def _memories_field() -> Any:
 
 @extends(SymbolInfo)
 class SymbolFields:
-    """Separately loaded GraphQL fields of a symbol."""
+    """GraphQL fields of a symbol, each loaded only if a query asks for it."""
 
     ref: str = field("`path:qualname`: what a person can type to mean exactly this symbol")
 

@@ -222,7 +222,7 @@ def _block(
 
 
 def _rows(layer: Sequence[_Item], unit: float, whole: float, put: Callable[..., None]) -> float:
-    """Place the items of a layer in as few rows as fit; return their height.
+    """Place the items of a layer in few rows; return the height of all rows.
 
     Args:
         layer: circles and blocks, from left to right.

@@ -51,10 +51,11 @@ class Contracts:
         self._edges: dict[str, list[EdgeRow]] | None = None  # that the rows give, as far as they were linked
 
     def begin(self, run: str, *, full: bool) -> bool:
-        """Prepare an index run; return whether earlier contract ends are known.
+        """Prepare an index run; return False if needed contract ends are missing.
 
-        Contract ends are places in code that offer or use contracts. A full run collects all of them again, so the result is True. Any
-        other run needs those of the previous run, from memory or from `contracts.json`. If both lack them, the result is False.
+        A contract is a name that two programs share, such as a route. Its ends are the places in code that offer or use it. A full run
+        collects all ends again, so it needs no earlier ones. Any other run needs those of the previous run, from memory or from
+        `contracts.json`.
 
         Args:
             run: identifier of the previous run.

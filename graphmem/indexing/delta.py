@@ -63,7 +63,7 @@ class Rows(NamedTuple):
         """
         if isinstance(self.chunks, PackedRows):
             raise AssertionError(
-                "the text chunks of a first index run are packed, and only unpacked chunks can be compared; read `chunks` instead"
+                "the chunks of a first index run are stored packed and cannot be compared as rows; read the attribute `chunks`"
             )
         return self.chunks
 

@@ -1,4 +1,4 @@
-"""Cache of the graph's rows of the files that were written last.
+"""Cache of the graph rows that belong to the last written files.
 
 The cache helps because a person edits the same few files repeatedly.
 """

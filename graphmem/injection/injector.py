@@ -387,8 +387,8 @@ class Injector:
     def _standing(self, ask: Ask) -> tuple[list[Item], list[str]]:
         """Return the items that apply to a whole session, and notes.
 
-        The items are rules and standing memories. Standing memories are pinned memories, memories about the user or a module, global
-        memories and workflow recipes.
+        The notes say what was left out or could not be read. The items are rules and standing memories. Standing memories are pinned
+        memories, memories about the user or a module, global memories and workflow recipes.
         """
         self._refresh()
         rules, notes = self._rules(None)

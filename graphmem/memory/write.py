@@ -199,8 +199,8 @@ class Planner:
     def _plan_duplicate(self, row: MemoryRow, draft: Draft, links: Links) -> Remembered:
         """Plan to store a draft whose text is known already; return the outcome.
 
-        `row` is the memory with the same text. No new memory is made: `row` becomes stronger and gets the draft's links. Outside text and
-        files that are imported again do not make `row` stronger.
+        `row` is the memory with the same text. No new memory is made: `row` becomes stronger and gets the draft's links. `row` does not
+        become stronger if the draft comes from text that strangers wrote, or from a file that is imported again.
         """
         now = self._around.now
         note = "the same was already known"

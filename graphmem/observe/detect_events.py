@@ -78,10 +78,10 @@ class BrowserSeen(Detector):
         return key if key in self.found else ""
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield one finding for each observation in a browser.
+        """Yield a finding for each problem that was observed in a browser.
 
-        Misbehaviour of an element is reported only if it was observed at least twice, because an unfinished interface is often broken for a
-        short time.
+        Misbehaviour of an element is a finding only if it was observed at least twice, because an unfinished interface is often broken
+        for a short time.
         """
         for key, (facts, marks) in self.found.items():
             if facts["kind"] == browser.BEHAVIOUR and len(marks) < 2:

@@ -230,9 +230,10 @@ class GlobIgnore(Detector):
                 seen[2].append((act.n, act.step))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield folders that were listed repeatedly but never opened.
+        """Yield folders that appeared in several listings but were never used.
 
-        A folder is yielded only if the session opened a file of another folder in the same listing.
+        A folder is used if the session opened a file in it. A folder is yielded only if the session used another folder of the same
+        listing.
         """
         if not self.folders:
             return

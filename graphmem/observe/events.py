@@ -71,8 +71,8 @@ def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
         session_id: the session of an event that does not name one.
 
     Returns:
-        The event with all values within limits, or None if it is refused. The reasons say what was changed, or why the event was refused.
-            An event without a step number has step -1.
+        The event with all values within limits, or None if it is refused; and reasons, which say what was changed or why the event was
+            refused. An event without a step number has step -1.
     """
     if isinstance(raw, Event):
         raw = raw._asdict()

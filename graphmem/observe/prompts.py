@@ -94,10 +94,10 @@ _NOT_AT_HEAD: Final = frozenset({"a comment of code", "data", "a fence", "markup
 
 
 def _asks(text: str) -> str:
-    """Describe a request to remember in a message; "" without a request.
+    """Return "a request after its beginning" if a message asks to remember.
 
-    The description states that the request comes after the message's beginning. Such a request may be part of pasted text, so its author is
-    unclear.
+    The result is "" if no later part of the message asks to remember something. The person may have pasted such a part, so the request may
+    be somebody else's.
     """
     return next(
         (

@@ -96,9 +96,9 @@ def items_term(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def pair_term(syntax: Syntax, entry: TermEntry) -> Build:
-    """Return a function that converts a key and its value to a term, a tuple.
+    """Return a function that converts an entry of a dictionary literal.
 
-    A term is an expression as the parser stores it.
+    The result of the function is a term (an expression as the parser stores it): a tuple of the entry's key and value.
     """
     key, value = pick(syntax, entry["key"]), pick(syntax, entry["value"])
 

@@ -40,7 +40,7 @@ def is_data(name: str) -> bool:
 
 
 def is_drawing(name: str) -> bool:
-    """Whether a file, by its name, is a drawing or map as text, such as SVG."""
+    """Whether a file name is that of a drawing stored as text, such as SVG."""
     return name.rpartition(".")[2].lower() in _DRAWING_SUFFIXES and "." in name
 
 

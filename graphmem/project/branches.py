@@ -181,7 +181,7 @@ class Branches:
         return {BranchKey(*row[:2]): (row[2], row[3]) for row in rows}
 
     def fits(self, mark: str) -> bool:
-        """Whether the stored differences apply to a state of the main branch.
+        """Whether the differences of branches refer to a state of the main branch.
 
         `mark` identifies the state. The result is False if something other than a push changed the main branch, such as the restore of a
         backup.

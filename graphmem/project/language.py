@@ -56,7 +56,7 @@ class Described:
         return self.is_on and self.paragraphs.wanted
 
     def modules(self, here: Semantics, infos: Sequence[ModuleInfo]) -> list[ModuleInfo]:
-        """Return the given modules with their paragraphs."""
+        """Return modules, each with the text that a language model wrote about it."""
         if not self.writes:
             return list(infos)
         wanted = {info.id for info in infos}

@@ -57,7 +57,7 @@ class Piece(NamedTuple):
 
 
 class Pieces:
-    """Cache of divided chunks, for one state of the index. Thread-safe.
+    """Cache of the pieces of chunks, for one state of the index. Thread-safe.
 
     Args:
         most: maximum number of bytes; the oldest entries are dropped.
@@ -70,7 +70,7 @@ class Pieces:
         self._lock = Lock()
 
     def __len__(self) -> int:
-        """Return the number of divided chunks in the cache."""
+        """Return the number of chunks whose division is cached."""
         return len(self._kept)
 
     def known(self, chunks: Iterable[str]) -> dict[str, Piece]:
@@ -106,6 +106,6 @@ class Pieces:
         return new
 
     def clear(self) -> None:
-        """Drop all divided chunks."""
+        """Empty the cache."""
         with self._lock:
             self._kept, self._bytes = {}, 0

@@ -179,12 +179,12 @@ class Fingerprints:
     def _members(
         self, definitions: Sequence[Definition], methods: Sequence[Definition], bindings: Sequence[Binding]
     ) -> tuple[list[Definition], list[Binding]]:
-        """Hash plain members of a class by name; return the other members.
+        """Compute a hash for each plain member; return the other members.
 
-        A member is a method, or an attribute that methods assign. Other code can depend on a plain member only by looking up the member's
-        name in a class. A member is therefore plain if the class does not use this name elsewhere, and if no method with this name is
-        decorated. `definitions` and `bindings` are the definitions and bindings of the class and its inner classes, and `methods` are its
-        methods. The result is (methods, bindings).
+        A member is a method, or an attribute that methods assign. A member is plain if the class does not use its name elsewhere, and if no
+        method with this name is decorated. Other code can depend on a plain member only by looking up its name in the class. So the hash is
+        stored under the name. `definitions` and `bindings` are the definitions and bindings of the class and its inner classes, and
+        `methods` are its methods. The result is (methods, bindings).
         """
         if not methods:
             return [], list(bindings)

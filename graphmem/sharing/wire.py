@@ -246,5 +246,5 @@ def _write(name: str, given: Any) -> Write:
 
 def _ids(values: Any) -> tuple[str, ...]:
     if not isinstance(values, (list, tuple)) or len(values) > MAX_PARTS:
-        raise ValueError(f"a value in a change of a memory must be a list of at most {MAX_PARTS} ids; {_SKIPPED}")
+        raise ValueError(f"`seen` and `over` in a change of a memory must be lists of at most {MAX_PARTS} ids; {_SKIPPED}")
     return tuple(str(uuid.UUID(one)) for one in values)

@@ -128,7 +128,7 @@ def drop_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]
 
 
 def create_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]) -> None:
-    """Create links whose ends are stored or are written by the same change.
+    """Create links between nodes that exist or that the same change writes.
 
     Raises:
         BadInputError: an end is missing, or a value does not fit its column.

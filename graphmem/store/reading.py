@@ -230,8 +230,8 @@ class StoreReads(LiveFile):
     def _snapshot(self, *, of_code: bool = True) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
         """Yield (function that runs queries in one snapshot, named values).
 
-        The named values are those of the snapshot. Checkpoints wait while the snapshot is open. If `of_code` is true, the snapshot begins
-        only after an announced change is committed; see `LocalFile.announced`.
+        The named values are the counters and settings in the table `Meta`, as the snapshot has them. Checkpoints wait while the snapshot is
+        open. If `of_code` is true, the snapshot begins only after an announced change is committed; see `LocalFile.announced`.
         """
         with self._read_only(of_code=of_code) as (connection, meta):
 
@@ -245,7 +245,7 @@ class StoreReads(LiveFile):
     def _read_only(self, *, of_code: bool = True) -> Iterator[tuple[Connection, dict[str, str]]]:
         """Yield (connection in a read-only transaction, named values).
 
-        See `_snapshot`.
+        The named values are the counters and settings in the table `Meta`. See `_snapshot` about checkpoints and `of_code`.
         """
         if of_code:
             self._await_announced()

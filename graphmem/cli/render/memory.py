@@ -187,7 +187,7 @@ def scanned(output: Output, answer: ScanAnswer) -> None:
 
 
 def aliases(output: Output, found: Iterable[TermAlias]) -> None:
-    """Print the aliases: search terms, and words that they also find."""
+    """Print search terms, each with the other words that it finds too."""
     rows: list[list[Cell]] = [[(one.term, common.NAME), "→", ", ".join(one.means) or "only itself"] for one in found]
     if not rows:
         output.line("no aliases", ("  set one with `graphmem memory alias TERM WORD…`", common.DIM))

@@ -1,4 +1,4 @@
-"""Helper for C and C++: macros, pointers and code for Windows only."""
+"""Language helper for C and C++: reads macros, pointers, Windows code."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _templated(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 class CFamilyHelper(Helper):
-    """Helper for C and C++: macros, operators, and paths of classes."""
+    """Language helper for C and C++: reads macros, operators, class paths."""
 
     def name(self, text: str) -> str:
         """Return the name of a definition; `operator ==` becomes `operator==`.

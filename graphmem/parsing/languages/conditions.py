@@ -1,4 +1,4 @@
-"""Replace branches by blanks where an `#if` cuts through a statement."""
+"""Blank all but one branch of an `#if` that cuts through a statement."""
 
 from __future__ import annotations
 

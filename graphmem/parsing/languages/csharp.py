@@ -1,4 +1,4 @@
-"""Helper for C#: constructor initializers and conditional compilation."""
+"""Language helper for C#: reads constructor initializers and `#if`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TYPES: Final = ("class_declaration", "struct_declaration", "record_declaration"
 
 
 class CSharpHelper(Helper):
-    """Helper for C#: constructor initializers, arrays, setters and `#if`."""
+    """Language helper for C#: reads initializers, arrays, setters and `#if`."""
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a C# syntax node to a term (an expression).

@@ -1,4 +1,4 @@
-"""Helper for JavaScript, TypeScript and TSX."""
+"""Language helper for JavaScript, TypeScript and TSX."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _TAG: Final = re.compile(r"^\s*@\w+", re.MULTILINE)
 
 
 class EcmascriptHelper(Helper):
-    """Helper for JavaScript and TypeScript: imports, object literals, casts.
+    """Language helper for JavaScript: reads imports, object literals, casts.
 
-    The helper also reads destructuring patterns and `instanceof` tests.
+    The helper is also that of TypeScript. It also reads destructuring patterns and `instanceof` tests.
     """
 
     def docstring(self, text: str) -> str:

@@ -1,4 +1,4 @@
-"""Helper for Go: package names, literals, pointers and type switches."""
+"""Language helper for Go: reads packages, literals, type switches."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def package_name(path: str) -> str:
 
 
 class GoHelper(Helper):
-    """Helper for Go: package names, literals, pointers and type switches.
+    """Language helper for Go: reads packages, literals, type switches.
 
     The literals are composite literals, such as `T{a: 1}`.
     """

@@ -1,4 +1,4 @@
-"""Helper for Java: single-type imports, constructor calls, concatenation."""
+"""Language helper for Java: reads imports, constructor calls and `+`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ARITHMETIC: Final = "<arithmetic>"
 
 
 class JavaHelper(Helper):
-    """Helper for Java: single-type imports, constructor calls, concatenation."""
+    """Language helper for Java: reads imports, constructor calls and `+`."""
 
     def imports(self, found: Import) -> tuple[Import, ...]:
         """Split `import a.b.Name` into the module `a.b` and the name `Name`."""

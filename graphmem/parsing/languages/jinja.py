@@ -1,4 +1,4 @@
-"""Helper for Jinja templates, which are parsed with the grammar of Twig."""
+"""Language helper for Jinja templates, parsed with the grammar of Twig."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class JinjaHelper(Helper):
-    """Helper for Jinja: calls, filters and dotted names."""
+    """Language helper for Jinja: reads calls, filters and dotted names."""
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a node of a Jinja template to a term (an expression).

@@ -1,4 +1,4 @@
-"""Helper for Kotlin: delegated interfaces, extensions, parameters."""
+"""Language helper for Kotlin: reads delegation, extensions, parameters."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ MAX_HEADER: Final = 4000
 
 
 class KotlinHelper(Helper):
-    """Helper for Kotlin: delegation, constructors, lambdas and parameters."""
+    """Language helper for Kotlin: reads delegation, constructors, lambdas."""
 
     def prepared(self, source: bytes) -> bytes:
         """Replace `by delegate` and some `constructor` in class headers by blanks.

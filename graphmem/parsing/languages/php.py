@@ -1,4 +1,4 @@
-"""Helper for PHP: qualified names, types in comments and in conditions."""
+"""Language helper for PHP: reads qualified names, types in comments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _EXITS: Final = frozenset({"return_statement", "throw_expression", "continue_sta
 
 
 class PhpHelper(Helper):
-    """Helper for PHP: names with backslashes, docblocks and `instanceof`."""
+    """Language helper for PHP: reads qualified names, docblocks, `instanceof`."""
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         r"""Convert a qualified PHP name such as `\a\Name` to a term (expression).

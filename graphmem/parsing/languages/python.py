@@ -1,4 +1,4 @@
-"""Helper for Python: dotted imports and `isinstance` tests."""
+"""Language helper for Python: reads dotted imports, `isinstance` tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEAVES = frozenset({"return_statement", "raise_statement", "continue_statement"
 
 
 class PythonHelper(Helper):
-    """Helper for Python: dotted imports and `isinstance` tests."""
+    """Language helper for Python: reads dotted imports, `isinstance` tests."""
 
     def imports(self, found: Import) -> tuple[Import, ...]:
         """Return the bindings of a dotted import.

@@ -1,4 +1,4 @@
-"""Helper for Ruby: `super`, instance variables, calls without arguments."""
+"""Language helper for Ruby: reads `super`, instance variables, bare calls."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _IS_ASKED_FOR: Final = re.compile(rb"\s*ENV(?:\[[^\]]*\]|\.key\?[^\n]*)\s*$")
 
 
 class RubyHelper(Helper):
-    """Helper for Ruby: `super`, instance variables, calls without arguments.
+    """Language helper for Ruby: reads `super`, instance variables, bare calls.
 
     `super` is read as a call of the method of the same name in the base class. Instance variables are read as attributes. Identifiers that
     are not local variables are read as calls.

@@ -1,4 +1,4 @@
-"""Helper for Rust: import trees, macros, patterns, and blocks as values."""
+"""Language helper for Rust: reads import trees, macros, patterns, blocks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ WRAPPING: Final = frozenset({"Err", "Ok", "Some"})
 
 
 class RustHelper(Helper):
-    """Helper for Rust: import trees, macros, patterns, and blocks as values."""
+    """Language helper for Rust: reads import trees, macros, patterns, blocks."""
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
         """Return where definitions exist only in builds for tests or checkers.

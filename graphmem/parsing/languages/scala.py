@@ -1,4 +1,4 @@
-"""Helper for Scala: imports of several names."""
+"""Language helper for Scala: reads imports of several names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RENAMED: Final = re.compile(r"\s*(?:=>|\bas\b)\s*")
 
 
 class ScalaHelper(Helper):
-    """Helper for Scala: imports of several names."""
+    """Language helper for Scala: reads imports of several names."""
 
     def module(self, text: str) -> str:
         """Return the source of an import on one line, without the word `import`."""

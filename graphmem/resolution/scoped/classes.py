@@ -44,9 +44,9 @@ MAX_SIBLINGS: Final = 3
 
 
 class ScopedClasses(ScopedNames):
-    """The part of the scoped rules that finds classes, bases and members.
+    """Look-ups of classes, bases and members, for languages resolved by scope.
 
-    The rules follow the settings in `[resolution]` of the language's `language.toml`.
+    The look-ups follow the settings in `[resolution]` of the language's `language.toml`.
     """
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
@@ -379,7 +379,7 @@ class ScopedClasses(ScopedNames):
         return super().this(inference, entry, scope)
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the class of a receiver expression; -1 for other expressions.
+        """Return the class that `self` or a like expression means; else -1.
 
         `base` is the expression, in a method or in a class body. The class is given by its position among the file's definitions.
         """

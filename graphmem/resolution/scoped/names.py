@@ -48,9 +48,9 @@ MAX_SUFFIX: Final = 8
 
 
 class ScopedNames(ScopedTable):
-    """The part of the scoped rules that finds files, packages and names.
+    """Look-ups of files, packages and names, for languages resolved by scope.
 
-    The rules follow the settings in `[resolution]` of the language's `language.toml`.
+    The look-ups follow the settings in `[resolution]` of the language's `language.toml`.
     """
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
