@@ -90,7 +90,7 @@ def test_a_place_without_memories_leads_to_those_of_its_neighbours_in_the_code_a
         known = remembered.impact("classes/digraph.py", direction=direction, max_depth=1, limit=200).known.memories
         beside |= {one.content for one in known if one.place != "together"}
     assert beside
-    assert heads[0].endswith("about code that uses it or that it uses")
+    assert heads[0].endswith("about code that uses this code or that this code uses")
     assert set(tab.value("[...document.querySelector('.nearest').querySelectorAll('.listing a')].map((one) => one.textContent)")) == beside
 
 
