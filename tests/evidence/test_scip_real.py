@@ -115,15 +115,11 @@ def programs():
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not all((folder / "node_modules" / ".bin" / name).exists() for name in VERSIONS):
             packages = [f"@sourcegraph/{name}@{version}" for name, version in VERSIONS.items()]
-            done = subprocess.run(
-                [npm, "install", "--no-audit", "--no-fund", "--prefix", str(folder), *packages],
-                capture_output=True,
-                text=True,
-                timeout=INSTALL_S,
-                check=False,
-            )
-            if done.returncode:
-                pytest.skip(f"npm cannot install scip-typescript and scip-python here: {done.stderr[-300:]}")
+            command = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(folder), *packages]
+            try:
+                subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_S, check=True)
+            except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+                pytest.skip(f"npm cannot install scip-typescript and scip-python here: {error}; {str(error.stderr)[-300:]}")
     return folder / "node_modules" / ".bin"
 
 
