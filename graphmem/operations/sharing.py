@@ -29,7 +29,7 @@ class SharingOperations:
 
     @operation("query", needs="admin", shows=Sight.WHOLE, command="organisation status")
     def sharing_status(self) -> SharingStatus:
-        """Show the last sync with the team's memories, and conflicts."""
+        """Show the last sync with the team, and disagreements."""
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, command="organisation decide")
     def decide_disagreement(self, id: Annotated[str, Ref(MEMORY)], field: str, side: Annotated[int, Bounds(1, 100)]) -> SharingStatus:  # noqa: A002
