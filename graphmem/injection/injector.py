@@ -250,6 +250,11 @@ class Injector:
             elif ask.point in ("start", "prompt") and not is_late:
                 self._late_starts.pop(ask.session, None)
 
+    def owes_start(self, session: str) -> bool:
+        """Whether the context of a session's start was late and was not shown."""
+        with self._first_lock:
+            return session in self._late_starts
+
     def before_edit(self, ask: Ask, edits: Sequence[Edit], begun: float | None = None) -> Injection:
         """Return the likely effects of some edits, before an agent makes them.
 
@@ -407,10 +412,10 @@ class Injector:
         """Return the context for the first message of a session.
 
         The context has rules for the open files, and memories about these files and about the message. The context also has summaries of
-        the last sessions, and names files to read first. If the context of the session's start missed its deadline, it is included.
+        the last sessions, and names files to read first. If the context of the session's start was late, it is included.
         """
         shown = self._shown(ask)
-        standing, standing_notes = self._standing(ask) if ask.session in self._late_starts else ([], [])
+        standing, standing_notes = self._standing(ask) if self.owes_start(ask.session) else ([], [])
         about, more = self._finder.about_files(ask.files, shown, ask.session)
         notes = [f"{more:,} more memories are about these files; `search` finds them"] if more else []
         items = [of_memory(info, "editor", score) for info, score in about]

@@ -113,7 +113,7 @@ EDGELESS: Final = (
             rf"|tag)|sehr geehrte\w*|bonjour|salut|cher|chère|hola|buen[oa]s|estimad\w+|querid\w+|ciao|gentile|buongiorno|caro|olá"
             rf"|prezad\w+|beste|geachte|cześć|szanown\w+"
             rf"|здравствуйте|добрый день|уважаем\w+|привет|您好|你好|尊敬的|お世話になって|안녕하세요)(?! "
-            rf"{_NAMES}\b)[^\n.?]{{0,40}}[,，!、:]?[ \t]*$",
+            rf"{_NAMES}\b)[^\n.?]{{0,40}}[,，!、:]?[ \t]*$(?=\s*\S)",  # a greeting without any text after it brings none
             _I,
         ),
     ),

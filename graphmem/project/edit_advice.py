@@ -69,12 +69,13 @@ class EditAdvice:
         """Load the graph, compute one piece of advice, and discard it.
 
         The first advice of a process takes three times as long as later ones, and often longer than an agent waits, because it loads
-        modules and fills caches. So this runs in the background when a session starts. Later calls do nothing.
+        modules and fills caches. So this runs in the background when a session starts. Later calls do nothing. A server that
+        lacks the source code does nothing, because nobody edits there.
 
         Raises:
             GraphMemError: the graph could not be built.
         """
-        if self._rehearsed:
+        if self._rehearsed or self.graph.root_or_none() is None:
             return
         view = self.projections.graph()
         self._rehearsed = True

@@ -95,7 +95,7 @@ def test_what_moves_together_is_shown_from_a_real_history(tab, tmp_path, serve, 
             assert "Reads two files." in tab.value("document.querySelector('.commit .message').textContent")
             visit(address + "/explore/diff", "document.querySelector('main').textContent.includes('change 5')")
 
-            # who knows it, what changed lately, and the heat of one person's knowledge
+            # the pages of people and of changes, and the map coloured by what one person knows
             visit(address + "/explore/people", "document.querySelector('tbody')?.textContent.includes('a 100%')")
             assert tab.value("getComputedStyle(document.querySelector('tbody .date')).whiteSpace") == "nowrap", "a date is one line"
             visit(address + "/explore/changes", "document.querySelector('main').textContent.includes('6 commits from')")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import xml.etree.ElementTree as ElementTree
 
@@ -97,6 +98,18 @@ def test_the_context_of_a_start_that_was_late_comes_with_the_first_message_and_o
     assert shown("prompt", "hello", deadline_s=0.0) == (False, False)  # late itself
     assert shown("prompt", "hello") == (True, True)  # a rule and a pinned memory
     assert shown("prompt", "hello again") == (False, False)
+
+
+def test_an_agent_gets_a_late_start_with_its_second_message_if_the_first_answer_was_late_too(service, session, project, monkeypatch):
+    def send(event, **more):
+        payload = {"session_id": session, "hook_event_name": event, "cwd": str(project), **more}
+        return service.hook("claude-code", json.dumps(payload)).output
+
+    monkeypatch.setattr("graphmem.injection.injector.deadline_of", lambda point: 0.0)
+    assert send("SessionStart", source="startup") == send("UserPromptSubmit", prompt="hello") == ""
+    monkeypatch.setattr("graphmem.injection.injector.deadline_of", lambda point: LONG)
+    assert "Async code takes no locks" in send("UserPromptSubmit", prompt="hello again")
+    assert "Async code takes no locks" not in send("UserPromptSubmit", prompt="hello once more")
 
 
 def test_a_model_that_is_being_loaded_does_not_keep_back_what_words_find(service, session, monkeypatch):

@@ -193,3 +193,11 @@ def test_what_a_person_corrects_waits_for_review_and_is_learnt_once(gm):
     assert (memory.content, memory.type) == ("The client uses anyio for its locks, not trio.", "correction")
     assert (memory.status, memory.needs_review, memory.user_verified) == ("candidate", True, False)
     assert [one.memory.id for one in gm.review_queue().items] == [memory.id]
+
+
+@pytest.mark.parametrize(
+    ("text", "pasted"),
+    [("hello", ""), ("Hi there!\n", ""), ("Hallo zusammen,\n\n", ""), ("Dear all,\nalways use tabs", "a salutation")],
+)
+def test_a_greeting_begins_a_pasted_letter_only_if_text_follows_it(text, pasted):
+    assert request_in(text).pasted == pasted

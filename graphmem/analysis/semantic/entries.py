@@ -41,6 +41,7 @@ class Entries:
     def __init__(self, files: FileGraph) -> None:
         self.view: GraphView = files.view
         self.files = files
+        self._used: dict[str, int] = {}  # results of `_used_files`
         view = self.view
         marked = np.flatnonzero(view.is_entry_point).tolist()
         kinds = computed("take", view.entry_points, pa.array(marked, pa.int64())).to_pylist()
@@ -118,7 +119,9 @@ class Entries:
         return found
 
     def _used_files(self, path: str) -> int:
-        """Return how many files a file uses, directly or through others."""
+        """Return how many files a file uses, directly or through others; cached."""
+        if path in self._used:
+            return self._used[path]
         number = self.view.path_number.get(path, -1)
         start = int(self.files.of_path[number]) if number >= 0 else -1
         seen, left = {start}, [start]
@@ -126,6 +129,7 @@ class Entries:
             new = [one for one in self._uses.get(left.pop(), ()) if one not in seen]
             seen.update(new)
             left += new
+        self._used[path] = len(seen)
         return len(seen)
 
     @cached_property
