@@ -442,7 +442,10 @@ def _stands(row: MemoryRow) -> bool:
 def _has_words_of(hit: SearchHit, words: frozenset[str]) -> bool:
     """Return whether a definition has enough of the words of a message.
 
-    `words` are the words of the message. The definition must have at least WORDS of them, or all of them if the message has fewer.
+    `words` are the words of the message. The definition must have at least WORDS of them. If the message has fewer, the path or the name of
+    the definition must have one, because a single word such as "hello" is in the text of much code.
     """
+    if len(words) < WORDS:
+        return not words.isdisjoint(query_words(f"{hit.path} {hit.qualname}"))
     own = query_words(" ".join((hit.path, hit.qualname, hit.summary, *(one.text for one in hit.lines))))
-    return len(words.intersection(own)) >= min(WORDS, max(1, len(words)))
+    return len(words.intersection(own)) >= WORDS

@@ -409,6 +409,12 @@ def test_numbers_and_single_letters_of_a_message_find_no_place(service):
     assert finder.places("1 2", (), time.monotonic() + 60) == []
 
 
+@pytest.mark.parametrize(("text", "names"), [("value", []), ("rounded", ["rounded"])])
+def test_a_single_word_finds_only_code_that_it_names(service, text, names):
+    found = service.parts.injector._finder.places(text, (), time.monotonic() + 60)
+    assert [one.qualname for one in found][:1] == names
+
+
 def test_long_lists_of_dependents_leave_room_for_a_trap():
     from graphmem.injection.edits import notes
 
