@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 import re
+from unittest import mock
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import csv
 
 from graphmem.errors import (
     BadInputError,
@@ -43,6 +46,23 @@ def test_everything_is_there_after_closing_and_opening(in_postgres, world, equal
     assert (again.generation(), again.knowledge_generation(), again.meta()) == (2, 1, {"root": "/r"})
     assert again.knowledge() == known
     assert again.vectors(make.model).equals(vectors)
+
+
+def test_arrow_reads_rows_from_its_own_memory(in_postgres, world):
+    # Arrow's threads may free what they have read last. In memory of Python, that needs the interpreter, which may be ending.
+    store = in_postgres()
+    store.apply(world.full())
+    read, sizes = csv.read_csv, []
+
+    def spy(source, *options):
+        sizes.append((source.size(), pa.total_allocated_bytes() - before))
+        return read(source, *options)
+
+    with mock.patch.object(csv, "read_csv", spy):
+        before = pa.total_allocated_bytes()
+        store.tables()
+        assert sizes
+        assert all(0 < size <= allocated for size, allocated in sizes)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -54,8 +54,12 @@ class Queries:
         """Run a named query; return its rows as Arrow, with times in naive UTC."""
         named = self._catalog[query]
         text, params = _bound(named, values)
+        # Arrow owns the bytes. One of its threads may free them, and freeing Python's bytes while the interpreter ends aborts the process.
+        sink = pa.BufferOutputStream()
         with self._connection.cursor() as cursor, cursor.copy(f"COPY ({text}) TO STDOUT (FORMAT csv)".encode(), params) as copy:
-            return _table_of(named, b"".join(copy))
+            for piece in copy:
+                sink.write(piece)
+        return _table_of(named, sink.getvalue())
 
     def column(self, query: str, **values: Any) -> list[Any]:
         """Run a named query; return the first column of its rows."""
@@ -122,14 +126,14 @@ def _written(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     return column
 
 
-def _table_of(named: NamedQuery, data: bytes) -> pa.Table:
+def _table_of(named: NamedQuery, data: pa.Buffer) -> pa.Table:
     schema = pa.schema({column.name: _TYPES[column.type] for column in named.returns})
-    if not data:
+    if not data.size:
         return schema.empty_table()
     types = {field.name: pa.string() if pa.types.is_binary(field.type) else field.type for field in schema}
     table = csv.read_csv(
         pa.BufferReader(data),
-        csv.ReadOptions(column_names=schema.names, block_size=min(len(data) + 1, _BLOCK)),
+        csv.ReadOptions(column_names=schema.names, block_size=min(data.size + 1, _BLOCK)),
         csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         csv.ConvertOptions(
             column_types=types,
