@@ -49,7 +49,7 @@ class Model(NamedTuple):
     weights: tuple[float, ...]
 
     def chances(self, features: FloatArray) -> FloatArray:
-        """Return the chance for each row of `features`, with the shape (rows,)."""
+        """Return the probability that the model gives each row of `features`."""
         slopes = np.asarray(self.weights, dtype=np.float32)
         chances: FloatArray = (1 / (1 + np.exp(-(features @ slopes + np.float32(self.intercept))))).astype(np.float32)
         return chances

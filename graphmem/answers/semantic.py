@@ -1,4 +1,7 @@
-"""Answers about the architecture as a whole: drift, documents, replies."""
+"""Answers about the architecture, and replies to questions and to "why".
+
+Answers about the architecture are the drift between revisions, documents and commits.
+"""
 
 from __future__ import annotations
 

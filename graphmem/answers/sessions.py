@@ -179,7 +179,7 @@ class SessionEnded:
 
 @answer
 class FindingVerdict:
-    """The outcome for a pattern that was found in a session, with the reason."""
+    """Outcome for one pattern found in a session, and the reason for it."""
 
     key: Annotated[str, Doc("key of the pattern; identical in all sessions that show the same pattern")]
     signal: Annotated[str, Doc("name of the detector that found the pattern in the session")]
@@ -211,7 +211,7 @@ class FindingVerdict:
 
 @answer
 class Receipt:
-    """The outcomes for all patterns found in a session, or in a task in it."""
+    """Outcome of each pattern found in a session, or in one task of a session."""
 
     session: str
     part: Annotated[str, Doc("name of the piece of work, such as a ticket; empty for the whole session")]

@@ -140,7 +140,7 @@ class HubService:
 
     @property
     def in_place(self) -> bool:
-        """Whether the directory of the projects is still where it was opened."""
+        """Whether the projects' directory still has the path where it was opened."""
         return index_id(self.hosting.folder) == self.index_id
 
     def projects(self) -> ServedProjects:

@@ -204,7 +204,11 @@ def _history(report: Mapping[str, Any]) -> list[Finding]:
 
 
 def _learning(report: Mapping[str, Any]) -> list[Finding]:
-    """Report memories learnt from sessions, and the language model."""
+    """Report the state of learning from sessions, in one line.
+
+    The line has the number of sessions and of learnt memories, and the name of the language model. It also tells whether learning is
+    switched off.
+    """
     if not report:
         return []
     model = f"language model {report['language_model']}" if report["language_model"] else "no language model"

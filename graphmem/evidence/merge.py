@@ -154,12 +154,11 @@ class Outside:
     def _state(self, number: int, body: str | None) -> tuple[bool, bool]:
         """Return whether a definition exists, and whether its body is unchanged.
 
-        The body is compared with the body at the time when a tool saw an edge of the definition.
+        An unchanged body is the same as when an outside tool saw an edge of the definition.
 
         Args:
             number: number of the definition in the stored edges.
-            body: hash of the definition's body, now or before this run; None if the definition did not exist then. The results are about
-                the same time.
+            body: hash of the definition's body, from the present or the previous index run; None if the definition did not exist then.
         """
         return body is not None, body == self._ends[number].body_hash
 

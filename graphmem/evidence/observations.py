@@ -85,7 +85,7 @@ class Observation(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The edges that were found in one file of an outside tool."""
+    """The edges found in one file that an outside tool wrote."""
 
     observations: Sequence[Observation]
     scope: frozenset[str] | None  # files whose former observations of this rule are replaced; None: by subject

@@ -46,10 +46,10 @@ def tests_of(data: bytes) -> list[Test]:
 
 
 def _lcov(data: bytes) -> list[Test]:
-    """Return the tests of an LCOV report; `TN:` lines name them.
+    """Return the tests of an LCOV report, each with the lines that it ran.
 
-    The first line of a function also runs when the function is only defined. So this line does not count if an `FNDA:` line says that the
-    function was never called.
+    A line `TN:` in the report names a test. The first line of a function also runs when the function is merely defined. Therefore, if an
+    `FNDA:` line says that a function was never called, the first line of that function is left out.
     """
     found: dict[str, list[Ran]] = {}
     name, path, lines, starts, idle = "", "", set[int](), dict[str, int](), set[str]()

@@ -36,7 +36,7 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
 
     @classmethod
     def of(cls, kind: type[_Row], rows: Iterable[_Row]) -> PackedRows[_Row]:
-        """Return the given rows as `PackedRows`, with all of them packed."""
+        """Return a `PackedRows` with the given rows, all of them compressed."""
         made = cls(kind)
         made.extend(rows)
         made.seal()

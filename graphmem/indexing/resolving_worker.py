@@ -206,9 +206,10 @@ def _orders(begin: int, end: int) -> int:
 
 
 def _taken(orders: Sequence[int]) -> Iterator[int]:
-    """Yield numbers of batches of files, read from pipes until all are empty.
+    """Read batch numbers from pipes; yield each until every pipe is empty.
 
-    The pipes are read in the given order. Other processes read from the same pipes, so each number is yielded in only one process.
+    A number stands for a batch of files. The pipes are read in the given order. Other processes read from the same pipes, so each number is
+    yielded in only one process.
     """
     for order in orders:
         while len(taken := os.read(order, _NUMBER.size)) == _NUMBER.size:

@@ -24,7 +24,7 @@ OTHER: Final = "other"
 
 
 class Budget(NamedTuple):
-    """Limits of the tokens of a context, in total and by section.
+    """Token limits of a context, in total and for each section.
 
     A section cannot use tokens that another section leaves unused.
     """

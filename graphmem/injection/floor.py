@@ -1,8 +1,9 @@
 """Filter memories that are relevant to a message, by a fixed threshold.
 
 A ranking always returns some memory, even if none is relevant. A memory is relevant if its vector is near the vector of the message. A
-memory is also relevant if it has enough of the words of one sentence of the message. A word weighs more if it is rare in memories and code
-together. A word that occurs nowhere counts as the rarest. So "deploy to kubernetes" matches nothing in a project that mentions neither.
+memory is also relevant if it contains enough words of a single sentence in the message. A word weighs more if it is rare in memories and
+code together. A word that occurs nowhere counts as the rarest. So "deploy to kubernetes" matches nothing in a project that mentions
+neither.
 """
 
 from __future__ import annotations

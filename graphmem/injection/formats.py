@@ -210,7 +210,7 @@ class TextFormat(_LinesFormat):
     name = "text"
 
     def frame(self) -> tuple[str, str]:
-        """Return an introductory sentence, which precedes the plain text."""
+        """Return the introductory sentence of the context, and no closing text."""
         return f"PROJECT MEMORY. {INTRODUCTION}", ""
 
     def heading(self, section: str) -> tuple[str, str]:

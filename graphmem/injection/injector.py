@@ -258,8 +258,8 @@ class Injector:
     def before_edit(self, ask: Ask, edits: Sequence[Edit], begun: float | None = None) -> Injection:
         """Return the likely effects of some edits, before an agent makes them.
 
-        The answer must be ready within the deadline of the point `tool`. Late advice is kept; `late_advice` returns it. In one session,
-        advice about a symbol or file is given once. The advice has at most `edits.MAX_TOKENS` tokens.
+        The answer must be ready within the deadline for tool calls. Advice that is not ready by then is kept, and `late_advice` returns it.
+        In one session, advice about a symbol or file is given once. The advice has at most `edits.MAX_TOKENS` tokens.
         """
         started = time.monotonic() if begun is None else begun
         check(ask)

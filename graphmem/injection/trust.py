@@ -67,7 +67,7 @@ class Experience:
 class TrustBook:
     """Records how well memories worked in one project's sessions, in a file.
 
-    The file has the numbers of sessions and of memories flagged wrong; see `Experience`. Thread-safe.
+    The file has the number of sessions, and the number of memories that were flagged as wrong; see `Experience`. Thread-safe.
 
     Args:
         folder: the index directory.
@@ -79,7 +79,10 @@ class TrustBook:
         self._now = _read(self._file)
 
     def now(self) -> Experience:
-        """Return the current numbers of sessions and of memories flagged wrong."""
+        """Return the current counts of sessions and of flagged memories.
+
+        A flagged memory is one that was reported as wrong.
+        """
         return self._now
 
     def threshold(self) -> float:

@@ -35,10 +35,10 @@ def change(service: Service) -> DiffImpact | None:
 
 
 def forgotten(texts: Texts, path: str, found: DiffImpact) -> list[lsp.Diagnostic]:
-    """Return a warning for each definition whose signature changed.
+    """Return warnings about changed signatures whose users did not change.
 
-    Only definitions in the document `path` are considered. A warning lists the code that uses the definition directly and did not change,
-    except tests. A definition without such code has no warning.
+    Only definitions in the document `path` are considered. Each warning is about one definition, and lists the code that uses the
+    definition directly and did not change. Tests are not listed. A definition without such code has no warning.
 
     Args:
         texts: the files as the editor shows them.

@@ -1,4 +1,4 @@
-"""Share a journal with other worktrees of a repository, in turns."""
+"""Lock a journal that several worktrees of a repository share."""
 
 from __future__ import annotations
 

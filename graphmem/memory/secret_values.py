@@ -123,9 +123,9 @@ def _is_element(value: Value) -> bool:
 
 
 def _is_typed(value: Value) -> bool:
-    """Return whether the value of a command's flag is a literal secret.
+    """Return whether the value of a command's flag is written literally.
 
-    For example, the value in `-p secret`. Variables, ports and placeholders are not secrets.
+    An example is the value `secret` in `-p secret`. The result is False for variables, port numbers and placeholders.
     """
     return _STAND_IN.match(value.text) is None and not re.fullmatch(r"\d{1,5}|-.*", value.text)
 

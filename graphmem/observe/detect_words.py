@@ -208,7 +208,7 @@ class ParallelConflict(Detector):
     wants: ClassVar = frozenset()
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield one finding for each file that another session edited too."""
+        """Yield a finding for each file that this and another session edited."""
         for path in sorted(pad.rivals):
             seen = pad.rivals[path]
             facts: dict[str, Any] = {

@@ -201,7 +201,7 @@ class _Promotion:
         return None
 
     def _unproven(self, one: Finding) -> MemoryRow | None:
-        """Return the memory learnt from a finding, if nothing confirmed it yet.
+        """Return the memory learnt from a finding if that memory is unconfirmed.
 
         The result is None if no memory was learnt from the finding `one`, or if the memory is no longer a candidate. It is also None if the
         memory was used, confirmed or verified.

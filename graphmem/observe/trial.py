@@ -1,6 +1,7 @@
 """End the trial of new memories after a day; undo learning from a session.
 
-A memory that graphmem learns from a session is on trial for one day. If it was used by then, it is confirmed.
+A memory that graphmem learns from a session is on trial for one day. If the memory was used by then, it is confirmed. If it was not used,
+its importance is reduced.
 """
 
 from __future__ import annotations

@@ -219,11 +219,11 @@ def accepting(function: Callable[..., Any], renamed: Mapping[str, str]) -> Calla
 
 
 def by_new_names(called: str, given: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, Any]:
-    """Arguments by their current names, with a warning for each earlier name.
+    """Return arguments by their current names; warn about earlier names.
 
     Args:
         called: the function's name, for the warning.
-        given: the arguments.
+        given: the arguments, by current or earlier names.
         renamed: earlier name -> current name.
     """
     for old in renamed.keys() & given.keys():
@@ -289,7 +289,10 @@ def _evaluated(module: str, hint: Any) -> Any:
 
 
 def split(hint: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Split a type hint into the plain type and the marks of its `Annotated`."""
+    """Split a type hint into the plain type and its metadata.
+
+    For `Annotated[int, a, b]`, the result is (`int`, (`a`, `b`)). A hint without `Annotated` has no metadata.
+    """
     if typing.get_origin(hint) is typing.Annotated:
         inner, *marks = typing.get_args(hint)
         return inner, tuple(marks)

@@ -232,10 +232,10 @@ class Extraction:
         return found
 
     def open_apart(self, kind: str, name: str, node: Node, name_node: Node, owner: str) -> OpenDefinition:
-        """Begin a method or class that is written outside the class `owner`.
+        """Begin a method or class that is written outside its class `owner`.
 
-        The method is called if the class `owner` is further down in the file, or in another file. Until `join_owners` finds this class, the
-        new definition belongs to the current scope.
+        This is for an `owner` that is further down in the file, or in another file. Until `join_owners` finds `owner`, the new definition
+        belongs to the current scope.
         """
         parent = self.definitions[self.scope]
         outer = f"{parent.qualname}.{owner}" if parent.index else owner

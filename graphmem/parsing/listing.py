@@ -229,7 +229,7 @@ class Listing:
                 yield path
 
     def _opens(self, folder: str) -> bool:
-        """Whether `walk` enters `folder` after the folder above it.
+        """Whether `walk` enters `folder`, given that it enters the parent folder.
 
         If so, the ignore files of `folder` are read.
         """

@@ -1,4 +1,4 @@
-"""Find child nodes, as a row of the table of terms names them.
+"""Find the child nodes that the table of terms names.
 
 The table is `[terms]` in `language.toml`. It tells how to convert syntax nodes to terms (expressions).
 """

@@ -173,7 +173,10 @@ class Branches:
         return found
 
     def sizes(self) -> dict[BranchKey, tuple[int, int]]:
-        """Map each branch to (number of files that differ, bytes of their rows)."""
+        """Return the size of what each branch changes.
+
+        The size is (number of files that differ from the main branch, number of bytes of the stored rows of these files).
+        """
         rows = self._rows(
             "SELECT b.name, b.person, count(f.path), coalesce(sum(length(o.rows)), 0) FROM branch b LEFT JOIN file f "
             "ON f.name = b.name AND f.person = b.person LEFT JOIN body o ON o.digest = f.digest GROUP BY 1, 2"

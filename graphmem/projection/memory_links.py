@@ -153,9 +153,10 @@ class MemoryLinks(ABC):
             self._learnt_in[session].discard(memory_id)
 
     def _anchor(self, delta: KnowledgeDelta) -> None:
-        """Replace the links to code of memories that one write changed.
+        """Update links from memories to code after a write.
 
-        `delta` has all changes of the write. Memories whose links did not change keep their links.
+        `delta` has all changes of the write. If the write changed the links of a memory, the new links replace all earlier links of this
+        memory. Other memories keep their links.
         """
         links: dict[str, list[AboutRow]] = {one: [] for one in delta.anchored}
         for link in delta.about:

@@ -41,9 +41,10 @@ class WordReaders:
 
     @contextmanager
     def lend(self, deadline: float | None = None) -> Iterator[sqlite3.Connection]:
-        """Lend a connection to this state of the word index to a `with` block.
+        """Return a context manager that lends a connection to the word index.
 
-        A query that still runs at the deadline is interrupted. `deadline` is a value of time.monotonic(), or None.
+        The connection sees this state of the index. A query that still runs at the deadline is interrupted. `deadline` is a value of
+        time.monotonic(), or None.
 
         Raises:
             DeadlineError: the deadline passed.

@@ -84,10 +84,10 @@ def _holding(inference: Inference, kind: str, given: Type) -> Type:
 
 
 def filled_attribute(inference: Inference, owner: Symbol, name: str, value: Type) -> Type:
-    """Return the type of an attribute, with the elements that statements add.
+    """Add the types of a container's later elements to an attribute's type.
 
-    The attribute holds a container. An example of such a statement is `item.names.append(x)`, in any file. `value` is the type of the
-    attribute `name` of the class `owner`, without the added elements.
+    The attribute `name` of the class `owner` holds a container of the type `value`. Statements such as `item.names.append(x)` add elements,
+    in any file. The result is `value` extended by the types of these elements. An attribute without a container keeps its type.
     """
     if not any(atom[0] == BOX and atom[1] in FILLED for atom in value):
         return value

@@ -13,7 +13,7 @@ from graphmem.resolution.file_entry import FileEntry
 
 
 def unreached(entry: FileEntry, scope: int, call: Call, offset: int) -> tuple[int, ...]:
-    """Return the `return` bindings of a function that a call cannot reach.
+    """Return a function's `return` statements that a call cannot reach.
 
     Args:
         entry: the file of the function.

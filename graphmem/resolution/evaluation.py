@@ -218,9 +218,10 @@ class Evaluation:
         return value
 
     def extending_this(self, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return extension functions of a given name that fit `this` in a scope.
+        """Return extension functions that can be called on `this` in a scope.
 
-        An extension function adds a method to a type from outside, as `fun String.trimmed()` does in Kotlin.
+        `name` is the name of the functions. An extension function adds a method to a type from outside, as `fun String.trimmed()` does in
+        Kotlin.
         """
         rules = rules_of(entry)
         if not rules.has_extensions or not self.project.knows_name(name):

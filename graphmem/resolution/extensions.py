@@ -134,10 +134,10 @@ def _rank(entry: FileEntry, symbol: Symbol, written: str, names: Sequence[Sequen
 
 
 def _aliased(rules: ExtensionRules, inference: Inference, entry: FileEntry, symbol: Symbol, receiver: Instance) -> int:
-    """Return how far a receiver's class is from a type written as an alias.
+    """Return the distance of an extended type, written as an alias.
 
-    `symbol` is an extension function of that type. The distance is 0 for the class of `receiver` and 1 for the nearest base. The result is
-    -1 if the receiver does not have the type.
+    The function `symbol` extends this type. The distance is 0 if the type is the class of `receiver`, 1 if it is the nearest base class,
+    and so on. The result is -1 if the receiver does not have the type.
     """
     owners = {atom[1] for atom in rules.owner_apart(inference, entry, symbol.index) if atom[0] == CLASS}
     return next((rank for rank, base in enumerate(inference.mro(receiver[1])) if base in owners), -1) if owners else -1

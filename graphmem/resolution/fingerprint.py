@@ -179,12 +179,19 @@ class Fingerprints:
     def _members(
         self, definitions: Sequence[Definition], methods: Sequence[Definition], bindings: Sequence[Binding]
     ) -> tuple[list[Definition], list[Binding]]:
-        """Compute a hash for each plain member; return the other members.
+        """Store a hash for each plain member; return the members that are not.
 
-        A member is a method, or an attribute that methods assign. A member is plain if the class does not use its name elsewhere, and if no
-        method with this name is decorated. Other code can depend on a plain member only by looking up its name in the class. So the hash is
-        stored under the name. `definitions` and `bindings` are the definitions and bindings of the class and its inner classes, and
-        `methods` are its methods. The result is (methods, bindings).
+        A member is a method, or an attribute that methods assign. A member is plain on two conditions: its name is used nowhere else in the
+        class, and no method of this name is decorated. Other code can depend on a plain member only by looking up the member's name in the
+        class. So the hash is stored under the name.
+
+        Args:
+            definitions: the definitions of the class and its inner classes, without `methods`.
+            methods: the methods of these classes.
+            bindings: the bindings of these classes.
+
+        Returns:
+            The methods and the bindings that do not belong to plain members.
         """
         if not methods:
             return [], list(bindings)

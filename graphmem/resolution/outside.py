@@ -27,9 +27,10 @@ def result_name(dotted: str, suffix: str) -> str:
 
 
 def attribute_name(dotted: str, name: str) -> str:
-    """Return the name for an attribute of an external value, such as `a.b`.
+    """Return the name for an attribute of an external value: `a.b` for `a`.
 
-    A long name is returned unchanged.
+    `dotted` is the name of the value, and `name` is that of the attribute. If `dotted` is too long already, it is returned without the
+    attribute.
     """
     if not dotted:
         return name

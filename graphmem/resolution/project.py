@@ -83,7 +83,7 @@ class Project:
     def key(self, *parts: str) -> int:
         """Return the number of an input: a fact that an answer depends on.
 
-        The first part names the kind of the input. The further parts of each kind follow here in brackets:
+        The first of `parts` is the kind of the input, such as `file`. The other parts depend on the kind, and are in brackets in this list:
 
         - `top` (path, name): the visible content of a top-level definition, or of a method if `methods_are_inputs` is True.
         - `clause` (path): the package and the builds that the file declares.
@@ -131,9 +131,9 @@ class Project:
         self.solver.reads.add(self.key(*parts))
 
     def top_key(self, entry: FileEntry, name: str) -> int:
-        """Return the number of a fact: the visible content of a definition.
+        """Return the number that stands for a top-level definition of a file.
 
-        The definition is `name` at the top level of a file. Answers that depend on the fact record its number.
+        `name` is the name of the definition. An answer that depends on the definition's visible content records the number.
         """
         key = entry.tops.get(name)
         if key is None:

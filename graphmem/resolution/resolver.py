@@ -330,18 +330,17 @@ class Resolver:
         return Dependencies(self._project.keys(first_key), self._project.solver.groups.members(first_group), inputs)
 
     def take_inputs(self, paths: Iterable[str]) -> Iterable[tuple[str, frozenset[int]]]:
-        """Yield (path, numbers of the used facts) for each of some files.
+        """Yield (path, numbers of used facts) for each given file; forget them.
 
-        The used facts are those facts of other files on which the edges of the file at `path` depend. A number stands for one fact, which
-        is called an input, or for a group of inputs. The resolver forgets the numbers of each file that it yields.
+        The edges of a file depend on facts of other files, called inputs. A number stands for one input, or for a group of inputs.
         """
         for path in paths:
             yield path, self._inputs.pop(path)
 
     def group_count(self) -> int:
-        """Return the number of different sets of inputs that results depend on.
+        """Return the number of groups: the distinct sets of inputs of results.
 
-        An input is a part of a file that was read to resolve another file.
+        An input is a part of a file that was read to resolve another file. Results that depend on the same inputs share one group.
         """
         return len(self._project.solver.groups)
 

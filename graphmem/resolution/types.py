@@ -414,10 +414,10 @@ _MOST_ORDERED: Final = 20_000  # types whose order is kept
 
 
 def bottom_for(value: Type) -> Type:
-    """Return the type with which a union of result types begins.
+    """Return the initial value of a union of result types.
 
-    Each alternative of `value` gives one result type of the union. If `value` is `TOP` (too many alternatives), the union begins with
-    `TOP`, and otherwise with the empty type.
+    The caller adds to the union one result type for each alternative of `value`. If `value` is `TOP` (too many alternatives), the initial
+    value is `TOP`. Otherwise it is the empty type.
     """
     return TOP if value is TOP else EMPTY
 

@@ -187,8 +187,8 @@ def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> N
 def refusal_of_any(error: BaseException) -> GraphMemError | None:
     """Return an error that names the used-up resource, for an uncaught error.
 
-    Examples of a resource are memory and disk space. The result is None if `error` has another cause, or if the full disk or file is
-    unknown.
+    Examples of a resource are memory and disk space. The result is None if `error` has another cause. It is also None if the disk is full
+    but `error` does not name the file.
     """
     if isinstance(error, GraphMemError):
         return None

@@ -256,7 +256,7 @@ class _Run:
     # ---- kinds of units
 
     def _code(self, words_path: _Path, dense_path: _Path, filters: Filters, active: Mapping[str, float]) -> code.CodeLists:
-        """Collect the candidates among code and documents, which are fused later."""
+        """Return ranked lists of code and document candidates, not yet fused."""
         shot, weights = self.shot, self.weights
         want_symbols = not self.request.kinds or bool(self.request.kinds & {"code", "symbol"})
         named = by_name(shot.graph, mentions(self.request.query), filters) if want_symbols else {}

@@ -60,7 +60,9 @@ class FactsOfUnits:
         self._docs: dict[str, Documentation] = both[1]
 
     def of(self, units: Collection[str], nodes: Mapping[str, int], entries: Mapping[str, Entry]) -> dict[str, UnitFacts]:
-        """Return the facts about given units.
+        """Return the facts about units, by unit id; see `UnitFacts`.
+
+        A unit is a symbol, or a chunk without a symbol.
 
         Args:
             units: ids of symbols and chunks.
@@ -109,9 +111,10 @@ def _keep(known: dict[str, _Value], fresh: Mapping[str, _Value]) -> None:
 
 
 def _facts(view: GraphView, node: int | None, texts: tuple[str, str, str, str], fields: tuple[list[str], ...]) -> UnitFacts:
-    """Return the facts about a unit: a symbol, or a chunk without a symbol.
+    """Return facts for ranking a unit: names, enclosing symbols, test or not.
 
-    `node` is the symbol's node, or None. `texts` has the names of the unit, and `fields` the stems of these names.
+    A unit is a symbol, or a chunk without a symbol. `node` is the symbol's node, or None. `texts` has the unit's name, enclosing names,
+    path and file name. `fields` has the stems of each of these texts.
     """
     name, outer, path, _ = texts
     stems = frozenset(chain.from_iterable(fields))

@@ -266,10 +266,10 @@ def _small(numbers: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.unsignedinte
 
 
 def _lines_of(entries: Sequence[Entry]) -> tuple[I64, npt.NDArray[np.bool_], I64, list[int]]:
-    """Return the stem numbers of the words of all chunks, as one array.
+    """Return the words of all chunks, as numbers of their stems, in one array.
 
-    A line end is an element, too, with the number LINE. The other results are: for each element whether it is a line end, for each element
-    its line, and for each chunk the number of its lines.
+    A line end is an element of the array, too, with the number LINE. Three more results follow: for each element, whether it is a line end;
+    for each element, its line; for each chunk, the number of its lines.
     """
     parts = [part for entry in entries for part in (unpacked(entry.stems), _LINE_END)]
     every = np.concatenate(parts, dtype=np.int64) if parts else np.empty(0, np.int64)

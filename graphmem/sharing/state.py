@@ -258,7 +258,7 @@ def _named(*parts: str) -> str:
 
 
 def folded(memory: str, ops: Iterable[Op]) -> Shared:
-    """Return a shared memory, computed from changes in their order."""
+    """Apply changes of a shared memory in the given order; return the result."""
     state = Shared(memory)
     for op in ops:
         state.take(op)

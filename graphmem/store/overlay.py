@@ -80,7 +80,7 @@ class OverlayStore:
         self.layer = self.layer._replace(own={**own, **self.layer.own})
 
     def judge(self, judging: Judging) -> None:
-        """Set the differences of the branch that change links of memories to code."""
+        """Set how the branch changes the links from memories to code."""
         self._judging = judging
 
     def memories_changed(self) -> None:

@@ -156,7 +156,7 @@ class Content:
             yield stale.set_column(stale.column_names.index("stale_at"), "stale_at", since)
 
     def _known_code(self) -> dict[NodeTable, set[str]]:
-        """Map each table of code to the ids of its nodes that memories link to."""
+        """Return the ids of the code nodes to which memories link, by node table."""
         found: dict[NodeTable, set[str]] = defaultdict(set)
         if self._old is not None:
             for pair in KNOWLEDGE_PAIRS:

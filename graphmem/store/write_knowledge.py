@@ -227,9 +227,9 @@ def _put_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]
 
 
 def _forget_vectors(transaction: Transaction, released: Collection[tuple[str, str]], tables: Sequence[EmbeddingTable]) -> None:
-    """Delete those of the vectors `released` that no memory or chunk uses.
+    """Delete released vectors, unless a memory or chunk has the same text.
 
-    Each item of `released` is (model, hash of the text that the vector belongs to).
+    Each item of `released` is (model, hash of the text from which the vector was computed).
     """
     texts = sorted({text_hash for model, text_hash in released if model and text_hash})
     if not texts:

@@ -26,8 +26,8 @@ _OURS: Final = re.compile(r"hashed-words-\d+|.+@\d+")
 def former_models(stored: Mapping[str, int], wanted: str) -> dict[str, int]:
     """Map each former model to the number of its stored vectors.
 
-    `stored` maps the id of every model to its number of vectors. `wanted`, the id of the current model, is left out. Vectors that a caller
-    supplied have ids of another form than graphmem's own ids, and are left out, too.
+    `stored` maps the id of every model to its number of vectors. `wanted`, the id of the current model, is left out. Models whose vectors
+    were supplied by a caller are left out, too. Their ids do not have the form of graphmem's own model ids.
     """
     return {model: count for model, count in stored.items() if model != wanted and _OURS.fullmatch(model)}
 

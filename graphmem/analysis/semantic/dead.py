@@ -161,9 +161,10 @@ def _protocol(name: str, language: str) -> bool:
 
 
 def _reached(view: GraphView, roots: Bool, twin: npt.NDArray[np.int64]) -> Bool:
-    """Return which definitions are roots, or are used by roots.
+    """Return which definitions the `roots` use; the roots are included.
 
-    Indirect use counts. The result is booleans, one for each node. Three rules extend the set:
+    The roots are definitions that count as used anyway, such as entry points. Indirect use counts. The result is booleans, one for each
+    node. Three rules extend the set:
 
     * If a member is used, so is its class.
     * If a base method is used, so are its overrides.
@@ -403,5 +404,5 @@ def _doubts(entries: Entries, node: int, name: str, reason: str, mentions: Menti
 
 
 def _tests_that_use(view: GraphView, node: int) -> set[int]:
-    """Return the nodes in code of tests that use a definition directly."""
+    """Return the nodes of test code that directly uses a given definition."""
     return {one for one in view.src[view.in_edges(node, USES)].tolist() if view.is_test[one]}

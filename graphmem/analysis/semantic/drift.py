@@ -146,9 +146,10 @@ def _api(old: Entries, new: Entries) -> list[ApiChange]:
 
 
 def _public(entries: Entries) -> dict[tuple[str, str], int]:
-    """Return the nodes of public definitions, which external code may use.
+    """Map (path, qualname) to the node of each public definition.
 
-    The key is (path, qualname). If several definitions have the same key, the first is kept.
+    A public definition is one that external code may use. If several definitions have the same path and qualname, the one that begins first
+    in the file is kept.
     """
     view = entries.view
     found: dict[tuple[str, str], int] = {}

@@ -173,10 +173,10 @@ class Helper:
         return kind, None
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
-        """Return the value that a callback's parameter `target` gets, or -1.
+        """Return the value that `target`, a parameter of a callback, gets, or -1.
 
-        The value is the index of an expression. In `xs.map { x -> … }`, the value of `x` is an item of `xs`. The method is called only for
-        parameters that a query captures as `@binding.local` without a value.
+        The value is the index of an expression. In `xs.map { x -> … }`, the value of `x` is an item of `xs`. The method is called if a
+        query pattern captures no `@value`, and captures either `@binding.local` or `@given`.
         """
         return NO_TERM
 

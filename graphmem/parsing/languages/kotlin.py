@@ -198,10 +198,10 @@ def _holds(test: Node, first: int, last: int) -> Narrowing:
 
 
 def _tests(node: Node, *, is_true: bool) -> Iterator[Node]:
-    """Yield those tests in a condition that imply the class of a value.
+    """Yield type tests in a condition, from which a variable's class follows.
 
-    If the condition is true (`is_true`), these are tests `x is C`, joined by `&&`. If it is false, they are tests `x !is C`, joined by
-    `||`.
+    If the condition is true (`is_true`), these are the tests `x is C` joined by `&&`. If it is false, these are the tests `x !is C` joined
+    by `||`. In both cases, the variable `x` has the class `C`.
     """
     if node.type == "parenthesized_expression" and node.named_children:
         yield from _tests(node.named_children[0], is_true=is_true)

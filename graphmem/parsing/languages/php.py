@@ -51,10 +51,10 @@ class PhpHelper(Helper):
         return found
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """Return the variables whose class `instanceof` tests imply, with lines.
+        """Return each variable that `instanceof` tests, with its class and lines.
 
-        The variable has this class in the condition and in the branch of the `if`. If the branch of `if (!$x instanceof C)` exits, the
-        variable has the class after the `if`.
+        In these lines the variable has the class: in the condition and in the branch of the `if`. If the branch of `if (!$x instanceof C)`
+        exits, the variable has the class after the `if`.
         """
         statement = node.parent
         body = statement.child_by_field_name("body") if statement is not None else None

@@ -240,9 +240,10 @@ def _is_target(node: Node) -> bool:
 
 
 def _binary(builder: TermBuilder, node: Node) -> TermIndex:
-    """Return the value of `a || b` or `a && b`.
+    """Convert a binary operation to a term (expression); return its index.
 
-    Other operators are calls of a method of `a`.
+    For `a || b`, the value is that of `a` or `b`; for `a && b`, it is that of `b`. Any other operation, such as `a + b`, is a call of a
+    method of `a`.
     """
     left, sign, right = (node.child_by_field_name(field) for field in ("left", "operator", "right"))
     if left is None or sign is None or right is None:

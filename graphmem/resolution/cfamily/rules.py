@@ -232,13 +232,14 @@ class CFamilyRules(CFamilyOperators):
         return frozenset(atom for atom in callee if atom[0] != FUNC or atom[1] in kept)
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Whether a parameter accepts a value that matches none of its types.
+        """Whether a parameter accepts a value of an undeclared type.
 
-        `given` is the value. The parameter declares the types `classes` of the project and the types `outside` of libraries.
+        `given` is the type of the value. It is none of the types that the parameter declares: `classes` of the project and `outside` of
+        libraries.
 
-        - A value that is not an object of a project class is accepted.
+        - A value is accepted if its type is not a class or enum of the project.
         - A constant of an enum is accepted if `classes` is empty, because such constants are numbers.
-        - Any other object is accepted if `classes` is empty and `outside` has a type that is not built in.
+        - An object of a project class is accepted if `classes` is empty and `outside` has a type that is not built in.
         """
         if given[0] != INST:
             return True

@@ -107,14 +107,14 @@ class EcmascriptNames(Rules):
         return found.kind in ("reexport", "augment") and found.name not in ("", "*")
 
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
-        """Return the (names, imports) of a file that may define an export.
+        """Return where a file's export comes from, as (names, imports).
 
         `name` is the exported name. The first of these rules that fits is used:
 
         - For `export { a as name }`, the import that stands for this export is returned.
         - For `default`, the names that the file exports as its default are returned.
         - If the file defines `name` itself, `name` is returned.
-        - Otherwise, every `export * from` is returned.
+        - Otherwise, every `export * from` is returned as an import of `name`.
         """
         inference.project.touch("top", entry.path, "*")
         inference.project.touch("top", entry.path, name)

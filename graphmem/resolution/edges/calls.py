@@ -106,7 +106,7 @@ class CallSites:
     def receiver_of(self, reference: Reference, receiver: int, name: str) -> Type:
         """Infer the type of `x` in `x.name`.
 
-        If the type is unknown and `name` is private, as `__name` in Python, the type is the class around the code.
+        If nothing else tells the type, and `name` is private, as `__name` in Python, the result is the class that contains the code.
         """
         return self.value(reference, receiver) or self.inference.private_receiver(self.entry, reference.scope, name)
 

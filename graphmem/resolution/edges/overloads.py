@@ -338,10 +338,11 @@ class Overloads:
         return IMPOSSIBLE if is_value else 0
 
     def _further_up(self, reference: Reference, target: Target, below: Sequence[Target]) -> list[tuple[int, Target]]:
-        """Return (score, function) for the functions that a base class adds.
+        """Return overloads that a base class adds, with scores for a call.
 
-        A function of a base class is added if it has the name of `target` and accepts the call's arguments. Functions that a function in
-        `below` overrides are left out. Only the nearest base class with such a function is used. The result is empty if there is none.
+        The items are (score, function). The score says how well the function fits the call's arguments. A function of a base class is added
+        if it has the name of `target` and accepts the call's arguments. Functions that a function in `below` overrides are left out. Only
+        the nearest base class with such a function is used. The result is empty if there is none.
         """
         symbol = target.symbol
         assert symbol is not None  # noqa: S101 - groups hold functions only

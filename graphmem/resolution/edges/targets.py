@@ -89,9 +89,9 @@ class Targets:
     def of_value(self, value: Type, rule: str, caller: Symbol, name: str = "") -> Iterator[Target]:
         """Yield the definitions that run when a value of a given type is called.
 
-        `rule` is the rule by which the value was found, and `name` is the name in the call. Most targets get the rule `rule`. A function
-        gets the rule `function_value` instead if code passed or stored it as a value, so that it has another name than `name`. A function
-        found by the rule `import` keeps this rule, because an import may rename a function.
+        `rule` is the rule by which the value was found, and `name` is the name in the call. Most targets get this rule, too. But a function
+        that code passed or stored as a value gets the rule `function_value`. Such a function may have another name than `name`. For the
+        rule `import`, functions keep this rule, because an import may rename a function.
         """
         rules = rules_of(self.entry)
         likely = shared_among(value)

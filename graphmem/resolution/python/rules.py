@@ -201,7 +201,10 @@ class PythonRules(PythonFixtures):
         return class_made(inference, call)
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
-        """Return the result of a method of a list, dict or other container."""
+        """Return the type of a method call's result on a list, dict or similar.
+
+        `container` is the type of the object, and `name` is the name of the method.
+        """
         return container_method(inference, container, name, call)
 
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
@@ -459,7 +462,7 @@ class PythonRules(PythonFixtures):
         return any(not isinstance(base, Symbol) and base[2] == "Protocol" for base in inference.bases(symbol))
 
     def is_structural(self, entry: FileEntry, position: int) -> bool:
-        """Return whether a class is a protocol, which names `Protocol` as a base."""
+        """Return whether `Protocol` is a base of a class."""
         return any(_header_name(entry, term) == "Protocol" for _, term in entry.definitions[position].bases)
 
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:

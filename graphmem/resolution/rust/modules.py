@@ -129,10 +129,10 @@ class RustModules(PackageRules):
         return (f"{crate}:main", ()) if below == ["main"] else _named(crate, below)
 
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
-        """Return a file's names that other files of the package can look up.
+        """Return a file's method names that other files of its package look up.
 
-        They are methods, such as `User.save`, because the type `User` may be defined in another file. For each method, the prefix `User.`
-        is also a name.
+        Other files look up a method such as `User.save`, because another file may define the type `User`. For each method, the result also
+        has the prefix `User.`.
         """
         kept: tuple[str, ...] | None = entry.kept.get("shared names")
         if kept is None:

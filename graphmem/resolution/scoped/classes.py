@@ -282,9 +282,10 @@ class ScopedClasses(ScopedNames):
         return frozenset((receiver,)) if is_maker else super().missing_member(receiver, name)
 
     def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
-        """Return the type of a member that an external base class may define.
+        """Return the type of a member of a class with an external base.
 
-        A method that all classes have, such as `new`, is taken from the class itself and not from `base`.
+        For a member that every class has, such as `new`, the class itself gives the type. For any other member, the result assumes that
+        `base`, the external base class, defines it.
         """
         return self.missing_member(receiver, name) or super().member_outside(inference, receiver, base, name)
 

@@ -45,10 +45,10 @@ class ScopedProtocols(ScopedClasses):
     """
 
     def function_attribute(self, inference: Inference, function: Func, name: str) -> Type:
-        """Return the types of the values that a block gets: arguments or `self`.
+        """Return the type of a block's arguments, or of `self` inside the block.
 
-        The attribute `name` is `PASSED` for the arguments and `RECEIVER` for `self`. The parser writes these attributes; see
-        `graphmem.parsing.languages.ruby_blocks`.
+        `name` is `PASSED` for the arguments, which are a tuple, and `RECEIVER` for `self`. The parser reads both as attributes of the
+        block; see `graphmem.parsing.languages.ruby_blocks`.
         """
         if not self._blocks or name not in (PASSED, RECEIVER):
             return EMPTY
