@@ -185,7 +185,7 @@ def after_a_run() -> float:
 
 
 def chances_of_tests(view: GraphView, reached: Reached, targets: Sequence[int]) -> FloatArray:
-    """Return the chance that each reached test runs a target.
+    """Return, for each reached test, the chance that it runs a target.
 
     The result has one element for each node of `reached`. Elements of nodes that are not tests have no meaning.
     """

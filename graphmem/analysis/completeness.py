@@ -105,9 +105,9 @@ def unjudged_tests(
 
 
 def _files_of_helpers(view: GraphView, runs: Runs) -> set[int]:
-    """Return the files that contain helpers for tests, but no recorded test.
+    """Return the files with helpers for tests, by position in the graph.
 
-    In a recorded run, tests called code in such a file. No test in the file has a recorded run. A file is given by its position in
+    In a recorded run, tests called code in such a file. The file itself contains no test of a recorded run. The positions are those in
     `GraphView.paths`.
     """
     seen = (view.edge_kind == EDGE_KINDS.index(EdgeKind.TESTS)) & (view.edge_source == EDGE_SOURCES.index(EdgeSource.RUNTIME))
@@ -240,8 +240,14 @@ def faint_neighbours(
 ) -> list[int]:
     """Return direct neighbours that an answer omits for low confidence.
 
-    `adjacency` decides whether neighbours are dependents or dependencies. `walks` has (value of each edge, start nodes) for each walk. A
-    neighbour is omitted if the value of its edge is below `floor`. The result is sorted by path and line.
+    A neighbour is omitted if the confidence of its edge is below `floor`. The result is sorted by path and line.
+
+    Args:
+        view: the graph.
+        adjacency: leads to the dependents or to the dependencies of a node.
+        walks: for each search of the answer, (confidence of each edge, start nodes).
+        found: nodes that the answer contains; they are not returned.
+        floor: least confidence of an edge that the answer follows.
     """
     nodes: list[IntArray] = []
     for values, seeds in walks:

@@ -235,9 +235,10 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
 
 
 def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, levels: list[_Level], floor: float) -> Iterator[_Last]:
-    """Yield edges that can only be the last step of a path, by depth and row.
+    """Yield the edges after which a path of a walk cannot continue.
 
-    The edges lead on from the nodes of each level of a walk, and from the start nodes. Each path has a value of at least `floor`.
+    The edges lead on from the start nodes and from the nodes of each level of the walk. They are sorted by depth and row. An edge is
+    yielded only if the value of its path is at least `floor`.
     """
     if not len(adjacency.begins):
         return

@@ -68,14 +68,17 @@ _SHARES: Final = (
 
 
 def share_in_words(recall: float) -> str:
-    """The share of calls in words; "" if it is too high for a warning."""
+    """Return words for the share of known calls, such as "about half".
+
+    The result is "" if the share is too high for a warning.
+    """
     return next((words for bound, words in _SHARES if recall < bound), "")
 
 
 def calls_told(rows: Sequence[KnownCalls]) -> str:
-    """One line on the measured share of calls in some languages; "" for none.
+    """One line on how many calls graphmem knows, by language; "" for none.
 
-    Every interface shows the line once in each answer that follows calls.
+    The shares were measured on other projects. Every interface shows the line once in each answer that follows calls.
     """
     return f"calls known, measured on other projects: {', '.join(map(_recall_text, rows))}" if rows else ""
 

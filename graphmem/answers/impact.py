@@ -23,7 +23,10 @@ def odds(chance: float) -> str:
 
 @answer
 class ImpactHit:
-    """A symbol that could behave differently after a change of the targets."""
+    """A symbol that could behave differently after the examined change.
+
+    The targets are the symbols and files that the change would touch.
+    """
 
     symbol: SymbolInfo
     depth: Annotated[int, Doc("number of steps of the shortest path from a target to this symbol, 1 or more")]

@@ -1,4 +1,4 @@
-"""Answers about injected context; other types are in `graphmem.answers`."""
+"""Types of answers about context that is injected into a session."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class StepLimit:
 
 @answer
 class TrustState:
-    """Minimum confidence of the memories that agents see, with the reasons."""
+    """Minimum confidence of memories shown to agents, and what sets it."""
 
     level: Annotated[str, Doc("trust level that applies now: cautious, standard, confident or autonomous")]
     chosen: Annotated[str, Doc("trust level that a person chose; auto when nobody chose one")]

@@ -97,9 +97,9 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         return super().collect_and_execute_subfields(return_type, field_details_list, path, result, position_context)
 
     def plan(self, type_: GraphQLObjectType, details: FieldDetailsList) -> Render | None:
-        """Return a function that renders objects, or None.
+        """Return a function that renders objects of one type, or None.
 
-        The result is None if the objects are not plain: graphql-core must render them. `type_` is the GraphQL type of the objects.
+        The result is None if graphql-core must render the objects, because they are not plain. `type_` is the GraphQL type of the objects.
         `details` has the nodes of the document that select the objects.
         """
         # Documents are cached, so the next operation has the same nodes.

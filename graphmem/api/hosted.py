@@ -60,7 +60,7 @@ class Rights:
         return self._keys
 
     def access_to(self, project: str, access: Access) -> Access | None:
-        """Return `access`: a caller has the same permissions in every project."""
+        """Return `access`, because a caller may do the same in every project."""
         return access
 
 

@@ -1,4 +1,4 @@
-"""Complete the paths of routes that a router mounts elsewhere."""
+"""Add the prefix to the paths of routes that another file mounts."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class ServedEmbedder:
 
     @property
     def max_tokens(self) -> int:
-        """Approximate maximum number of tokens of a string that are sent."""
+        """Number of tokens of a long string that are sent, approximately."""
         return MAX_TEXT // 4
 
     def encode(self, texts: Sequence[str]) -> F32:

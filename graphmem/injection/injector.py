@@ -207,7 +207,9 @@ class Injector:
     # ---- points
 
     def inject(self, ask: Ask, deadline_s: float | None = None, begun: float | None = None) -> Injection:
-        """Return the context to show at a moment of a session, in time.
+        """Return the context to show at a moment of a session.
+
+        If the context is not ready at the deadline, the result has an empty text.
 
         Args:
             ask: the request, with its point (moment) and session.
@@ -293,9 +295,10 @@ class Injector:
         return answer
 
     def after_edit(self, ask: Ask, begun: float | None = None) -> Injection | None:
-        """Return advice on code that uses edited code and was not opened.
+        """Return advice to open code that depends on the session's edits.
 
-        Only edits that changed a signature count. The result is None if there is nothing new to report.
+        The advice lists code that the session has not opened and that uses an edited symbol. Only edits that changed a signature count. The
+        result is None if there is nothing new to report.
         """
         left = self.edits.unopened(ask.session) if self._group(ask.session) == FULL else []
         if not left:

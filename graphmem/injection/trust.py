@@ -119,7 +119,7 @@ class TrustBook:
         return self._change(change)
 
     def session_over(self, session: str, shown: int) -> Experience:
-        """Count an ended session and the number of memories it was shown."""
+        """Count an ended session, and record that it was shown `shown` memories."""
 
         def change(before: Experience) -> Experience:
             wrong = before.flagged.get(session, 0)

@@ -24,8 +24,8 @@ _REASONS: Final = 3  # maximum number of reasons of a risk
 def impact(report: ImpactReport, budget: int, across: Sequence[ProjectsImpact] = ()) -> str:
     """Write the dependents of code, or its dependencies, by depth.
 
-    If the report is on dependents, the text also has the risk of a change and the tests to run. `across` has code of other projects on the
-    same server that could break. The text states how complete the list is.
+    `across` lists code of other projects on the same server that could break. The text states how complete the list of dependents or
+    dependencies is. If the report is on dependents, the text also has the risk of a change and the tests to run.
     """
     breaks = report.direction == "dependents"  # a dependency does not break when its dependent changes
     below = "not below " if report.risk.at_least else ""

@@ -61,7 +61,10 @@ class MemoryReader:
         return self.projections.graph() if self.store.generation() else None
 
     def describer(self) -> Describer:
-        """Return an object that describes memories, as of the current time."""
+        """Return an object that converts memories to answers.
+
+        Properties that depend on the time, such as the confidence, are computed for the current time.
+        """
         return Describer(self.index(), self.view(), self.clock.now(), self.paths, self.branches_of)
 
     def branches_of(self, row: MemoryRow, *, gone: bool) -> list[str]:

@@ -284,9 +284,9 @@ def ends() -> re.Pattern[str]:
 
 @cache
 def asks() -> re.Pattern[str]:
-    """Return the pattern of a request to remember, anywhere in a message.
+    """Return the pattern that finds a request to remember in any sentence.
 
-    The author of such a request is unclear, because the message may contain pasted text.
+    The request may be inside pasted text, so somebody else may have written it.
     """
     return re.compile(
         rf"(?<![\w/])(?:{'|'.join([*(one.begins for one in LANGUAGES), *ANYWHERE])})"

@@ -240,11 +240,11 @@ class TimeAnomaly(Detector):
 
 
 def with_others(findings: Sequence[Finding]) -> list[Finding]:
-    """Drop each finding of a slow command that has no other finding near it.
+    """Keep a finding of a slow command only if another finding is near it.
 
-    Two findings are near if they name the same file, or if their steps are at most NEAR_STEPS apart. For each slow command, at most one
-    finding is kept; it stores the key of the near finding in `facts["with"]`. Findings of all other signals (kinds of patterns) are
-    returned unchanged.
+    The other finding must belong to another signal (kind of pattern). Two findings are near if they name the same file, or if their steps
+    are at most NEAR_STEPS apart. For each slow command, at most one finding is kept. The kept finding stores the key of the near finding in
+    `facts["with"]`. Findings of the other signals are returned unchanged.
     """
     kept: list[Finding] = []
     others = [one for one in findings if one.signal != TimeAnomaly.signal]

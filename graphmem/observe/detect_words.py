@@ -282,5 +282,5 @@ class DeadEnds(Detector):
             pad.failed.append((first, end))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Return nothing, because `Scratchpad.dead_ends` has the approaches."""
+        """Return nothing, because `Scratchpad.dead_ends` has abandoned approaches."""
         return iter(())

@@ -33,7 +33,7 @@ class FileUse(NamedTuple):
 
 
 class ModuleStat(NamedTuple):
-    """The number of sessions in one module, with their tokens and steps."""
+    """Counts for one module: sessions, average tokens, and steps of plans."""
 
     module: str
     sessions: int

@@ -39,8 +39,8 @@ class Text(NamedTuple):
 class Found(NamedTuple):
     """An existing memory that already says the same as a new text.
 
-    `taken_back` is False if the memory is in use. It is True if the memory was retracted, for example by a person. A memory that only
-    expired by age is not returned as found.
+    `taken_back` is False if the memory is in use. It is True if the memory was retracted, for example by a person. A memory that expired
+    only by age does not count as existing.
     """
 
     row: MemoryRow

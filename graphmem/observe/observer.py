@@ -266,7 +266,7 @@ class Observer:
     def finish_quiet(self, quiet: timedelta = QUIET) -> list[SessionRecord]:
         """End each session that had no event for the duration `quiet`.
 
-        Only the records that are now ready to be learnt from are returned. A session that is only on disk is first restored from its
+        The result has the records of sessions from which graphmem can learn now. A session that is only on disk is first restored from its
         checkpoint log.
         """
         with self._lock:

@@ -96,8 +96,8 @@ _NOT_AT_HEAD: Final = frozenset({"a comment of code", "data", "a fence", "markup
 def _asks(text: str) -> str:
     """Return "a request after its beginning" if a message asks to remember.
 
-    The result is "" if no later part of the message asks to remember something. The person may have pasted such a part, so the request may
-    be somebody else's.
+    The message asks if a later sentence is a request to remember something. Otherwise, the result is "". Such a sentence is reported
+    because the person may have pasted it, and then somebody else wrote the request.
     """
     return next(
         (

@@ -190,7 +190,7 @@ class CodeOperations:
 
     @operation(needs="read", shows=Sight.SEEN, client="none")
     def known_about(self, ids: Sequence[str], limit: int = 5) -> dict[str, NearbyMemories]:
-        """For each symbol or file, the memories about it and the code around it."""
+        """Return memories about each symbol or file, and about code around it."""
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def details(self, ids: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:

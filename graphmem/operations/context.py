@@ -63,9 +63,10 @@ class ContextOperations:
 
     @operation(needs="read", shows=Sight.WHOLE, client="none")
     def subscribe_context(self) -> AbstractContextManager[Iterator[ContextReady]]:
-        """Subscribe to contexts that become ready.
+        """Subscribe to notices that prepared memories can be fetched.
 
-        At the end of the `with` block the iteration stops, in whichever thread it runs.
+        The iteration yields a notice whenever a session has new prepared memories. It stops at the end of the `with` block, even if another
+        thread iterates.
         """
 
     @operation("query", needs="read", shows=Sight.WHOLE, command="plan", searches=True)

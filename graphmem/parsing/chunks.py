@@ -170,9 +170,9 @@ class _CodeCutter:
     def _nesting(self) -> list[list[int]]:
         """Return, for each definition, the indices of the definitions inside it.
 
-        Only definitions directly inside are listed. One definition counts as inside another if the source text of the other contains it.
-        Therefore, a member of a class can be outside the class. An example is a method of a JavaScript prototype, which is written outside
-        its class. A variable with fewer than `self.small` bytes is left out, because no chunk begins at a small variable.
+        Only definitions directly inside are listed. What counts is the position in the source text. So a method of a JavaScript prototype
+        is not inside its class, because it is written outside the class. A variable with fewer than `self.small` bytes is left out, because
+        no chunk begins at a small variable.
         """
         definitions = self.facts.definitions
         inside: list[list[int]] = [[] for _ in definitions]

@@ -79,9 +79,9 @@ class Paragraphs:
         return self._model is not None or self._path.exists()
 
     def of(self, subjects: Iterable[Subject]) -> list[str]:
-        """Return the paragraph of each module or flow; "" if it is missing.
+        """Return the description of each module or flow, one paragraph each.
 
-        The configured model writes missing ones in the background.
+        A description that does not exist yet is "". The configured model then writes it in the background.
         """
         asked = list(subjects)
         with self._lock:

@@ -154,8 +154,8 @@ class Reviews:
         """Yield the tests to run for a diff, as (node, confidence, reason).
 
         The reason is "changed" if the diff changes the test itself, and "ran" if the test ran changed code in a recorded run. It is
-        "reaches" if a path of edges leads from the test to changed code, and "maybe" if the test is in `named_in`. A test may be yielded
-        several times.
+        "reaches" if a path of edges leads from the test to changed code, and "maybe" if the test is in `named_in`, the tests that may reach
+        the change. A test may be yielded several times.
         """
         for one in changed:
             node = view.index_of.get(one.symbol.id)

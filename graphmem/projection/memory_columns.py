@@ -83,7 +83,10 @@ class MemoryColumns:
         self.used[slot] = self.live[slot] = False
 
     def mask(self, only: MemoryFilter, n: int) -> Bool:
-        """Return booleans for the first `n` slots (rows): which match a filter."""
+        """Return, for each of the first `n` slots (rows), whether it matches.
+
+        A slot matches if its memory passes the filter `only`.
+        """
         mask: Bool = self.used[:n].copy() if only.retired or only.before is not None else self.live[:n].copy()
         if only.before is not None:
             at = micros(only.before)

@@ -79,10 +79,10 @@ class MemoryLinks(ABC):
             return sorted(self._visible(self._about_target.get(node_id, ())))
 
     def path_of(self, file_id: str) -> str | None:
-        """Return the path of a file with a given id, if a memory names the file.
+        """Return the path of the file with a given id, if a memory names the file.
 
-        The code graph may lack such a file. Paths are known only from memories that were written since this object was built. For any other
-        file, the result is None.
+        The code graph may lack such a file. This object knows only the memories that were written since it was built. If none of them names
+        the file, the result is None.
         """
         return self._files.get(file_id)
 

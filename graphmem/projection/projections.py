@@ -206,8 +206,8 @@ class Projections(Loading):
         Args:
             generation: number of the database's last change, which is this commit.
             delta: the commit's change since the previous generation; None for a whole new graph.
-            again: whether to rebuild even if readers have a graph of this generation. Set `again` if the graph was created again, because
-                its generations then begin at 1 again.
+            again: whether the graph was created again, so that its generations count from 1. Then it is rebuilt even if readers have a
+                graph of this generation.
 
         Raises:
             DiskFullError: the disk is full; readers keep the old snapshot, and the next index run tries again.

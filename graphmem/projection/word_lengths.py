@@ -44,7 +44,7 @@ class Rows(NamedTuple):
         return empty.after(db, (), 0)
 
     def after(self, db: sqlite3.Connection, removed: Collection[int], first: int) -> Rows:
-        """Return the facts after a change of the word index.
+        """Return the row lengths and files after a change of the word index.
 
         Args:
             db: a connection that sees the changed state.

@@ -20,9 +20,9 @@ class AsksNames(Protocol):
     """The part of the type inference interface for names."""
 
     def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
-        """Return the bindings that can define a name at a line, such as `x = f()`.
+        """Return the bindings that can define a name at a line.
 
-        The result is None if nothing binds the name.
+        An example of a binding is `x = f()`. The result is None if nothing binds the name.
         """
         ...
 

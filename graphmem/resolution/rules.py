@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class Rule(NamedTuple):
-    """A rule that finds the target of an edge, with its confidence."""
+    """The sentence and the confidence of a rule that finds targets of edges."""
 
     confidence: float  # (0, 1]: expected share of true edges
     sentence: str

@@ -354,10 +354,10 @@ class CallRules:
         return True
 
     def methods_of_self(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Sequence[Symbol] | None:
-        """Return the methods of a receiver whose class is not in the project.
+        """Return the methods that a call on `self` may run, if a rule knows them.
 
-        `name` is the method called on the receiver in `scope`. An example is `self` in a Rust `impl` for a built-in type. The result is
-        None if the type of the receiver is unknown.
+        The rule serves a receiver of a class outside the project, such as `self` in a Rust `impl` for a built-in type. `name` is the called
+        method, and `scope` contains the call. The result is None if the type of the receiver is unknown.
         """
         return None
 

@@ -165,9 +165,10 @@ class _Question:
 
 
 class _Sweep:
-    """One pass that computes outdated questions again, the latest first.
+    """One pass that computes questions with outdated results again.
 
-    A question asks for one result of type inference, such as the type of a name. The questions of a pass depend on each other.
+    A question asks for one result of type inference, such as the type of a name. The latest question is computed first. The questions of a
+    pass depend on each other.
     """
 
     __slots__ = ("at", "first", "left")
@@ -234,8 +235,8 @@ class Solver:
     def look_up(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
         """Return `compute(*arguments)`, cached by `key`, for a simple look-up.
 
-        `compute` must not ask questions, which are computations passed to `ask`. It may read facts of files only through look-ups that
-        record them. The cached answer has one number for all these facts, so reading the answer again is cheap.
+        `compute` must not call `ask`. It may read facts of files only through look-ups that record the reads. All reads of one computation
+        share a single number, so reading the cached answer again is cheap.
         """
         known = memo.get(key)
         if known is None:

@@ -455,9 +455,9 @@ def handed_back(atom: Atom) -> Symbol | None:
 
 
 def pending(value: Type) -> Type:
-    """Return the calls of generators and coroutines that a type contains.
+    """Return the `PENDING` tuples that a type contains.
 
-    Their bodies have not run yet; each call is a `PENDING` tuple.
+    Such a tuple is a call of a generator or coroutine. The body of the called function has not run yet.
     """
     return frozenset(atom for atom in value if atom[0] == PENDING)
 

@@ -67,7 +67,7 @@ class Fused(NamedTuple):
 
     @property
     def parts(self) -> list[Part]:
-        """The shares of the score, one for each list that has the candidate."""
+        """The parts of the candidate's score, one for each list that contains it."""
         found = [part for one in self.lists if (part := one.part(self.id)) is not None]
         return [part._replace(weight=part.weight * self.by) for part in found] if self.by != 1 else found
 

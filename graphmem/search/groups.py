@@ -52,8 +52,8 @@ def is_unknown(query: str, hits: Sequence[SearchHit]) -> bool:
 def near_names(view: GraphView, query: str) -> tuple[list[NearMiss], str]:
     """Return names of symbols and files that are spelt like words of a query.
 
-    Each word is compared with all names, so only the first `WORDS` words are compared. If the query has more, the second result is a
-    sentence that says so, otherwise "".
+    Only the first `WORDS` words are compared, because each comparison takes all names of the project. The second result is a sentence that
+    states this limit if the query has more words, else "".
     """
     found: dict[str, str] = {}
     files = {path.rpartition("/")[2].partition(".")[0].casefold(): path for path in sorted(view.paths, reverse=True)}

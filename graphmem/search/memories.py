@@ -307,8 +307,8 @@ def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> d
     """Return a score for memories that were learnt just before or after a hit.
 
     `seeds` maps the best hits to their scores. The memory right after a question counts `answer` times as much, because it may be the
-    answer. If a hit and its neighbour in time are both about code, the neighbour gets no score, because their code shows better whether
-    they belong together.
+    answer. If a hit and its neighbour in time are both linked to code, the neighbour gets no score. The reason is that the graph of the
+    code relates such memories better than the time does.
     """
     total: dict[str, float] = {}
     best: dict[str, tuple[float, str]] = {}

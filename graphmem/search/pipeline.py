@@ -175,7 +175,7 @@ class _Run:
         return SearchAnswer(request.query, self.kind, hits, self.answered, self.missing, self.state, self.notes)
 
     def candidates(self) -> code.CodeLists:
-        """Collect the candidates among code and documents."""
+        """Collect code and documents that may answer the query."""
         filters = Filters(_chunk_kinds(self.request.kinds), self.request.within)
         words_path = self._start_words(filters)
         dense_path = self._start_dense(self._vector(None), filters)

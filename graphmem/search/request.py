@@ -102,7 +102,7 @@ class Fields(NamedTuple):
 
 
 class MemoryWeights(NamedTuple):
-    """Weights of the lists of candidate memories, and factors of their scores."""
+    """Weights and factors with which candidate memories are ranked."""
 
     words: float = 0.5
     dense: float = 0.5

@@ -25,10 +25,10 @@ def snippet(text: str, query: str) -> str:
 
 
 def _best_window(lines: list[str], query: str) -> int:
-    """Return the index of the first of the LINES lines that match best.
+    """Return the index of the line at which the best matching lines begin.
 
-    All runs of LINES consecutive lines are compared by three criteria, in this order: the number of distinct words of the query, the number
-    of all words of the query, and whether the first line has such a word.
+    The best match is a run of LINES consecutive lines. Runs are compared by three criteria, in this order: the number of distinct words of
+    the query, the number of all words of the query, and whether the first line has such a word. Of equal runs, the first is chosen.
     """
     folded = "\n".join(lines).casefold()
     wanted = {word for word in set(query_words(query)) - STOP_WORDS if word in folded}

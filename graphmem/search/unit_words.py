@@ -59,7 +59,7 @@ def unit_words(units: Units, words: WordAnswer, index: WordIndex, query: str, fi
         words: answer of the word index, with the query's words and the number of rows that contain each.
         index: the word index.
         query: the search text.
-        fields: weights of the fields.
+        fields: weights of a unit's name, path and other fields.
         with_docs: whether documentation is scored.
     """
     if not words.rows:

@@ -221,7 +221,7 @@ class People:
         return dict(self._rows("SELECT memory, login FROM owner WHERE project = ?", project))
 
     def move(self, project: str, memory: str, team: str) -> None:
-        """Record which team sees a memory; "" if no team does."""
+        """Record `team` as the team that sees a memory; "" for no team."""
         self._change("UPDATE owner SET team = ? WHERE project = ? AND memory = ?", team, project, memory)
 
     def seen(self, project: str, login: str, teams: frozenset[str]) -> Mapping[str, frozenset[str]]:

@@ -1,6 +1,6 @@
-"""Files whose content must not enter memories.
+"""Decide which files' content must not enter memories.
 
-Such files are the files that Git ignores, that `.secretsignore` names, or whose name begins with `.env`.
+A file is kept out for one of three reasons: Git ignores the file, `.secretsignore` names it, or its name begins with `.env`.
 """
 
 from __future__ import annotations

@@ -128,8 +128,8 @@ class Exchange:
     def disagreements(self) -> list[Disagreement]:
         """Return the fields of memories for which people chose different values.
 
-        The result is grouped by memory. If people changed one text at the same time, each text became a memory. Such memories are listed as
-        a disagreement about the field text.
+        The result is grouped by memory. If people changed the text of a memory at the same time, each of the new texts is stored as a
+        memory of its own. Such memories are returned as one disagreement about the field text.
         """
         found: list[Disagreement] = []
         index, apart = self._book.index(), self._side.apart()

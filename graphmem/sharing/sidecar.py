@@ -262,9 +262,13 @@ class Sidecar:
     def put_pending(self, token: str, bases: Mapping[str, Base]) -> None:
         """Store new bases of memories until the write to the journal is certain.
 
-        A base has a memory's values for the next comparison with the shared log. The journal is this machine's log of writes. `token`
-        identifies the write in the journal. `bases` maps the id of a memory to its base. If the process ends meanwhile, the next exchange
-        applies `bases` if the journal contains the token.
+        A base has a memory's values for the next comparison with the shared log. The journal is this machine's log of writes. If the
+        process ends during the write, the next exchange looks for `token` in the journal. If the journal has it, the exchange applies
+        `bases`.
+
+        Args:
+            token: identifies the write in the journal.
+            bases: map from the id of a memory to its new base.
         """
         value = {one: [list(base.record), *base[1:]] for one, base in bases.items()}
         self.put({"pending": json.dumps({"token": token, "bases": value})})

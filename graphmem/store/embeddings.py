@@ -129,8 +129,8 @@ def put(transaction: Transaction, model: str, table: EmbeddingTable, rows: pa.Ta
 def of_model(read: Callable[[EmbeddingTable], Iterable[pa.Table]], tables: list[EmbeddingTable], model: str) -> pa.Table:
     """Return the vectors of one model, sorted by text_hash.
 
-    `read` yields the rows of a table of vectors in pieces; `tables` are the existing tables. The columns are text_hash and vector. If the
-    model has no vectors, the table is empty, and its vector column has the length 1.
+    `tables` are the existing tables of vectors, and `read` yields the rows of such a table in pieces. The columns of the result are
+    text_hash and vector. If the model has no vectors, the result has no rows, and the type of its vector column is a vector of length 1.
     """
     for table in tables:
         mine = [rows.filter(pc.equal(rows["model"], model)).select(["text_hash", "vec"]) for rows in read(table)]

@@ -225,10 +225,10 @@ class RawDatabase:
         return self.connect()
 
     def close(self) -> None:
-        """Close every connection and the file; the log stays as it is.
+        """Close every connection and the file; keep the write-ahead log.
 
         Raises:
-            DiskFullError, GraphMemError: the engine could not close the file; this object was abandoned.
+            DiskFullError, GraphMemError: the engine could not close the file. This object is then abandoned.
         """
         try:
             while self._connections:

@@ -49,9 +49,9 @@ class Shape(NamedTuple):
 
     @property
     def plain(self) -> tuple[str, ...]:
-        """Return the columns that one query sets together.
+        """Return the columns with numbers, flags and times.
 
-        The result has all columns except `id` and those in `texts`. These columns hold numbers, flags and times.
+        One query sets all these columns together. The result has all columns except `id` and those in `texts`.
         """
         return tuple(name for name in self.types if name != "id" and name not in self.texts)
 

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class OwnRows(NamedTuple):
-    """All rows of the files that differ on a branch from the main branch.
+    """Rows of one branch, for the files that differ from the main branch.
 
-    An edge belongs to the file in which it begins. `externals` maps ids to the used packages, and to names in them, to which these edges
-    lead.
+    An edge belongs to the file in which it begins. Such an edge may lead to a used package, or to a name in a package. `externals` maps the
+    ids of these ends to their rows.
     """
 
     files: list[FileRow]

@@ -38,7 +38,10 @@ class CSharpHelper(Helper):
         return super().helper_term(builder, node, what)
 
     def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
-        """Return (`value`, its type) in a setter of a C# property, else ()."""
+        """Return the implicit variable `value` of a C# property setter.
+
+        The result has one item, `value` with the type of the property. It is empty if `node` is not in a setter.
+        """
         owner = node.parent.parent if node.parent is not None else None
         declared = owner.child_by_field_name("type") if owner is not None else None
         if declared is None or node.children[0].type == "get":

@@ -59,8 +59,8 @@ class EcmascriptTypes(EcmascriptNames):
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the type that a TypeScript annotation declares.
 
-        `term` is the index of the annotation in the file's list of expressions. For a part that does not determine a type, such as `any`,
-        the result contains `UNTYPED`.
+        `term` is the index of the annotation in the file's list of expressions. If the annotation or a part of it determines no type, such
+        as `any`, the result contains `UNTYPED`.
         """
         found = entry.terms[term]
         if found[0] in (NAME, ATTR):

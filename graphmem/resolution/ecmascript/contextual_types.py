@@ -91,9 +91,14 @@ def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: 
 def callback(inference: Inference, call: Call) -> Type:
     """Return the type of `a` in a call such as `names.sort((a, b) => …)`.
 
-    `a` is a parameter of a function that is passed to a call. The parser writes the type of `a` as an artificial expression
-    `<parameter>(call, argument, parameter)`, and the argument `call` is that expression. `argument` is the position of the function among
-    the arguments of the original call. `parameter` is the position of `a` among the function's parameters.
+    `a` is a parameter of a function that is passed to a call. For its type, the parser writes an artificial expression: `<parameter>(call,
+    argument, parameter)`. It has three arguments:
+
+    - `call` is the original call, here of `sort`.
+    - `argument` is the position of the function among the arguments of the original call.
+    - `parameter` is the position of `a` among the function's parameters.
+
+    The Python argument `call` is the artificial expression.
     """
     entry, scope, line = call.entry, call.scope, call.line
     term = entry.terms[call.args[0]]

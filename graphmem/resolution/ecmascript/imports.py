@@ -252,9 +252,9 @@ class EcmascriptNames(Rules):
         raise NotImplementedError
 
     def as_types(self, inference: Inference, places: Sequence[Place]) -> Type:
-        """Return the types that some bindings define, without their values.
+        """Return the types to which some bindings refer.
 
-        `places` are the bindings. Types and values have separate namespaces in TypeScript.
+        `places` are the bindings. Types and values have separate namespaces in TypeScript, so values of the same names are left out.
         """
         found = EMPTY
         for entry, scope, slot in places:

@@ -297,10 +297,11 @@ def _matches(pattern: _Pattern, parts: Sequence[str]) -> bool:
 
 
 def candidates(place: str, importer: str) -> Iterator[str]:
-    """Yield the files that a path in an import may mean: for `./a`, `a.ts`.
+    """Yield the files to which a path in an import may refer.
 
-    `place` is the path, relative to the project's root, and `importer` is the importing file. Candidates are the path with a suffix, the
-    source of a compiled file, and the index file of a folder. If the importer is TypeScript, TypeScript files come first.
+    For `./a`, one of them is `a.ts`. `place` is the path, relative to the project's root, and `importer` is the importing file. Candidates
+    are the path with a suffix, the source of a compiled file, and the index file of a folder. If the importer is TypeScript, TypeScript
+    files come first.
     """
     endings = (*_TYPESCRIPT, *_JAVASCRIPT) if importer.endswith(_TYPESCRIPT) else (*_JAVASCRIPT, *_TYPESCRIPT)
     if place.endswith(_KNOWN):

@@ -90,7 +90,7 @@ class EcmascriptRules(EcmascriptTypes):
         return around
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the type of a name that no scope of its file binds: `window`.
+        """Return the type of a name, such as `window`, that its file never binds.
 
         The name belongs to the language or its platforms. If a project extends the interface `Window`, the new members are added to
         `window`, `globalThis` and `self`.

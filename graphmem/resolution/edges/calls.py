@@ -157,9 +157,13 @@ class CallSites:
     def accepting(self, reference: Reference, called: int, targets: list[Target]) -> list[Target]:
         """Return the targets of a call, without those that reject its arguments.
 
-        `called` is the index of the called expression, and `targets` are the definitions that the expression may be. Only functions and
-        bound methods that code passed as values are checked. All targets are kept if some arguments are unknown, as in `f(*args)`, or were
-        bound earlier by `functools.partial`.
+        A target is checked only if it is a function or bound method that was passed as a value. All targets are kept if some arguments are
+        unknown, as in `f(*args)`, or were bound earlier by `functools.partial`.
+
+        Args:
+            reference: the call.
+            called: index of the called expression.
+            targets: the definitions that the expression may be.
         """
         _, _, arguments, named = call_at(self.terms, reference.term)
         values = {target.symbol for target in targets if target.rule in ("function_value", "computed_name")}

@@ -264,8 +264,8 @@ class Handing:
     def _identities(self, entry: FileEntry, scope: int, term: int, line: int, event: Event) -> set[Identity]:
         """Return the identities of an event, for comparison with other events.
 
-        An identity is the variable or attribute that holds the event in the expression `term`. For events that are named by strings, `term`
-        is the object with the events, such as `bus`. Then the classes of this object are identities, too.
+        The expression `term` holds the event. The variable or attribute in `term` is an identity. If events are named by strings, `term` is
+        the object to which they belong, such as `bus`. In this case, the classes of the object are identities, too.
         """
         found = set(self._held(entry, scope, term, line))
         if event.is_text:

@@ -101,12 +101,11 @@ class Overloads:
     def _may_mean(self, reference: Reference, target: Target) -> bool:
         """Whether a call can run a function that is the only candidate.
 
-        `target` is the function. The result is True if the function accepts the arguments of the call. If it does not, the result is still
-        True in two cases:
+        `target` is the function. The result is True if one of these is true:
 
+        - The function accepts the arguments of the call.
         - The function is a constructor.
-        - In the function's language, another declaration may state the default values. But the result is False if the function calls
-          itself.
+        - In the function's language, another declaration may state the default values, and the function does not call itself here.
         """
         symbol = target.symbol
         if symbol is not None and symbol is self.entry.symbols[reference.scope] and rules_of(self.entry).defaults_stand_apart:

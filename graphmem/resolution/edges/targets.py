@@ -199,10 +199,11 @@ class Targets:
             yield from self.of_value(value, how, caller, name)
 
     def _is_callable(self, instance: Instance) -> bool:
-        """Whether an object can be called: whether its class has a call method.
+        """Whether an object can be called like a function.
 
-        In Kotlin, the call method is `invoke`. If a property `name` holds an object without this method, `x.name()` calls an extension
-        function `name`. In languages without such a method, the result is always True.
+        In Kotlin, an object can be called if its class has the method `invoke`. Otherwise, `x.name()` cannot call the object in the
+        property `name`, so it calls an extension function `name`. In languages that name no such method in their rules, the result is
+        always True.
         """
         method = rules_of(self.entry).call_method
         return not method or self.inference.owner(instance[1], method) is not None

@@ -150,7 +150,7 @@ def _any_argument(inference: Inference, call: Call) -> Type:
 def class_made(inference: Inference, call: Call) -> Type:
     """Return the bases of a class made by `type(name, bases, members)`.
 
-    The result type has these bases in place of the new class. The result is empty for a call with fewer arguments.
+    The new class itself has no definition, so its bases stand for it. The result is empty if the call has no argument `bases`.
     """
     bases = inference.element(inference.expanded(call.argument(1) or EMPTY)) if len(call.args) > 1 else EMPTY
     return frozenset((CLASS, atom[1], True) for atom in inference.expanded(bases) if atom[0] == CLASS)

@@ -149,7 +149,7 @@ class PythonRules(PythonFixtures):
         return known(inference, call) if known is not None else None
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the class of the receiver `self`; -1 for other expressions.
+        """Return the class of the receiver `self`; -1 if `base` is no receiver.
 
         In the method `__new__`, a variable that holds the new object is also a receiver. An example is `made = super().__new__(cls)`.
         """

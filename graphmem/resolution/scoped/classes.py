@@ -297,14 +297,13 @@ class ScopedClasses(ScopedNames):
         return self._any_count or super().takes(definition, positional, keywords, bound=bound)
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Whether a parameter accepts a value of an undeclared type.
+        """Whether a parameter accepts a value whose type it does not declare.
 
-        `given` is the value. Its type is none of the types that the parameter declares. `classes` and `outside` are the project classes and
-        external types that the parameter declares. A final type, such as `String` in Kotlin, has no subclasses. The result is decided as
-        follows:
+        `given` is the value. `classes` and `outside` are the project classes and the external types that the parameter declares. A final
+        type, such as `String` in Kotlin, has no subclasses. The result is decided as follows:
 
         - In a language without final types, every value is accepted.
-        - A value of a final type is accepted if `outside` has that type or one to which it converts.
+        - A value of a final type is accepted if `outside` has a type to which the value converts.
         - Any other value is accepted if `outside` has a type that is not final.
         - An external value is also accepted if `outside` is empty, or if an external call returned the value.
         """

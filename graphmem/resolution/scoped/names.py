@@ -242,10 +242,13 @@ class ScopedNames(ScopedTable):
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         """Return the bindings of a name in other files of the package.
 
-        In languages whose project is one package, all files share their names. A class may have declarations in several files, which are
-        all returned. If several files define any other name, only a definition in a near file is returned. A near file is imported, or has
-        the same name as this file, in another folder or with another extension. The result is None if no near file, or more than one,
-        defines the name.
+        In languages whose project is one package, all files share their names. If only one file defines the name, its bindings are
+        returned. If several files define it, the result depends on the definitions:
+
+        - If all are classes, all are returned, because a class may have declarations in several files.
+        - Otherwise, the definitions in a near file are returned. If no near file or more than one defines the name, the result is None.
+
+        A near file is imported, or has the same name as this file, in another folder or with another extension.
         """
         if self._shares != "project":
             return super().shared(inference, entry, name)
