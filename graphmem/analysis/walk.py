@@ -110,7 +110,7 @@ class _Level:
 
 
 class _Last(NamedTuple):
-    """An edge at the end of a path, after which the walk does not continue."""
+    """The last edge of a path; the walk does not continue after this edge."""
 
     edge: int
     level: int  # level of the entry before it; -1 for a seed

@@ -350,7 +350,10 @@ class HostedBranch(HostedProject):
         return DroppedBranch(name)
 
     def search_projects(self, query: str, projects: Sequence[str] | None = None, limit: int = 10) -> ProjectsSearch:
-        """Search several projects, with this branch in place of its project."""
+        """Search several projects of the server.
+
+        By default, all projects that the caller may read are searched, with this branch in place of the branch's own project.
+        """
         chosen = projects or [self._full_name if one == self._name else one for one in self._server.readable(caller())]
         return self._server.search_projects(query, chosen, limit)
 

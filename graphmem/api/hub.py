@@ -177,7 +177,10 @@ class HubApp:
         return await self._branch_mount(name, branch, access), scope
 
     async def _branch_mount(self, name: str, branch: str, access: Access) -> _Mount:
-        """Return the application of a branch; see `_mount_of` for the error."""
+        """Return the application that serves a branch of a project.
+
+        If the branch is unknown, an error is raised; see `_mount_of`.
+        """
         main = await self._mounted((name, None))
         key = await asyncio.to_thread(main.service.parts.overlays.identify, branch, login_of(access))
         if key is None:

@@ -31,7 +31,7 @@ def position(written: str) -> Position:
 
 
 def paths_of(written: Iterable[str] | None) -> list[str]:
-    """Return the paths of files without their positions."""
+    """Return the path of each argument such as `a.py:12:3`: here `a.py`."""
     return [position(one).path for one in written or ()]
 
 

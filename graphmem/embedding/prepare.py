@@ -89,12 +89,12 @@ def _encoder(model: Any) -> Any:
 
 
 def _with_whole_weights(nodes: list[Any], constants: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Compute scaled weights in advance, so that a run need not scale them.
+    """Scale the weights once, so that the model need not do it for each text.
 
     The packaged graph stores 8-bit weights in `constants`. Its nodes cast the weights to floats and multiply them by a scale.
 
     Returns:
-        The nodes except these casts and multiplications, and the scaled weights by name.
+        The nodes without these casts and multiplications. Then the scaled weights, by name.
     """
     from onnx import TensorProto, numpy_helper
 

@@ -165,17 +165,20 @@ def _edges(view: GraphView, place: Mapping[int, int], live: npt.NDArray[np.bool_
 def _folded(
     view: GraphView, folded: Mapping[int, int], place: Mapping[int, int], live: npt.NDArray[np.bool_]
 ) -> tuple[dict[int, int], list[tuple[int, int, int]]]:
-    """Replace the tests of each step by one node; return counts and edges.
+    """Replace all tests at the same distance by one node.
 
-    The counts map a step to its number of tests. An edge is (from, to, row). `from` is the place of the node for a step's tests. `to` is
-    the place of a node that these tests use. `row` is the edge's row in the graph. Of all edges between two places, only the most certain
-    is kept.
+    The distance is the number of steps from the symbols in the middle of the picture.
 
     Args:
         view: the graph.
-        folded: the step of each test.
+        folded: maps each test to its distance.
         place: maps the other nodes to their places in the picture.
         live: whether each edge of the graph is followed.
+
+    Returns:
+        The number of tests at each distance. Then the edges (from, to, row) of the new nodes, where `from` is the place of a new node, and
+        `to` is the place of a node that its tests use. `row` is the edge's row in the graph. Of all edges between two places, only the most
+        certain is kept.
     """
     groups: dict[int, int] = {}
     for step in folded.values():

@@ -87,7 +87,8 @@ def read(
 class _Reader(NamedTuple):
     """Reads the commits of a repository into the log.
 
-    If the repository lacks an object, all commits are read again, and only renames of unchanged files are found.
+    If the repository lacks a Git object, such as the content of an old file, all commits are read again. Then only renames of unchanged
+    files are found.
     """
 
     root: Path
@@ -149,7 +150,10 @@ class _Reader(NamedTuple):
 
 
 def _keep(log: HistoryLog, notes: Sequence[str]) -> None:
-    """Store notes on missing data in the log, for processes without Git."""
+    """Store notes about missing data, for processes that cannot run Git.
+
+    The notes are stored in the log of changes.
+    """
     told = json.dumps(list(notes))
     if told != log.meta().get("notes", "[]"):
         log.exchange(GIT, [], (), {"notes": told})

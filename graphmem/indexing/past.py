@@ -196,7 +196,7 @@ class Past:
     def undo(self, state: Kept) -> Undo:
         """Return the change that restores the graph as it was at `state`.
 
-        It turns the graph after the index run that replaced `state` into the graph before this run.
+        An index run replaced `state` by the state after it. The result undoes the changes of that run alone.
 
         Raises:
             GraphMemError: the file cannot be read, or no longer has the state.

@@ -279,7 +279,10 @@ class Indexer:
         return self._kept.core_files()
 
     def answer_ahead(self, path: str) -> None:
-        """Resolve the names that a file uses before a run needs them; cache this."""
+        """Resolve the names in a file in advance; cache the results.
+
+        The next index run then need not resolve them.
+        """
         self._kept.answer_ahead(path)
 
     def end_warming(self) -> None:

@@ -61,10 +61,10 @@ class Places:
         self.found: dict[str, Place] = {}
 
     def put(self, node_id: str, nearness: float, role: str, steps: int = 0) -> None:
-        """Add a symbol or file of the answer, if some memory is about it.
+        """Add a symbol or file to the places whose memories are searched.
 
-        `nearness` is 1 for the subject of the question, down to 0; `steps` is the distance from the subject. If `node_id` was added before,
-        the entry with the greater nearness is kept.
+        A place without any memory is not added. `nearness` is 1 for the subject of the question, down to 0; `steps` is the distance from
+        the subject. If `node_id` was added before, the entry with the greater nearness is kept.
         """
         if node_id in self._anchored:
             known = self.found.get(node_id)

@@ -38,7 +38,7 @@ class Detector:
         """
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Take one action of the agent, such as an edit, as evidence.
+        """Note what one action of the agent, such as an edit, tells.
 
         The action is already included in the counts of the session, `pad`.
         """

@@ -200,7 +200,7 @@ class ToolSequence(Detector):
 class TimeAnomaly(Detector):
     """Detects commands that are much slower than usual.
 
-    `with_others` keeps such a finding only if another signal (kind of pattern) was found near it. This pattern is signal 8 of the 17 in
+    `with_others` drops such a finding if no other signal (kind of pattern) was found near it. This pattern is signal 8 of the 17 in
     `observe.signals`.
     """
 

@@ -164,7 +164,7 @@ class OpenSessions:
             self._files.write(trail)
 
     def checkpoint(self, named: str) -> None:
-        """Write a running session's log to its file, and the file to the disk."""
+        """Write a running session's log to its file, and force the file to disk."""
         running, trail = self.running.get(named), self._trails.get(named)
         if running is not None and trail is not None:
             running.messages_since = 0

@@ -211,9 +211,9 @@ class _Promotion:
         return row if is_free else None
 
     def _directed(self, one: Finding) -> Finding:
-        """Add the leading file to a finding about two files, if there is one.
+        """Add the leading file, if any, to a finding about two files.
 
-        The leading file is rarely used without the other file; see `frequency.leads`. If neither file leads, the finding is returned
+        A file leads if it is rarely used without the other file; see `frequency.leads`. If neither file leads, the finding is returned
         unchanged.
         """
         first = leads(one, self.means.ledger) if one.signal == "co_access" and not one.quorum else ""

@@ -98,9 +98,9 @@ class LearningSwitch:
 
 
 def _read(file: Path) -> Learning:
-    """Read the file of the switch; without a file, learning is on.
+    """Read from a file whether learning from sessions is on, off or paused.
 
-    A damaged file gives the state "paused", because a person may have switched learning off.
+    Without a file, learning is on. A damaged file gives the state "paused", because a person may have switched learning off.
 
     Raises:
         ResourceError: out of memory or descriptors.

@@ -228,10 +228,10 @@ class Branches:
             _clean(db)
 
     def keep(self, kept: Mapping[str, tuple[str, bytes]], mark: str) -> dict[BranchKey, dict[str, str]]:
-        """Store the main branch's rows of files that a push is about to change.
+        """Keep the present version of files for the branches, before a push.
 
-        If a branch has the same version of such a file as the main branch, the branch keeps this version. So after the push, the branch
-        differs from the main branch in this file. A digest is a hash of a file's graph rows.
+        The push is about to change these files on the main branch. If a branch has the same version of such a file, the branch keeps this
+        version. So after the push, the branch differs from the main branch in this file. A digest is a hash of a file's graph rows.
 
         Args:
             kept: maps each path to its present digest and packed rows; the digest is `GONE` for a path that the main branch lacks.

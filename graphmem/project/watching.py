@@ -234,9 +234,10 @@ class Watcher:
         return is_moved
 
     def _received_of_git(self, name: str) -> None:
-        """Process a change of the file `name` in git's directory.
+        """Report a change if other files are tracked by Git than before.
 
-        Only the file `index` matters, because it lists the tracked files. A tracked file is indexed even if an ignore rule matches it.
+        `name` is the file that changed in Git's directory. Only the file `index` matters, because it lists the tracked files. A tracked
+        file is indexed even if an ignore rule matches it, so the whole tree is scanned again.
         """
         if name == "index":
             forced = self._forced_files()

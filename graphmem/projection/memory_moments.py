@@ -22,7 +22,7 @@ class Moment(NamedTuple):
 
 
 class MemoryMoments(MemorySlots):
-    """The methods of the index of memories that use times of creation."""
+    """The part of the memory index that uses the creation times of memories."""
 
     def timeline(self, memory_id: str, before: int, after: int) -> list[str]:
         """Return ids of a memory and of the memories created before and after.

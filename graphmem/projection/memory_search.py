@@ -44,7 +44,7 @@ class Terms(NamedTuple):
 
 
 class MemorySearch(MemorySlots):
-    """The methods of the index of memories that search by words and vectors."""
+    """The part of the memory index that searches by words and by vectors."""
 
     def near(self, vector: F32, limit: int, min_cosine: float = -1.0, only: MemoryFilter | None = None) -> list[tuple[str, float]]:
         """Return the memories nearest to a vector as (id, cosine).

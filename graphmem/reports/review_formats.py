@@ -34,9 +34,10 @@ _SIGNS: Final = {"low": "🟢", "medium": "🟡", "high": "🟠", "critical": "�
 
 
 def why(hit: ImpactHit) -> str:
-    """Return the last edge from a change to a symbol, as `calls b (rule)`.
+    """Return the reason why a change affects a symbol, as `calls b (rule)`.
 
-    Here, the symbol of `hit` calls `b`; "rule" is the rule by which the edge was found.
+    The text describes the last edge of the path from the change to the symbol of `hit`. In the example, the symbol calls `b`, and "rule" is
+    the rule by which the edge was found.
     """
     edge = hit.path[-1]
     near = edge.dst if edge.src.id == hit.symbol.id else edge.src

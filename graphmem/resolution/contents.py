@@ -52,10 +52,10 @@ def _is_open(atom: Atom) -> bool:
 
 
 def filled(inference: Inference, entry: FileEntry, value: Type, positions: Iterable[int]) -> Type:
-    """Return the type of a container, with the values that statements add.
+    """Add the types of a container's later elements to the container's type.
 
-    `value` is the type without the added values. `positions` are the statements, such as `x.append(y)`, as positions in the file's list of
-    bindings.
+    `value` is the type of the container. Statements such as `x.append(y)` add elements; `positions` has their positions in the file's list
+    of bindings. The result is `value` extended by the types of these elements.
     """
     kinds = sorted({atom[1] for atom in value if atom[0] == BOX and atom[1] in FILLED})
     for position in positions if kinds else ():

@@ -155,9 +155,12 @@ class Fingerprints:
     ) -> int:
         """Return the hash of a top-level definition of the file, such as a class.
 
-        `positions` are the definitions inside the top-level definition, and `bindings` and `imports` are its statements. `methods` are the
-        methods that have separate hashes. Of these methods, the result covers only the facts that `_mention` returns. Plain methods are
-        left out; see `_members`.
+        Args:
+            positions: the definitions inside the top-level definition.
+            bindings: the bindings of the top-level definition.
+            imports: the imports of the top-level definition.
+            methods: its methods that have hashes of their own. Of these, only the facts that `_mention` returns are hashed here. Those that
+                are plain are left out entirely; see `_members`.
         """
         entry = self._entry
         definitions = [entry.definitions[position] for position in positions]

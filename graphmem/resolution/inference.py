@@ -188,9 +188,10 @@ class AsksCalls(Protocol):
         ...
 
     def substituted(self, value: Type, function: Func, call: Call) -> Type:
-        """Return a result type with parameters replaced by a call's arguments.
+        """Return the result type of one call, from the function's result type.
 
-        `value` is the result of `returned`. For `def f(x): return x`, the result of `f(A())` is an `A`.
+        `value` is the function's result type, in which parameters may stand for their own types (see `returned`). They are replaced by the
+        types of the arguments of `call`. For `def f(x): return x`, the result of `f(A())` is an `A`.
         """
         ...
 

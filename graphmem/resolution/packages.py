@@ -91,8 +91,8 @@ class PackageRules(Rules):
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
         """Return the names in a file that other files of its package can use.
 
-        They are the top-level names. A member outside the body of its type has the name `Type.member`. A type with such members adds a name
-        `Type.` with a dot at the end.
+        These names are the top-level names. If a member is written outside the body of its type, its name here is `Type.member`. For each
+        type with such members, the result also has the name `Type.`, which ends with a dot.
         """
         kept: tuple[str, ...] | None = entry.kept.get("shared names")
         if kept is None:
@@ -392,9 +392,10 @@ def members(inference: Inference, symbol: Symbol, name: str) -> list[Place]:
 
 
 def classes_in(inference: Inference, value: Type) -> frozenset[Symbol]:
-    """Return the project classes in a value, its elements or its results.
+    """Return the project classes of a value and of the objects it gives.
 
-    For `list[A]`, and for a function that returns an `A`, the class is `A`.
+    For `list[A]`, and for a function that returns an `A`, the class is `A`. The objects are elements of containers, and results of
+    functions.
     """
     found: set[Symbol] = set()
     for atom in ordered(inference.expanded(value)):

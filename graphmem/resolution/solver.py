@@ -196,9 +196,10 @@ class Solver:
         self._interned: dict[frozenset[Any], frozenset[Any]] = {TOP: TOP}  # TOP is known by its identity
 
     def listen(self) -> set[int]:
-        """Start to record facts that are read while no answer is being computed.
+        """Return a set to which the numbers of facts are added as they are read.
 
-        The numbers of these facts, and of groups of facts, are added to the returned set.
+        The set grows with later reads. A fact that is read to compute an answer is not added itself. Instead, the number of the group of
+        all facts of this answer is added. A later call ends the growth of the set.
         """
         self.reads = set()
         return self.reads
@@ -375,7 +376,7 @@ class Solver:
         heappush(self._stale, question)
 
     def _repeat(self, root: _Question) -> None:
-        """Compute the outdated questions of a component until none is outdated.
+        """Compute answers of a component again until none of them is outdated.
 
         A question asks for one result, such as the type of a name. A component is a set of questions that depend on each other; `root` is
         its first. The question that was asked last is computed first, because earlier questions may depend on it. The method ends early if

@@ -56,9 +56,9 @@ def is_test_case(entry: FileEntry, definition: Definition) -> bool:
 
 
 def plain_rows(entry: FileEntry) -> list[SymbolRow]:
-    """Return a row per definition of a file, without any marks.
+    """Return a row for each definition of a file.
 
-    The rows do not show which definitions are tests or entry points.
+    The rows do not mark which definitions are tests or entry points.
     """
     pairs = zip(entry.symbols, entry.facts.definitions, strict=True)
     return [_row(entry, symbol, definition, definition.modifiers, "") for symbol, definition in pairs]

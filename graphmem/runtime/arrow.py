@@ -10,7 +10,7 @@ from typing import Any, Final
 
 
 class LazyModule:
-    """A replacement of a module that imports the module at its first use.
+    """A stand-in for a module; the first use of a name imports the module.
 
     Args:
         name: full name of the module.

@@ -294,7 +294,7 @@ def _has_letters(entry: Entry, of_line: Sequence[int], number: int) -> bool:
 
 
 class _Symbols:
-    """The symbols of a file that can be ranked, enclosing symbols first."""
+    """A file's symbols, of which some are ranked as separate search hits."""
 
     def __init__(self, view: GraphView, path: str) -> None:
         self._view = view

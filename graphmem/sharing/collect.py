@@ -89,9 +89,9 @@ class Collector:
         return found if entry is not None and entry.body.get("at") == at else None
 
     def move_anchor(self) -> None:
-        """Record that the changes in all journal entries so far are prepared.
+        """Record that the journal was compared with the shared log up to its end.
 
-        The journal is this machine's log of writes of memories.
+        The journal is this machine's log of writes of memories. The next comparison begins after its current last entry.
         """
         number = self._book.journal.head.number
         entry = self._entry(number) if number else None

@@ -99,7 +99,7 @@ class OverlayStore:
         return self._knowledge_generation
 
     def meta(self) -> dict[str, str]:
-        """Return the named values of the main branch and the branch.
+        """Return the named values of the branch, and of the main branch.
 
         If both have a value of the same name, the value of the branch is returned.
         """

@@ -48,7 +48,7 @@ class Probed(NamedTuple):
 
 
 def probe_with(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *, read_only: bool = False) -> Probed:
-    """Open a file in a separate process to see whether it is intact.
+    """Open a copy of a database in a child process; return whether it works.
 
     Raises:
         StoreBusyError, ResourceError: the test gave no result, so the file may be intact or damaged.

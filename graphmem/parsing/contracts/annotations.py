@@ -138,7 +138,7 @@ class Annotations:
     def _class_prefix(self, definition: Definition, row: Row) -> tuple[str, str, str]:
         """Return the path prefix, role and service words of a method's class.
 
-        The method is `definition`. The values are read from those annotations of its class whose names `row` lists.
+        The method is `definition`. The values come from annotations of the class. `row` lists the names of these annotations.
 
         - The path prefix is put before the path of every route of the class.
         - The role is "asks" if the class is an interface of client methods, which call a service; otherwise the role is "offers".

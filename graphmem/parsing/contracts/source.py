@@ -120,11 +120,10 @@ class Source:
         return made.pattern if made.pattern != HOLE and not text.startswith(("{", "[", "(")) and not FUNCTION.search(text) else None
 
     def object_text(self, site: Site, keys: Sequence[str]) -> str:
-        """Return the source of a value in an object that a call gets first.
+        """Return the source of one value in a call's first argument, an object.
 
-        The object is the first argument of the call `site`. The value is that of the first entry whose key is in `keys`. An
-        example is `base` for `request({url: base, data})` and the keys `url` and `path`. The result is "" if the object has none of the
-        keys.
+        `site` is the call. The value is that of the first entry whose key is in `keys`. An example is `base` for `request({url: base,
+        data})` and the keys `url` and `path`. The result is "" if the object has none of the keys.
         """
         for one in split(site.given[0].strip()[1:-1]) if site.given else ():
             key, _, value = one.partition(":")

@@ -1,4 +1,4 @@
-"""Find variables whose class an `instanceof` test of JavaScript implies."""
+"""Find variables in JavaScript that an `instanceof` test gives a class."""
 
 from __future__ import annotations
 

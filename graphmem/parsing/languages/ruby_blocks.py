@@ -235,7 +235,7 @@ def _calls_own(block: Node) -> bool:
 
 
 def _first(call: Node) -> Node:
-    """Return the innermost call of a chain: `a.b` for `a.b.c`."""
+    """Return the first call of a chain of calls: `a.b` for `a.b.c`."""
     while (receiver := call.child_by_field_name("receiver")) is not None and receiver.type == "call":
         call = receiver
     return call

@@ -134,9 +134,9 @@ class Expansion:
                 yield from self._expanded(macro, arguments, inside | {token})
 
     def _called(self, expanded: Iterator[Piece]) -> list[tuple[Symbol, int]]:
-        """Return the functions that a sequence of expanded tokens may call.
+        """Return the functions that the expansion of a macro may call.
 
-        Each item is (function, number of functions that fit the same call).
+        `expanded` has the tokens after the expansion. Each item of the result is (function, number of functions that fit the same call).
         """
         tokens = list(expanded)
         values: dict[int, Type] = {}  # by the last token of an expression

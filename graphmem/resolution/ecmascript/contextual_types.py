@@ -40,9 +40,9 @@ def parameter_of(inference: Inference, expected: Type, index: int) -> Type:
 
 
 def _functions(inference: Inference, value: Type) -> Iterator[Atom]:
-    """Yield the functions in a type.
+    """Yield the alternatives of a type, with interfaces as functions.
 
-    An interface with call signatures, such as `interface F { (x: A): B }`, is replaced by these signatures.
+    A function type can be written as an interface: `interface F { (x: A): B }`. Such an interface is replaced by its call signatures.
     """
     for atom in ordered(value):
         if atom[0] == INST and atom[1].kind == "interface":

@@ -184,9 +184,14 @@ class CallSites:
     def accepts(self, symbol: Symbol | None, positional: int, taken: int, keywords: Sequence[str]) -> bool:
         """Whether a function or bound method accepts the arguments of a call.
 
-        `positional` is the number of positional arguments of the call. It is compared with the parameters if the symbol is a method; for
-        any other function, `taken` is compared. `taken` is larger by 1 if the function is stored in a class, because the call then also
-        passes the object. `keywords` are the names of the other arguments. For a decorated function, and for a class, the result is True.
+        For a decorated function, and for a class, the result is True.
+
+        Args:
+            symbol: the function, method or class.
+            positional: number of positional arguments in the call; used if `symbol` is a method.
+            taken: number of positional arguments that any other function gets. The number is larger by 1 if the function is stored in a
+                class, because the object is passed, too.
+            keywords: names of the keyword arguments.
         """
         if symbol is None or symbol.kind not in FUNCTION_KINDS:
             return True

@@ -95,7 +95,11 @@ class Evidence:
         self._unresolved[id_] = UnresolvedRow(id_, self.path, caller, name, line, reason)
 
     def rows(self) -> FileResolution:
-        """Return all results collected for the file, as sorted rows."""
+        """Return the results of resolving the file: edges, externals and others.
+
+        The other results are the unresolved uses, the counts of calls, the framework keys with their handlers, and the places of names. All
+        rows are sorted.
+        """
         edges = []
         for (kind, src, dst), (confidence, rule, lines, first) in sorted(self._edges.items()):
             every = "" if not first else str(first) if len(lines) == 1 else ",".join(map(str, sorted(lines)))

@@ -119,7 +119,10 @@ class JavaRules(PackageRules):
         return (next((found.module for found in facts.imports if found.kind == "package"), "<default>"),)
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
-        """Return the package of an import, or the class of an imported member."""
+        """Return the package or class from which an import takes its names.
+
+        For a static import, this is the class. The result is empty for the package clause of the file.
+        """
         if found.kind == "package" or not found.module:
             return EMPTY
         ask = inference.project.solver.ask

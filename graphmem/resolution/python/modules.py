@@ -96,8 +96,8 @@ class PythonModules(Rules):
     def _is_importable(self, inference: Inference, path: str, dotted: str, importer: str) -> bool:
         """Return whether `import a.b` in one file can refer to a given file.
 
-        `importer` is the file with the import, `dotted` is `a.b`, and `path` is the given file. The root is the folder above
-        `path` in which `a` begins. It must meet one of these conditions:
+        `importer` is the file with the import, `dotted` is `a.b`, and `path` is the given file. The root is the folder above `path` that
+        contains `a`: the folder `src` for `src/a/b.py`. The root must meet one of these conditions:
 
         - The root is a declared import root.
         - The root is not a package, and is the import root of `importer`.

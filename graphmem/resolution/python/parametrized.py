@@ -39,9 +39,10 @@ def parametrized(inference: Inference, symbol: Symbol, index: int) -> Type:
 
 
 def _given(inference: Inference, entry: FileEntry, scope: int, line: int, call: Call, name: str) -> Type:
-    """Return the type of the values that one `parametrize` gives a parameter.
+    """Return the type that `parametrize` gives a parameter of a test.
 
-    `call` is the call of `parametrize`, and `name` is the parameter. The result is empty if the call does not name the parameter.
+    `call` is the call of `parametrize`, and `name` is the parameter. The type is that of all listed values. The result is empty if the call
+    does not name the parameter.
     """
     _, _, arguments, keywords = call
     named = dict(keywords)

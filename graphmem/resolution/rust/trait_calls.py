@@ -155,11 +155,11 @@ class _Site:
             yield from self.of(atom, methods, given)
 
     def of(self, atom: Atom, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
-        """Yield the methods that an operation on a value of type `atom` runs.
+        """Yield the list of methods that an operation on a value may run.
 
-        `methods` are names of trait methods in order of preference, such as `Add.add`. The first method that the type has is used. The type
-        may have several implementations of that method. The yielded list has the implementations that accept an argument of the type
-        `given`. Nothing is yielded if the type has none of `methods`.
+        `atom` is the type of the value. `methods` are names of trait methods in order of preference, such as `Add.add`. The first of these
+        methods that the type has is used. The type may have several implementations of the method. The list has the implementations that
+        accept an argument of the type `given`. No list is yielded if the type has none of `methods`.
         """
         if atom[0] != INST:
             return
