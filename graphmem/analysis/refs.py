@@ -101,7 +101,7 @@ def is_known(view: GraphView, name: str) -> bool:
 
 
 def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
-    """Return partly parsed files that contain the final name of `ref`."""
+    """Return the partly parsed files in which the last part of `ref` occurs."""
     return _containing(view.failed_paths, ref, root)
 
 

@@ -98,9 +98,9 @@ def stand_ins(view: GraphView) -> IntArray:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """Nodes for which one level of a walk found a better path, ascending.
+    """Nodes to which one level of a walk found a better path than before.
 
-    Each node has three values: the node before it on the path, the last edge of the path, and the path's value.
+    The nodes are ascending. Each node has three values: the node before it on the path, the last edge of the path, and the path's value.
     """
 
     nodes: IntArray

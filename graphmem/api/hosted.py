@@ -291,10 +291,10 @@ class HostedProject:
         return DroppedBranch(name)
 
     def __getattr__(self, name: str) -> Any:
-        """Return an operation of the project or of its server.
+        """Return the operation `name` of the project, or of its server.
 
         Raises:
-            BadInputError: the operation would index files, which the server does not have.
+            BadInputError: the operation would index files of the project, which are not on the server.
         """
         if name in ("projects", "search_projects"):
             return getattr(self._server, name)

@@ -60,7 +60,10 @@ def _constructs(speaker: _Speaker, service: str) -> bool:
 
 
 def linked_procedures(rows: Sequence[ContractRow]) -> list[Link]:
-    """Return links from calls of remote procedures to implementations."""
+    """Return links from each call of a remote procedure to its implementation.
+
+    `rows` are the declarations, calls and implementations in all files.
+    """
     services: dict[str, dict[str, ContractRow]] = {}  # short name -> bare name of the procedure -> its declaration
     for row in rows:
         if row.role == "declares" and row.kind == "grpc":

@@ -74,9 +74,9 @@ def _parsed(symbol: str) -> Symbol:
 
 
 def _tail(symbol: str) -> Symbol:
-    """Return the last name of a malformed SCIP symbol.
+    """Return the last name of a malformed SCIP symbol, and its kind.
 
-    The owner is always "". The other fields are "" if the symbol has no name at its end.
+    The owner in the result is always "". If the symbol has no name at its end, the name and the kind are "", too.
     """
     found = _LAST.search(symbol)
     if found is None:

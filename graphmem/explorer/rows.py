@@ -222,11 +222,11 @@ def _block(
 
 
 def _rows(layer: Sequence[_Item], unit: float, whole: float, put: Callable[..., None]) -> float:
-    """Place the items of a layer in few rows; return the height of all rows.
+    """Place the items of a layer in few rows; return the rows' total height.
 
     Args:
         layer: circles and blocks, from left to right.
-        unit: the average radius; the distance of rows is a multiple of this length.
+        unit: the average radius; the gap between rows is a multiple of this length.
         whole: wanted width of a row.
         put: called with (item, x, y) for each item.
     """

@@ -396,7 +396,7 @@ class Finder:
         return self._searcher.phases.leaning(phase)
 
     def count_shown(self, ids: Sequence[str], session: str) -> None:
-        """Add one to the number of times that each of the memories was shown."""
+        """Add one to each memory's count of how often it was shown."""
         from graphmem.memory.changes import note_use
 
         self._counting = get_ident()

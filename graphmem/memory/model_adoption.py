@@ -15,8 +15,8 @@ ADOPTED: Final = 256  # rows that adopt a new model in one write
 def adopt_model(repository: MemoryRepository, model: str) -> None:
     """Record `model` as the model of every memory that has a vector.
 
-    The projections (copies for readers) already use the vectors of `model`. Memories that had no vector before are compared with the other
-    memories.
+    The projections (copies for readers) already use the vectors of `model`. A memory without a recorded model had no vector before. Each
+    such memory is compared with the other memories.
     """
     ids = [row.id for row in repository.index().all_rows() if row.embedding_model != model]
     for at in range(0, len(ids), ADOPTED):

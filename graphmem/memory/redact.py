@@ -134,9 +134,9 @@ def _under(key: Any, value: Any, kinds: list[str]) -> Any:
 
 @cache
 def _kinds() -> Mapping[str, str]:
-    """Map each group of the combined pattern to the kind of secret it matches.
+    """Map the name of each group in the combined pattern to a kind of secret.
 
-    The keys are the names of the groups: `s0`, `s1` and so on.
+    The names of the groups are `s0`, `s1` and so on. A secret that a group matches is of the group's kind.
     """
     return {f"s{i}": shape.kind for i, shape in enumerate(shapes())}
 
@@ -145,8 +145,9 @@ def _kinds() -> Mapping[str, str]:
 def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
     """Return (word, index, pattern) for each word that hints at a secret.
 
-    The word hints at secrets of one kind, and `index` is the position of this kind in `shapes`. A string without any word of a kind is not
-    searched for that kind. If `pattern` is not None, the word counts only where `pattern` matches at the word's position.
+    Each word belongs to one kind of secret, and `index` is the position of this kind in `shapes`. A string that has none of the words of a
+    kind is not searched for secrets of that kind. If `pattern` is not None, the word counts only where `pattern` matches at the word's
+    position.
     """
     return tuple((need, i, re.compile(shape.near) if shape.near else None) for i, shape in enumerate(shapes()) for need in shape.needs)
 

@@ -66,8 +66,8 @@ class Detectors:
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield the findings of all detectors, one detector after the other.
 
-        A signal is a kind of pattern, with a value from 0 to 1; see `observe.signals`. Findings of signals with a value below DROPPED_BELOW
-        are left out.
+        A detector finds one kind of pattern (signal), which has a value from 0 to 1; see `observe.signals`. Detectors of signals with a
+        value below DROPPED_BELOW are skipped.
         """
         for one in self.all:
             if row_of(one.signal).value >= DROPPED_BELOW:

@@ -459,9 +459,10 @@ class Observer:
         return [merged(members)] if members else [record]
 
     def finish_left(self) -> list[SessionRecord]:
-        """End idle sessions that an earlier process left.
+        """End idle sessions of an earlier process; return those to learn from.
 
-        Return only the records that are now ready to be learnt from. The idle time is `quiet_at_start` of the constructor.
+        The result has the records of the sessions from which graphmem can learn now. A session counts as idle after the time
+        `quiet_at_start` of the constructor.
         """
         return self.finish_quiet(self._quiet_at_start)
 

@@ -190,7 +190,7 @@ def _lines_of(hunk: str) -> tuple[str, str]:
 
 
 def changes_of_diff(diff: str) -> tuple[Change, ...]:
-    """Return the replacements of text in a unified diff, with their files."""
+    """Return each replacement of text in a unified diff, with the file's path."""
     return tuple(_of_patch(diff))
 
 

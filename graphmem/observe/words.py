@@ -98,9 +98,9 @@ def error_line(text: str) -> str:
 
 
 def outcome(text: str, *, test: bool) -> tuple[bool | None, int | None]:
-    """Return (whether a command succeeded, its exit code), from its output.
+    """Return (whether a command succeeded, exit code), as its output tells.
 
-    Each value is None if the output does not report it. `test` tells whether the command runs tests.
+    Each value is None if the output does not tell it. `test` says whether the command runs tests.
     """
     found = _EXIT.search(text) if "exit" in text or "Exit" in text else None
     if found:

@@ -254,9 +254,9 @@ class Semantics:
         return judged(self.entries, found, self._mentions(names)), found.spared
 
     def ready(self, *, wanted: bool) -> tuple[list[ModuleInfo] | None, list[Flow] | None]:
-        """Return the modules and the flows; None for each that is not derived yet.
+        """Return the modules and the flows; None in place of missing ones.
 
-        Results that an earlier process saved count as derived.
+        Modules or flows are missing if they were not derived yet. Results that an earlier process saved count as derived.
 
         Args:
             wanted: True to wait for `lock`, and derive missing results. False to return at once, even while another thread derives results.

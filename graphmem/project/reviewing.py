@@ -239,10 +239,10 @@ def _case_of(view: GraphView, node: int) -> int:
 
 
 def _by_name(view: GraphView, found: DiffImpact) -> Iterable[int]:
-    """Yield tests that may call a changed method, judged by the method's name.
+    """Yield tests that may call a changed method, because they use its name.
 
     Such a test calls a method of the same name on an object of unknown type. A removed function is handled like a changed method. A method
-    that ran in a recorded test run is skipped, because its tests are known.
+    that ran in a recorded test run is skipped, because the tests that run it are known.
     """
     ran = {hit.target for hit in found.impact.tests if ran_target(hit)}
     names = {

@@ -1,4 +1,4 @@
-"""Derive modules, flows and more when the graph has stopped changing."""
+"""Derive modules, flows and similar results once the graph stops changing."""
 
 from __future__ import annotations
 

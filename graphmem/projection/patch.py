@@ -293,8 +293,12 @@ def _sorted_column(column: Any, look_ups: int) -> Sequence[str]:
 def _by_dst(old_by_dst: I32, plan: Merge, edges: EdgeColumns) -> I32:
     """Return the row numbers of all edges, sorted by (dst, kind, src).
 
-    The order is computed from the old order, `old_by_dst`: removed rows are left out, and inserted rows are merged in. `plan` merges old
-    and new edges. `edges` are the edges after the change.
+    The rows are not sorted again. Instead, removed rows are deleted from the old order, and inserted rows are added at the right positions.
+
+    Args:
+        old_by_dst: the old order.
+        plan: maps rows of old and new edges to rows of `edges`.
+        edges: the edges after the change.
     """
     was_replaced = np.zeros(len(edges.src) + 1, np.bool_)
     was_replaced[plan.placed] = True

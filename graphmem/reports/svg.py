@@ -1,4 +1,4 @@
-"""Write a diagram as self-contained SVG, for light and dark backgrounds.
+"""Convert a diagram to self-contained SVG, for light and dark backgrounds.
 
 The SVG has no scripts and loads no fonts or pictures.
 """

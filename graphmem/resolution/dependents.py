@@ -65,7 +65,7 @@ class GroupsOf:
         self._reverse, self._covered = None, 0
 
     def spread(self, members: Sequence[tuple[int, ...] | None], number_of: Callable[[int], int], stale: set[int]) -> None:
-        """Add to `stale`, repeatedly, the sets that contain a member of `stale`.
+        """Add to `stale` all sets that contain a member of `stale`, at any depth.
 
         The sets contain inputs (facts of files) and other sets; both have numbers. So a set that contains an added set is added, too.
 

@@ -399,7 +399,7 @@ class Project:
         return known[1]
 
     def _contents(self, path: str) -> dict[Key, Any]:
-        """Map each input to the content that one file contributes to it.
+        """Return the content that one file contributes to each input.
 
         An input is a fact of files that answers depend on; the method `key` lists them. If several files or definitions contribute to an
         input, each key ends with the path or the symbol id. After an edit, old and new contents are compared.

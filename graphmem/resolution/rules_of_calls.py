@@ -189,8 +189,8 @@ class CallRules:
     def made_by(self, inference: Inference, symbol: Symbol) -> Type:
         """Return the type of the object that a class method creates, if any.
 
-        `symbol` is the class method. This type is used for a call if the class on which the method is called is unknown. For a call
-        `A.create()`, the class is known, and the method creates an object of `A`.
+        `symbol` is the class method. The result is used for a call on an unknown class. It is not needed for a call `A.create()`, which
+        creates an object of `A`.
         """
         return EMPTY
 

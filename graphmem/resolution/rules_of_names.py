@@ -85,9 +85,9 @@ class NameRules:
         return None
 
     def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
-        """Return the files of a package that bind a name.
+        """Return the files of a package in which a name is bound.
 
-        `package` is a `NAMESPACE` tuple, and the files are `MODULE` tuples. For the name "", all files whose names importers can use are
+        `package` is a `NAMESPACE` tuple, and the files are `MODULE` tuples. If `name` is "", the files whose names importers can use are
         returned.
         """
         return []
@@ -121,7 +121,7 @@ class NameRules:
     def owner_in_type(self, inference: Inference, found: Term, value: Type) -> Type:
         """Return the type of the part before the dot in an annotation `a.B`.
 
-        `found` is the expression `a`, and `value` is its inferred type, which is the default result.
+        `found` is the expression `a`, and `value` is the inferred type of `a`. By default, `value` is returned.
         """
         return value
 
@@ -205,7 +205,10 @@ class NameRules:
         return self.class_scope_is_visible or entry.definitions[scope].kind not in ("class", "interface", "enum")
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
-        """Return those members of a class that a file defines outside the class."""
+        """Return the bindings of a member that a file defines outside its class.
+
+        `owner` is the class, and `name` is the name of the member. By default there are none.
+        """
         return ()
 
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:

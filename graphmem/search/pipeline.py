@@ -60,9 +60,10 @@ class Aids(NamedTuple):
 
 
 class _Path(NamedTuple):
-    """One way to find candidates, such as by words; it runs in a thread.
+    """One search method, such as by words, that runs in a thread.
 
-    `future` will have the candidates. If this search does not use the way, `future` is None and `reason` says why.
+    `future` will have the candidates that the method finds. If the method is not used for this query, `future` is None and `reason` says
+    why.
     """
 
     name: str

@@ -98,7 +98,7 @@ def unit_words(units: Units, words: WordAnswer, index: WordIndex, query: str, fi
 
 
 def _named(fields: Sequence[list[str]], term_of: Mapping[str, str], met: dict[int, _Terms]) -> list[_Terms]:
-    """Return the words of the query that each name of a candidate contains.
+    """Return, for each name of a candidate, the query's words in that name.
 
     The result has one item for each of `fields`.
 

@@ -157,9 +157,9 @@ class Sidecar:
             return [row[0] for row in self._db().execute(f"SELECT id FROM memory{where} ORDER BY id", (dirty,) if dirty else ())]  # noqa: S608
 
     def apart(self) -> set[str]:
-        """Return ids of memories on which people may disagree.
+        """Return the ids of memories about which people may disagree.
 
-        These memories have a field with several current values, or unsent changes.
+        These are memories that have a field with several current values, and memories with unsent changes.
         """
         with self._lock:
             rows = self._db().execute(

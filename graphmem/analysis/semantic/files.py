@@ -125,10 +125,11 @@ class FileGraph:
 
     @cached_property
     def facade(self) -> npt.NDArray[np.bool_]:
-        """Which files only re-export names, as `__init__` may; shape (f,).
+        """Which files only re-export names, as a package's `__init__` often does.
 
-        The result is booleans. Such a file is called a façade. If code uses a re-exported name, the edge leads to the original definition.
-        So a map shows no dependency from or to a façade.
+        The result is booleans, shape (f,). A file that only re-exports names is called a façade: it depends on other files, but defines no
+        functions or classes. If code uses a re-exported name, the edge leads to the original definition. So a map shows no dependency from
+        or to a façade.
         """
         out = np.bincount(self.src, minlength=len(self)) > 0
         found: npt.NDArray[np.bool_] = out & (self.functions == 0) & ~self.is_test
@@ -190,10 +191,10 @@ class FileGraph:
 
     @cached_property
     def deferred(self) -> npt.NDArray[np.bool_]:
-        """Which dependencies between files have no import that runs at load.
+        """Which dependencies between files need no import when the file is loaded.
 
-        The result is booleans, shape (l,), one for each dependency. Imports inside a function do not run when the file is loaded. So the
-        value is True if all imports are inside functions. It is also True for a dependency without imports.
+        The result is booleans, shape (l,), one for each dependency. The value is True if all imports of the dependency are inside
+        functions, because these imports do not run when the file is loaded. It is also True for a dependency without imports.
         """
         view = self.view
         imports = EDGE_KINDS.index(EdgeKind.IMPORTS)

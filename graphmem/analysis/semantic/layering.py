@@ -157,9 +157,10 @@ def _order(weights: Mapping[tuple[T, T], float], group: Sequence[T]) -> list[T]:
 
 
 def _sifted(weights: Mapping[tuple[T, T], float], order: list[T]) -> list[T]:
-    """Move each node to the position with the least backward edge weight.
+    """Reorder nodes so that fewer or lighter edges lead backward.
 
-    The moves are repeated until no move helps, at most `ROUNDS` times.
+    Each node moves to the position at which the edges that lead backward have the least weight. The moves are repeated until no move helps,
+    at most `ROUNDS` times.
     """
     out: dict[T, dict[T, float]] = defaultdict(dict)
     into: dict[T, dict[T, float]] = defaultdict(dict)

@@ -301,7 +301,8 @@ def _certainty(output: Output, report: ImpactReport) -> None:
 def _called_from_outside(one: SymbolInfo) -> bool:
     """Whether code outside the project may call a symbol.
 
-    The result is True for an entry point, and for a special name in Python, such as `__enter__`.
+    The result is True for an entry point other than a test. It is also True for a special name in Python, such as `__enter__`. For any
+    other symbol it is False.
     """
     special = one.name.startswith("__") and one.name.endswith("__") and one.path.endswith(".py")
     return special or one.entry_point not in {"", "test"}

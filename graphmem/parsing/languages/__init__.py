@@ -151,7 +151,7 @@ class Helper:
         return ()
 
     def members(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
-        """Return (name, type) for each member that a declaration leaves unnamed.
+        """Return (name, type) for each member that is declared without a name.
 
         In Rust, the member of `struct Name(Type);` gets the name `0`. See `@binding.members` in `grammars/README.md`.
         """

@@ -152,7 +152,10 @@ class CFamilyNames(ScopedRules):
         return scope, ".".join(slot.split(".")[-2:])
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
-        """Return those methods of a class that a file defines outside the class."""
+        """Return the bindings of a method that is defined outside its class.
+
+        `owner` is the class, and `name` is the name of the method.
+        """
         entry = inference.project.entry(owner)
         slot = f"{owner.name}.{name}"
         places = self.package_places(inference, self._group, slot, entry)

@@ -37,9 +37,10 @@ def is_pointer(inference: Inference, entry: FileEntry, scope: int, line: int, te
 
 
 def _gives_pointer(inference: Inference, callee: Type) -> bool:
-    """Return whether a called function returns a pointer.
+    """Return whether a call may return a pointer.
 
-    `callee` has the functions that may be called. The result is also True if a function is not known.
+    `callee` has the functions that may be called. For a function, its declaration decides. The result is also True if `callee` is empty or
+    has an unknown function.
     """
     for atom in ordered(callee):
         if atom[0] == FUNC:

@@ -271,9 +271,10 @@ class Overloads:
         return IMPOSSIBLE if is_closed else CONVERTED
 
     def _pairs(self, reference: Reference, parameters: Sequence[Parameter]) -> Iterator[tuple[int, Parameter, bool]]:
-        """Yield (argument, parameter, is single) for each argument of a call.
+        """Yield (argument, parameter, is alone) for each argument of a call.
 
-        A parameter such as `*args` collects arguments. `is single` is True if the argument is the only one that this parameter collects.
+        Arguments without a parameter are left out. A parameter such as `*args` collects several arguments. The third item is True if the
+        argument is the only one that such a parameter collects.
         """
         _, _, arguments, named = call_at(self.terms, reference.term)
         rest = next((place for place, parameter in enumerate(parameters) if parameter.kind == "rest"), -1)

@@ -583,9 +583,10 @@ class Targets:
         return rule is not None and rule.kind == "route"
 
     def _is_one_family(self, methods: Sequence[Symbol]) -> bool:
-        """Whether one class is a base of all the other classes.
+        """Whether `methods` belong to one class and its subclasses.
 
-        The classes are those that define `methods`. A call on an object of the base can then run any of `methods`.
+        The result is True if one of the classes that define `methods` is a base of all the others. A call on an object of that base can
+        then run any of `methods`.
         """
         owners: list[Symbol] = []
         for method in methods:

@@ -218,9 +218,9 @@ class RustRules(RustModules):
         return [wanted for trait in sorted(traits, key=repr) for wanted in inference.functions(trait, method.name)]
 
     def declared_once(self, inference: Inference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return the trait method among `methods`, if all others implement it.
+        """Return only the trait's method, if all other `methods` implement it.
 
-        `methods` have the same name. If they have no such trait method, all are returned.
+        `methods` have the same name. If none of them is a trait's method that all others implement, `methods` is returned.
         """
         owners = {method: self._owner(inference, method) for method in methods}
         declared = [method for method in methods if owners[method].kind == "interface"]

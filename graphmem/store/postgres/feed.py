@@ -133,7 +133,11 @@ class Feed:
         )
 
     def take(self, on_code: OnCode, on_knowledge: OnKnowledge) -> None:
-        """Read the changes committed since the last call; call back for each."""
+        """Read changes committed since the last call; pass them to functions.
+
+        `on_code` receives the number of each change of the code, and the change. If a change is missing, it receives only the newest
+        number, with None as the change. `on_knowledge` receives the number of the newest change of memories.
+        """
         with self._connections.snapshot() as queries:
             meta = dict(queries.rows("meta_all"))
             changes = dict(queries.rows("feed_after", generation=self._at[GENERATION]))

@@ -178,9 +178,9 @@ class PostgresReads:
             return dict(queries.rows("vector_models"))
 
     def _saw(self, meta: Mapping[str, str]) -> None:
-        """Do nothing; a subclass updates its cached named values.
+        """Receive named values that were read from the database; do nothing.
 
-        Some reads call this with the named values that they have just read from the database. Another server may have changed the values.
+        A subclass overrides this method to update its cached values, because another server may have changed the values.
         """
 
     def _known(self) -> Mapping[str, str]:
