@@ -273,7 +273,10 @@ def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:
 
 
 def _members_like(view: GraphView, owner: str, name: str) -> list[str]:
-    """Return members, with names like `name`, of classes called `owner`."""
+    """Return similarly named members of the classes called `owner`.
+
+    The names of the members must be like `name`.
+    """
     if not owner:
         return []
     classes = {node for node in view.by_name(owner).tolist() if view.label[node] == SYMBOL and not view.is_test[node]}

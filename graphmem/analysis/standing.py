@@ -26,7 +26,7 @@ _COUNTS: Final[WeakKeyDictionary[GraphView, _Counts]] = WeakKeyDictionary()
 
 
 class _Counts(NamedTuple):
-    """Numbers of direct dependents of symbols, tests excluded."""
+    """Counts of each symbol's direct dependents, without tests."""
 
     of_node: npt.NDArray[np.int64]  # shape (nodes,)
     ascending: npt.NDArray[np.int64]  # those of the ranked symbols

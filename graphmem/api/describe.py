@@ -1,8 +1,8 @@
 """Make GraphQL types from classes; their docstrings become descriptions.
 
 The classes are only declarations. Resolvers return the dataclasses of `graphmem.answers`, and plain fields are read from their attributes.
-So an answer of thousands of symbols is not copied. The classes never have instances, so they are not made dataclasses, as
-`strawberry.type` would do: generating their methods takes a third of the time to make the schema.
+So an answer of thousands of symbols is not copied. `strawberry.type` would make dataclasses of the classes here, too. This is avoided
+because the classes never have instances, and the methods of the dataclasses would cost a third of the time in which the schema is made.
 """
 
 from __future__ import annotations

@@ -133,10 +133,10 @@ class HubApp:
         return [self.state.server, *(one.app.state.server for one in self._mounts.values())]
 
     def _may_enter(self, name: str, rest: str, headers: Headers, is_branch: bool) -> bool:
-        """Whether a request may be passed to a project; may create the project.
+        """Return whether a request may be passed to a project.
 
-        The caller must have a permission in the project. A missing project is created if the request pushes a main branch and the caller
-        may push. Other requests for a missing project are not passed.
+        The caller must have a permission in the project. If the project is missing, it is created here, provided that the request pushes a
+        main branch and the caller may push. Other requests for a missing project are not passed.
 
         Args:
             name: name of the project.

@@ -72,9 +72,14 @@ def _most_used(found: Found) -> tuple[int, int, str, str]:
 def _field_uses(field: ContractRow, rows: Sequence[ContractRow], links: Sequence[Link], read: Text) -> list[tuple[ContractRow, float]]:
     """Return (place, confidence) of code that uses a field of a gRPC message.
 
-    A place calls or implements a procedure with the message, directly or inside another message. The place's file contains the field's
-    name. At most one place of each file is returned. `field` is the declaration of the field, and `links` join places with procedures.
-    `read` returns the text of a file.
+    A place calls or implements a procedure that has the message in its declaration, directly or inside another message. The place's file
+    must contain the name of the field. At most one place of each file is returned.
+
+    Args:
+        field: the declaration of the field.
+        rows: places of contracts, with the declarations of messages and procedures.
+        links: links from calls of procedures to their implementations.
+        read: returns the text of a file.
     """
     message, _, name = field.name.rpartition(".")
     short = message.rpartition(".")[2]

@@ -51,7 +51,7 @@ class SentenceEmbedder:
 
     @property
     def normalised(self) -> bool:
-        """True, because vectors always have unit length."""
+        """Whether vectors have unit length; this is always True."""
         return True
 
     @property

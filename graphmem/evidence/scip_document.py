@@ -160,8 +160,8 @@ def _enclosing_definition(place: Place, ending: Iterable[Definition]) -> Definit
 def _definitions_named(place: Place, definitions: Definitions, aliases: set[str]) -> list[Meant]:
     """Return the definitions to which the name at a place refers.
 
-    The SCIP index tells which definitions these are. A definition is left out if the source has a name at the place that is neither the
-    definition's name nor an alias of it. `aliases` has the names that imports give to definitions.
+    The SCIP index tells which definitions these are. The source must have, at this place, the name of the definition or an alias of the
+    name. Any other definition is left out. `aliases` has the names that imports give to definitions.
     """
     found = definitions.find(place.key)
     if not place.symbol.is_constructor:

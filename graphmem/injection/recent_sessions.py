@@ -25,7 +25,7 @@ class RecentSessions(OrderedDict[str, State], Generic[State]):
         self._most = most
 
     def use(self, session: str) -> State:
-        """Return the state of a session, which becomes the most recently used."""
+        """Return a session's state, and mark the session as most recently used."""
         state = self.get(session)
         if state is None:
             state = self[session] = self._new()

@@ -176,9 +176,10 @@ class UseBook:
             return self._count(state, followed)
 
     def end(self, session: str) -> list[str]:
-        """Forget a session; return the ids of memories that its edits followed.
+        """Forget a session; return memories that an edit of the session followed.
 
-        Memories whose use was already counted are left out. The result is empty if the last tests of the session failed.
+        An edit follows a memory if it does what the memory says. Memories whose use was already counted are left out. The result is empty
+        if the last tests of the session failed.
         """
         with self._lock:
             state = self._sessions.pop(session, None)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Plan(NamedTuple):
-    """The changes of one write of memories, and reports about it."""
+    """One write of memories: its changes, its events and its results."""
 
     delta: KnowledgeDelta
     events: list[Event]

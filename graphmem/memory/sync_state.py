@@ -95,7 +95,7 @@ def _all_without_secrets(texts: Mapping[str, str]) -> dict[str, str]:
 def cleaned_state(path: Path) -> bytes:
     """Return the content of the state file of syncs, without secrets.
 
-    An earlier version stored secrets in the file.
+    The file may contain secrets, because an earlier version stored them.
 
     Raises:
         OSError: the state file cannot be read.

@@ -89,7 +89,7 @@ class Looked(NamedTuple):
 
 
 def source_name(kind: str, name: str) -> str:
-    """Return the name of an external source, from its kind and name."""
+    """Return one string for an external source: its kind, then its name."""
     return f"{kind} {' '.join(name.split())}"[:NAMED]
 
 

@@ -97,10 +97,10 @@ class Week(NamedTuple):
 
 
 def by_week(controlled: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]]) -> list[Week]:
-    """Compute the cost of each of the last WEEKS weeks with sessions.
+    """Compute, for each of the last WEEKS weeks, what memories cost and saved.
 
-    The weeks are sorted, oldest first. The arguments are those of `cost`. All sessions in `controlled`, of any week, are compared with the
-    sessions in `others` that ended in the week.
+    Only weeks with sessions count; the oldest comes first. The arguments are those of `cost`. The sessions in `others` that ended in a week
+    are compared with all sessions in `controlled`, of any week.
     """
     control = [one for one in controlled if "injected_tokens" in one]
     weeks: dict[date, list[Mapping[str, Any]]] = {}

@@ -437,10 +437,11 @@ class Observer:
         return child.info
 
     def _finish(self, named: str, running: Running, outcome: str, ending: str) -> list[SessionRecord]:
-        """End a session; return the records that are now ready to be learnt from.
+        """End a session; return records of sessions that can now be learnt from.
 
-        A group is a set of sessions that work on one task. A session without a group gives its own record. The last running session of a
-        group gives one merged record of the group. Otherwise, or if the record cannot be written, the list is empty.
+        A group is a set of sessions that work on one task. A session without a group gives its own record. In a group, the last session
+        that ends gives one merged record of the group, and the earlier ones give none. The list is also empty if the record cannot be
+        written.
         """
         record, _ = running.finish(outcome if outcome in OUTCOMES else "", ending)
         group = record.info.group

@@ -62,4 +62,4 @@ def pick(syntax: Syntax, where: Place) -> Pick:
 
 
 def nothing(node: Node) -> None:
-    """Return None; used for a child that the row of the table does not name."""
+    """Return None, because the table's row names no such child."""

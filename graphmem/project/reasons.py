@@ -252,7 +252,7 @@ def _comments(lines: Sequence[str], first: int, last: int, own: int) -> Iterator
 def _commits(root: Path, wanted: dict[str, str], code: Sequence[SearchHit]) -> tuple[list[tuple[float, Reason]], list[str]]:
     """Find commits that may answer the question, as (score, reason).
 
-    They are the commits whose messages have words of the question, and the commit that introduced the first named symbol of `code`. The
+    A commit is found in one of two cases: its message has words of the question, or it added the first symbol in `code` to the project. The
     second result has a note if not all commits were searched.
     """
     words = sorted((stem if word.startswith(stem) and len(stem) >= _LEAST_STEM else word for stem, word in wanted.items()), key=len)[::-1]

@@ -35,11 +35,13 @@ class NearWords:
     def nearest(self, db: sqlite3.Connection, word: str) -> list[str]:
         """Return the indexed words that a misspelt word may stand for.
 
-        The most frequent words come first; ties are ordered by the words. The first of these searches that finds anything is used:
+        The most frequent words come first; ties are ordered by the words. The following searches are tried in order, until one finds a
+        word:
 
         - words that begin with the misspelt word;
-        - words that differ from the misspelt word by at most one edit after its third letter; its last one to three letters may be cut off
-          first;
+        - words that differ by at most one edit from the misspelt word, or from the misspelt word without its last one to three letters. The
+        first
+          three letters must be the same;
         - the longest prefix of the misspelt word that is an indexed word and longer than half of it.
 
         Args:

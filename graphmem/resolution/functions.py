@@ -283,11 +283,11 @@ class Functions:
         return found
 
     def _decorates(self, made: Instance, callee: Type) -> bool:
-        """Whether an object replaces a decorated function in a called value.
+        """Whether an object is what a decorator made of a function in `callee`.
 
-        `made` is the object, and `callee` is the type of the called value. After `@Task` on a function `f`, the type of `f` has two
-        alternatives: `f` itself and a `Task` object. The inferred result of `Task.__call__` has the results of all functions that `Task`
-        decorates. The method `called` therefore uses only the result of `f`, which is more exact.
+        `made` is the object, and `callee` is the type of a called value. For example, a function `f` has the decorator `@Task`. Then the
+        type of `f` has two alternatives: `f` itself and a `Task` object. The method `called` uses only the result of `f`. The inferred
+        result of `Task.__call__` is less exact, because it has the results of all functions that `Task` decorates.
         """
         functions = [atom[1] for atom in ordered(callee) if atom[0] == FUNC]
         return any(self.project.definition(one).decorators and made in self.inference.defined(one) for one in functions)

@@ -221,10 +221,9 @@ class Project:
         return found
 
     def having(self, name: str) -> Sequence[Symbol]:
-        """Return the classes that define or assign an attribute, sorted.
+        """Return the classes that define or assign an attribute, in source order.
 
-        They are in the order of the source. The result is empty in languages where graphmem does not infer classes from attributes that
-        code reads.
+        The result is empty in languages where graphmem does not infer classes from attributes that code reads.
         """
         self.touch("having", name)
         return self._in_order("having", name, self._having)

@@ -126,7 +126,10 @@ class Groups:
 
 
 def _number(position: int) -> int:
-    """Return the negative number of a group (set of inputs) by its position."""
+    """Return the number of the group (set of inputs) at a position.
+
+    The number is negative, because inputs have the numbers from 0.
+    """
     return NOTHING - position
 
 

@@ -361,8 +361,8 @@ def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]
 def _near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, float]:
     """Return a score for each memory whose code is near the open files.
 
-    `active` maps nodes to their nearness. A memory about such a node gets a score. All memories about the same code as this memory get a
-    score, too.
+    `active` maps nodes to their nearness. The nearness of a node is divided among the memories about it. Each of these memories passes its
+    share on to all code that it is about. The memories about this code then get the scores.
     """
     own: dict[str, float] = {}
     for node in sorted(active):

@@ -1,7 +1,8 @@
-"""Rules for search answers that contain both code and memories.
+"""Rank code before lessons in search answers that contain both.
 
-A lesson is a memory made of a commit's message. A lesson is a draft until a person confirms it. Lessons share words with many questions.
-Without these rules, the best five answers to a question about code would be lessons. A search for only memories is not affected.
+A lesson is a memory made of a commit's message. Lessons share words with many questions. Without these rules, they would fill the first
+five places of an answer to a question about code. A lesson is a draft until a person confirms it. A search for only memories is not
+affected.
 """
 
 from __future__ import annotations

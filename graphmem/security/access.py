@@ -37,9 +37,9 @@ class Individual(Protocol):
         """The team that sees the team memories of this person; "" for none."""
 
     def seen(self) -> Mapping[str, frozenset[str]]:
-        """Return ids of memories that this person wrote or the person's teams see.
+        """Return ids of memories that the person may see, in two groups.
 
-        The result maps "personal" to the memories that the person wrote, and "team" to those that the person's teams see.
+        The group "personal" has the memories that the person wrote. The group "team" has the memories that the person's teams may see.
         """
 
     def owns(self, memory: str) -> bool:

@@ -68,7 +68,10 @@ class Sidecar:
 
     @property
     def exists(self) -> bool:
-        """Whether the SQLite file exists: this machine has exchanged memories."""
+        """Whether the SQLite file exists.
+
+        It exists once this machine has exchanged memories.
+        """
         return self._connection is not None or any(self._path.with_name(self._path.name + end).exists() for end in ("", SEALED))
 
     @contextmanager

@@ -333,7 +333,7 @@ class VectorFiller:
         return result
 
     def _step_back(self) -> None:
-        """Wait briefly if a search arrived recently, so that it has the processor."""
+        """Wait briefly if a search arrived recently, to leave it the processor."""
         end = time.monotonic() + PATIENCE_S
         while (now := time.monotonic()) < min(end, self._asked + ANSWER_S) and not self._stopping.is_set():
             time.sleep(min(STEP_S, end - now))

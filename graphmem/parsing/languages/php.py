@@ -75,10 +75,10 @@ def _holds(test: Node, first: int, last: int) -> Narrowing:
 
 
 def _tests(node: Node, *, is_true: bool) -> Iterator[Node]:
-    """Yield the `instanceof` tests that a condition proves to be true.
+    """Yield the `instanceof` tests that are known to hold after a condition.
 
-    If the condition is true (`is_true`), these are the tests joined by `&&`. If the condition is false, they are the negated tests (`!`)
-    joined by `||`.
+    `node` is the condition. If `is_true`, the condition was true; then all tests that it joins by `&&` hold. Otherwise, the condition was
+    false. Then all negated tests (`!`) that it joins by `||` hold.
     """
     if node.type == "parenthesized_expression" and node.named_children:
         yield from _tests(node.named_children[0], is_true=is_true)

@@ -159,10 +159,11 @@ def _lazy_names(builder: TermBuilder, block: Node) -> Iterator[tuple[str, Node]]
 
 
 def _handed_on(builder: TermBuilder, receiver: Node | None, name: str, arguments: Node | None) -> Iterator[tuple[str, TermIndex]]:
-    """Yield what a call passes to a block that the surrounding method got.
+    """Yield what a method passes on to the block that it got itself.
 
-    An example is the call `items.each(&block)` in a method with the parameter `&block`. The results are (`PASSED`, values of the block's
-    parameters) and (`RECEIVER`, the object that is `self` in the block). `receiver`, `name` and `arguments` are those of the call.
+    It passes the block on in a call, such as `items.each(&block)`, where `&block` is its own parameter. `receiver`, `name` and `arguments`
+    are those of the call. The results are (`PASSED`, values of the block's parameters) and (`RECEIVER`, the object that is `self` in the
+    block).
     """
     if name in EVALUATES:
         yield RECEIVER, builder.term(receiver) if receiver is not None else builder.add((SELF,))

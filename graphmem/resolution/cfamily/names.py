@@ -51,10 +51,9 @@ class CFamilyNames(ScopedRules):
         return tuple(dict.fromkeys(found))
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Return the type of `name` in a namespace: `a::name`.
+        """Return the type of `name` in the namespace `module`, as in `a::name`.
 
-        `module` is the namespace `a`. If no file of the namespace defines `name`, it is looked up in all files. This finds names in files
-        that open the namespace by a macro.
+        If no file of the namespace defines `name`, it is looked up in all files, because a macro may open the namespace.
         """
         found = super().submodule(inference, module, name)
         if found or module[0] != NAMESPACE or module[1] == _STANDARD or not name:

@@ -190,8 +190,8 @@ class CFamilyOperators(CFamilyNames):
 def _operation(entry: FileEntry, found: Term) -> tuple[Sequence[str], Sequence[int]]:
     """Return the operators that an expression may run, and its operands.
 
-    If the project defines several of the operators, the expression runs the first of them. `!x` runs `operator!`, or converts `x` by
-    `operator bool`.
+    The names of the operators are in the order in which they are tried: the expression runs the first one that the project defines. For
+    example, `!x` runs `operator!` if it exists, or else `operator bool`.
     """
     if found[0] == INDEX:
         _, base, key = found

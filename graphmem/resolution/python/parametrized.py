@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 def parametrized(inference: Inference, symbol: Symbol, index: int) -> Type:
-    """Return the type of the values that `parametrize` gives a parameter.
+    """Return the type of the values that `parametrize` gives to a parameter.
 
-    The decorator is that of the test `symbol` or of its class. The result is empty for a function that is not a test.
+    `symbol` is a test, and `index` is the position of its parameter. The decorators `parametrize` of the test and of its class are read.
+    The result is empty for a function that is not a test.
     """
     entry = inference.project.entry(symbol)
     definition = entry.definitions[symbol.index]
@@ -82,8 +83,13 @@ def _names(entry: FileEntry, term: int) -> Sequence[str]:
 def _part(entry: FileEntry, item: int, position: int, several: bool) -> int:
     """Return the expression that a row of values gives to one parameter.
 
-    `item` is the row: a value, a tuple of values, or `pytest.param(…)`. `position` is the parameter's position in the row. `several` is
-    True if a row has values for more than one parameter. The result is -1 if the row has no such value.
+    The result is -1 if the row has no value for the parameter.
+
+    Args:
+        entry: the file with the row.
+        item: the row: a value, a tuple of values, or `pytest.param(…)`.
+        position: position of the parameter in the row.
+        several: whether rows have values for several parameters. If not, `item` itself is the value.
     """
     term = entry.terms[item]
     if term[0] == CALL and written_name(entry.terms, term[1]) == "param":

@@ -193,8 +193,8 @@ class PythonRules(PythonFixtures):
     def class_made(self, inference: Inference, symbol: Symbol, call: Call) -> Type:
         """Return the bases of a class made by `Meta(name, bases, members)`.
 
-        The result type has these bases in place of the new class. The result is empty if `symbol`, the called class, does not derive from
-        `type`.
+        The new class itself has no definition, so its bases stand for it. `symbol` is the called class. The result is empty if this class
+        does not derive from `type`.
         """
         if not any(not isinstance(base, Symbol) and base[1] == BUILTINS and base[2] == "type" for base in inference.mro(symbol)):
             return EMPTY

@@ -379,9 +379,10 @@ class ScopedClasses(ScopedNames):
         return super().this(inference, entry, scope)
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the class that `self` or a like expression means; else -1.
+        """Return the class that the receiver `self` stands for; -1 if none.
 
-        `base` is the expression, in a method or in a class body. The class is given by its position among the file's definitions.
+        `base` is the expression to check. In languages where a class and its objects have different members, `self` is also a receiver in
+        the body of a class. The class is given by its position among the file's definitions.
         """
         on_class = self.sides_are_apart and entry.terms[base][0] == SELF and entry.definitions[scope].kind in CLASS_KINDS
         return scope if on_class else super().receiver_class(entry, scope, base)
