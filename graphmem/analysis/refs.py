@@ -96,7 +96,10 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
 
 
 def is_known(view: GraphView, name: str) -> bool:
-    """Whether a typed name, qualified name or path means a node of the graph."""
+    """Whether a reference finds a node of the graph.
+
+    The reference is a name, a qualified name or a path, as a person writes it.
+    """
     return any(_ranks(view, name)) or bool(_inherited(view, name))
 
 
@@ -106,7 +109,10 @@ def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
 
 
 def _unparsed_with(view: GraphView, ref: str, root: Path) -> list[str]:
-    """Return files without a grammar that contain the final name of `ref`."""
+    """Return indexed files that contain the final name of `ref` as text.
+
+    Only files in languages without a grammar are searched.
+    """
     language = view.arrays.paths.language
     return _containing(
         [path for number, path in enumerate(view.paths) if text_only_language(path) and language[number].as_py() == LANGUAGE], ref, root

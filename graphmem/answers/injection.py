@@ -62,7 +62,7 @@ class ContextAccepted:
 
 @answer
 class ContextReady:
-    """Notice that prepared memories about a context can be fetched."""
+    """Notification that prepared memories can be fetched for a session."""
 
     session: str
     candidates: Annotated[int, Doc("number of prepared memories and code excerpts that have not been shown in the session yet")]

@@ -32,7 +32,7 @@ KNOWN_FIRST = 5
 
 @dataclass(frozen=True, slots=True)
 class EdgeItem:
-    """An edge of a symbol in the code graph, with its cursor."""
+    """An edge in a page of a symbol's edges, with its cursor."""
 
     cursor: str
     site: Site
@@ -130,7 +130,8 @@ class SymbolEdge:
 class SymbolEdgeConnection:
     """A page of edges of one relation of a symbol.
 
-    Edges of code come before edges of tests; within each group, the most certain come first. Members are in the order of the file instead.
+    The members of a symbol are in the order of the file. In every other relation, edges of code come before edges of tests. Within each of
+    these two groups, the most certain come first.
     """
 
     edges: list[SymbolEdge]

@@ -360,7 +360,7 @@ class HostedBranch(HostedProject):
     def impact_projects(self, target: str, in_project: str = "", max_depth: int = 3, limit: int = 50) -> ProjectsImpact:
         """Find code, in all projects, that a change of `target` could break.
 
-        `in_project` is the project of the target; "" for this branch.
+        `in_project` is the project that contains `target`; "" for this branch.
         """
         return self._server.impact_projects(target, in_project or self._full_name, max_depth, limit)
 

@@ -38,7 +38,7 @@ class Output:
 
     @cached_property
     def console(self) -> Console:
-        """The `Console` object of the library rich for this output's stream."""
+        """Writer of styled text to this output's stream, a `Console` of rich."""
         from rich.console import Console
 
         return Console(stderr=self.on_stderr, highlight=False, markup=False, emoji=False)

@@ -148,10 +148,11 @@ class Past:
         self._most_bytes = most_bytes
 
     def keep(self, state: Kept, undo: Undo) -> None:
-        """Store a state that an index run has replaced, and the run's inverse.
+        """Store the state that an index run has replaced.
 
-        Older states stay only if their inverses form an unbroken chain to the current graph; the others are deleted. The chain is broken,
-        for example, after a backup was restored. States beyond the maximum number and size are deleted, too.
+        `undo` has the changes that lead from the result of the run back to this state. Older states stay only if their changes form an
+        unbroken chain to the current graph; the others are deleted. The chain is broken, for example, after a backup was restored. States
+        beyond the maximum number and size are deleted, too.
 
         Raises:
             GraphMemError: the file cannot be read or written.

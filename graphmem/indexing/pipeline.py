@@ -294,7 +294,7 @@ class Indexer:
         return self._kept.let_go()
 
     def close(self) -> None:
-        """Close the file with the calls that test runs and other tools reported."""
+        """Close the file that stores the edges from test runs and other tools."""
         self._outside.close()
 
     def _name_functions(self, *, anew: bool) -> None:

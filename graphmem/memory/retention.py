@@ -131,8 +131,8 @@ def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dr
 def _is_version(child: MemoryRow | None, parent: MemoryRow | None) -> bool:
     """Return whether `child` is a newer version of the memory `parent`.
 
-    The text of a newer version has its own author, so the version is not forgotten together with the source of `parent`. A contaminated
-    version (influenced by outside text) does not count as a newer version.
+    A newer version is not forgotten together with the source of `parent`, because somebody else may have written its text. A contaminated
+    memory (influenced by outside text) does not count as a newer version.
     """
     return child is not None and parent is not None and parent.status == "superseded" and not child.contaminated
 

@@ -85,9 +85,9 @@ def _read_state(path: Path) -> dict[str, Common]:
 
 
 def _all_without_secrets(texts: Mapping[str, str]) -> dict[str, str]:
-    """Redact the texts of memories in a state file, by short id.
+    """Redact the secrets in the texts of a state file, by short id.
 
-    An earlier version stored the texts unredacted.
+    The file may contain secrets, because an earlier version stored them.
     """
     return {short: without_secrets(text) for short, text in texts.items()}
 

@@ -300,11 +300,19 @@ def _subcommand(program: str, rest: Sequence[str], stranger: Looked) -> Looked:
 def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, stranger: Looked) -> Looked:
     """Return the files and the external source of code run by an interpreter.
 
-    For example, `python` runs a module, a file, inline code or standard input. A file is local. A module is external if `local.MODULES`
-    lists it. Inline code and standard input are external if they use the network. `python -m pip` is judged by its subcommand; an external
-    one gives `stranger`.
+    For example, `python` runs one of these:
 
-    `rest` has the words after the program, and `bodies` the here-documents of the line.
+    - a file, which is local;
+    - a module, which is external if `local.MODULES` lists it;
+    - inline code or standard input, which are external if they use the network;
+    - the module `pip`, which is judged by its subcommand.
+
+    Args:
+        program: the interpreter.
+        rest: the words after the program.
+        bodies: the here-documents of the line.
+        depth: nesting of the command, as in `_part`.
+        stranger: the result for an external subcommand of `pip`.
     """
     if "-m" in rest[:-1] and program.startswith(("py", "python")):
         at = list(rest).index("-m")

@@ -122,10 +122,10 @@ class Guard:
         return ""
 
     def echoes_any(self, facts: Mapping[str, Any], names: Iterable[str]) -> str:
-        """Return the id of a memory that already states a sentence of a finding.
+        """Return the id of a memory that already says what a finding quotes.
 
-        The result is "" if no memory does. `facts` has the sentences and other values of the finding by name. Only the values of `names`
-        are compared; they quote a person or an agent.
+        The finding has values with names, `facts`. Only the values called `names` are compared: sentences of a person or an agent. The
+        result is "" if no memory says the same as one of them.
         """
         for name in names:
             value = facts.get(name)

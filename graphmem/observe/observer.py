@@ -323,8 +323,8 @@ class Observer:
     def _continued_session(self, named: str, one: str) -> str:
         """Return the id of the ended session that `named` continues, or "".
 
-        `one` is the agent's id, from which `named` was made by adding a number. For example, `s~3` continues `s~2` if that session has
-        ended, else `s`.
+        `one` is the agent's id for the session, and `named` is this id with a number, such as `s~3` for `s`. The candidates are `s~2` and
+        then `s`. The first one that has ended is returned.
         """
         base, _, count = named.rpartition(_SUCCESSOR)
         earlier = [f"{base}{_SUCCESSOR}{number}" for number in range(int(count) - 1, 1, -1)] if base and count.isdigit() else []

@@ -72,4 +72,4 @@ class HistoryOperations:
 
     @operation("mutation", needs="index", shows=Sight.PLAIN)
     def record_rename(self, old: str, new: str, at: datetime | str | None = None) -> Recorded:
-        """Record a rename of a file, so that the new name gets its history."""
+        """Record a rename of a file; the new name gets the history of the old."""

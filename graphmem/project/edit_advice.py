@@ -213,9 +213,9 @@ class EditAdvice:
         return file is not None and file.is_file()
 
     def _with_code(self, found: tuple[Dependent, ...]) -> tuple[Dependent, ...]:
-        """Add the line that uses the code to the first `NAMED` dependents.
+        """Complete the first `NAMED` dependents with their line of code.
 
-        The result has all dependents of `found`.
+        The line uses the edited code. The further dependents are returned unchanged.
         """
         return tuple(one._replace(code=self._line(one.path, one.line)) for one in found[:NAMED]) + found[NAMED:]
 

@@ -46,7 +46,10 @@ class MemoryColumns:
         self.ended = np.zeros(0, np.int64)  # 0 for a memory that is valid still
 
     def state(self, n: int) -> dict[str, npt.NDArray[Any]]:
-        """Return the first `n` entries of each array, by name; not copies."""
+        """Return views of the first `n` entries of each array, by name.
+
+        A view shares its memory with the array.
+        """
         return {name: getattr(self, name)[:n] for name in _NAMES}
 
     @classmethod

@@ -46,12 +46,12 @@ class Timeline:
         return (self._entries[0][0], self._entries[-1][0]) if self._entries else None
 
     def walk(self, place: int, step: int, count: int, passes: Callable[[str], bool]) -> list[str]:
-        """Return ids of the memories created next after or before a position.
+        """Return ids of the memories created just after or before one memory.
 
         The nearest come first.
 
         Args:
-            place: position of the start, which is excluded.
+            place: position of that memory, which is not returned.
             step: 1 for later memories, -1 for earlier ones.
             count: the maximum number.
             passes: returns whether a memory matches the filter.

@@ -131,7 +131,7 @@ class Merge:
         return text(joined([old, new]).take(pa.array(self.gather)))
 
     def take_list(self, old: list[str], new: list[str]) -> list[str]:
-        """Return a list of strings after the merge of old and new rows."""
+        """Merge the strings of the old rows and the new rows into one list."""
         if self.is_replacement:
             return old
         if self._runs:

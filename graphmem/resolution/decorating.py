@@ -34,9 +34,13 @@ def called_name(entry: FileEntry, symbol: Symbol) -> tuple[str, Symbol | None]:
 def factory_keys(entry: FileEntry, symbol: Symbol, owner: Symbol | None) -> Sequence[str]:
     """Return the key by which the index of calls lists uses of a decorator.
 
-    `symbol` is a function that a decorator `@name(…)` may run. It must be nested in a function `name`, or be a constructor or `__call__` of
-    a class `name`. Then the result has one key, `@name`. For any other function, the result is empty. `owner` is the class if `symbol` is a
-    constructor.
+    `symbol` is a function that a decorator `@name(…)` may run. The result is the key `@name` in these cases:
+
+    - `symbol` is nested in a function `name`.
+    - `symbol` is the method `__call__` of a class `name`.
+    - `symbol` is a constructor of a class `name`. Then `owner` is the class.
+
+    For any other function, the result is empty.
     """
     around = owner or entry.symbols[entry.definitions[symbol.index].parent]
     is_call_method = symbol.kind == "method" and symbol.name == rules_of(entry).call_method

@@ -39,7 +39,10 @@ class Reverse:
         self._owners = owners[order]
 
     def of(self, numbers: Iterable[int]) -> list[int]:
-        """Return the sorted numbers of the sets that contain any of `numbers`."""
+        """Return the sets that contain any of the given members, ascending.
+
+        Sets and members are given by their numbers.
+        """
         import numpy as np
 
         wanted = np.fromiter(numbers, np.int32)

@@ -436,9 +436,9 @@ class Evaluation:
         return one((MADE, atom[1], 0, term[2])) if is_receiver and atom[0] == PARAM else EMPTY
 
     def made_of(self, value: Type, name: str) -> Type:
-        """Return new objects of the classes that a value or its attribute holds.
+        """Return new objects of the classes that are called in an expression.
 
-        If `name` is "", `value` itself holds the classes, as in `value()`. Otherwise its attribute `name` does, as in `value.name()`.
+        The expression is `value.name()`. If `name` is "", it is `value()`.
         """
         value = self.expanded(value)
         if not name:

@@ -122,7 +122,7 @@ class FileEntry:
                 self.abstract_methods.setdefault(definition.parent, []).append(definition.name)
 
     def _fill(self, facts: FileFacts) -> None:
-        """Set the parser's results for the file, and build the indexes over them."""
+        """Store the parser's results for the file, and build their indexes."""
         self.facts = facts
         self.terms = facts.terms
         self.definitions = facts.definitions

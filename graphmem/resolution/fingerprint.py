@@ -235,8 +235,12 @@ class Fingerprints:
     def _visible(self, bindings: Iterable[Binding]) -> list[Binding]:
         """Return the bindings of a function that other files can observe.
 
-        These are bindings of attributes, bindings outside of functions, and bindings that can affect the function's result. Bindings that
-        can influence one of these are included.
+        Such bindings are:
+
+        - bindings of attributes;
+        - bindings outside of functions;
+        - bindings that can affect the function's result;
+        - bindings that can influence a binding of the first three kinds.
         """
         terms, definitions = self._entry.terms, self._entry.definitions
 

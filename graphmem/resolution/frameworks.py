@@ -105,7 +105,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A method that turns a class into a view to register: `Index.as_view()`."""
+    """A method that turns a class into a view, such as `Index.as_view()`.
+
+    Code registers the view for a route.
+    """
 
     methods: tuple[str, ...]
     always: tuple[str, ...] = ()  # methods of the class that every request runs

@@ -34,8 +34,8 @@ class Hierarchy:
     def refresh(self, stale: set[int], changed: Iterable[str]) -> set[int]:
         """Update the class hierarchy after files changed.
 
-        The base classes of the changed files are read again. Those of other files are read again if the file used a changed fact. Facts
-        have numbers.
+        The base classes of a file are read again if the file changed, or if reading its base classes had used a fact that changed. Facts
+        are given by their numbers.
 
         Args:
             stale: numbers of the changed facts.

@@ -219,9 +219,9 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
         ...
 
     def made_of(self, value: Type, name: str) -> Type:
-        """Return new objects of the classes that a value or its attribute holds.
+        """Return new objects of the classes that are called in an expression.
 
-        If `name` is "", `value` itself holds the classes, as in `value()`. Otherwise its attribute `name` does, as in `value.name()`.
+        The expression is `value.name()`. If `name` is "", it is `value()`.
         """
         ...
 

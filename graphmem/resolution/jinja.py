@@ -29,10 +29,10 @@ class JinjaRules(ScopedRules):
     links_routes = True
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the function that Python code registers for templates by a name.
+        """Return the function that a name in a template calls.
 
-        An example is `@app.template_filter("name")`. Without such a function, the result is the type of the built-in filter or function of
-        Jinja.
+        Python code registers the function under `name`, for example by `@app.template_filter("name")`. Without such a function, the result
+        is the type of the built-in filter or function of Jinja.
         """
         sites, _ = inference.project.call_sites(f"{TEMPLATE}{name}")
         found = [value for site in sites for value in _registered(inference, site, name)]

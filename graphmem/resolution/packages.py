@@ -371,7 +371,10 @@ class PackageRules(Rules):
         return required <= positional + len(keywords) and (has_rest or positional + len(keywords) <= len(parameters))
 
     def sees_globals(self, entry: FileEntry) -> bool:
-        """Return False, because every name is defined in the package or imported."""
+        """Whether a name may be global; always False in languages with packages.
+
+        A global name is defined in another file and needs no import. In these languages, every name is defined in the package or imported.
+        """
         return False
 
     def is_common_name(self, name: str) -> bool:

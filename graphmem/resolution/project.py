@@ -168,7 +168,10 @@ class Project:
         return self.files.get(path)
 
     def modules(self, dotted: str) -> list[str]:
-        """Return the sorted paths of the files with a dotted module name: `a.b`."""
+        """Return the sorted paths of the files that imports name `dotted`.
+
+        An example of such a dotted module name is `a.b`.
+        """
         self.touch("module", dotted)
         return sorted(self._modules.get(dotted, ()))
 
@@ -275,9 +278,9 @@ class Project:
         return bool(self._called.get(name))
 
     def _callers_of(self, name: str) -> Callers:
-        """Return the files that call a name.
+        """Return the files with calls of functions called `name`.
 
-        The result for a common name is cached.
+        The files outside tests and the test files are listed separately. The result for a common name is cached.
         """
         known = self._callers.get(name)
         if known is not None:

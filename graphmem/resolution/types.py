@@ -308,8 +308,8 @@ def _levels(atom: Atom) -> int:
 def _shallow(value: Type, limit: int = MAX_DEPTH - 1) -> Type:
     """Return a type without the containers that are nested too deep.
 
-    For the `limit` 1, `list[set[A]]` becomes a `list` of unknown elements. The outer containers are kept. So a growing type never loses a
-    container, which is needed to reach a fixpoint.
+    For the `limit` 1, `list[set[A]]` becomes a `list` of unknown elements. The outer containers are kept, so that a growing type never
+    loses a container. Otherwise, type inference might not end.
     """
     if depth(value) <= limit:
         return value

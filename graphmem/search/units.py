@@ -303,8 +303,8 @@ class _Symbols:
     def inside(self, entry: Entry, named: Mapping[int, float]) -> list[tuple[int, int, int]]:
         """Return (node, first line, last line) of the symbols in a chunk.
 
-        Symbols that begin before the chunk or end after it are left out. Definitions that are not ranked separately are left out, too,
-        unless the query names them (`named`).
+        A symbol must begin and end inside the chunk. It must also be ranked separately, or the query must name it (`named`). All other
+        symbols are left out.
         """
         nodes, starts, ends, kinds, _ = self._symbols
         last = entry.end_line

@@ -203,7 +203,7 @@ class GraphReads(Protocol):
         """
 
     def file_hashes(self) -> dict[str, str]:
-        """Map the path of each file, ascending, to the hash of its content."""
+        """Return the content hash of each file, by path in ascending order."""
 
     def framework_keys(self) -> list[KeyRow]:
         """Return framework keys, such as routes, with their handler functions.

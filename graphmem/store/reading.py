@@ -84,7 +84,7 @@ class StoreReads(LiveFile):
             return connection.arrow(text, values)
 
     def file_hashes(self) -> dict[str, str]:
-        """Map the path of each file, ascending, to the hash of its content."""
+        """Return the content hash of each file, by path in ascending order."""
         return {row["path"]: row["content_hash"] for row in self.read("file_hashes")}
 
     def framework_keys(self) -> list[KeyRow]:

@@ -209,9 +209,9 @@ class Content:
         return old.filter(pc.invert(_among(_keys(old), written))) if written and len(old) else old
 
     def _linked_chunks(self) -> pa.Table:
-        """Return the links from each chunk to the symbol whose text it holds.
+        """Return a link from each chunk to the symbol that contains the chunk.
 
-        A chunk whose symbol no longer exists has no link.
+        A chunk of a removed symbol has no link.
         """
         none = pa.table({"id": pa.array([], pa.string()), "symbol_id": pa.array([], pa.string())})
         links = pa.concat_tables([none, *self._chunk_links])

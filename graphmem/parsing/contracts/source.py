@@ -1,7 +1,7 @@
-"""Find calls in a source file, and the values of the names in the calls.
+"""Find calls that may belong to contracts, and the values they get.
 
-The calls are those whose names are in the table `grammars/contracts.toml`. Values are found in the text, because the facts of a file do not
-contain values.
+The table `grammars/contracts.toml` lists the names of these calls. Values are found in the text, because the facts of a file do not contain
+values.
 """
 
 from __future__ import annotations

@@ -175,10 +175,10 @@ class CFamilyOperators(CFamilyNames):
         return inference.method_result(receiver, name)
 
     def is_whole(self, inference: Inference, entry: FileEntry, scope: int, index: tuple[int, int], line: int) -> bool:
-        """Return whether `*p` is a whole container, because `p` points at one.
+        """Return whether `*p` is an object that the pointer `p` points at.
 
-        `index` has two expressions: `p`, and a key that marks the operator `*`. If `p` is an iterator and not a pointer, the result is
-        False, because `*p` is then an item of the container.
+        `index` has two expressions: `p`, and a key that marks the operator `*`. The result is False if `p` is an iterator, because `*p` is
+        then an item of a container and not a whole container.
         """
         base, key = index
         if entry.terms[key] != (LITERAL, POINTED):

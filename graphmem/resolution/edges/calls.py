@@ -441,10 +441,10 @@ class CallSites:
         return self.inference.lookup(self.entry, reference.scope, term[1], reference.line) is None
 
     def nothing_found(self, reference: Reference, value: Type, reason: str) -> None:
-        """Count a call as unresolved, unless it cannot run a project function.
+        """Count a call as unresolved if it may run a function of the project.
 
         `value` is the type of the callee, or of the receiver if the callee's type is unknown. Calls of built-in methods, containers and
-        lambdas are not counted.
+        lambdas are not counted, because they run no such function.
         """
         if value is TOP:
             self.give_up(reference, "too_many_candidates")

@@ -1,4 +1,4 @@
-"""One possible target of a call, and the confidence of implicit calls."""
+"""Targets of calls, and confidences for implicit calls."""
 
 from __future__ import annotations
 

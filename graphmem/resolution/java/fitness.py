@@ -78,7 +78,7 @@ def _fit(inference: Inference, given: Atom, declared: Atom) -> int:
 
 
 def _name(atom: Atom) -> str:
-    """Return the simple name of an external type; "" for other types."""
+    """Return the simple name of an external type; "" for a project's type."""
     if atom[0] != EXTI:
         return ""
     return "String" if atom[1] == JAVA and atom[2] == "str" else atom[2].rpartition(".")[2]

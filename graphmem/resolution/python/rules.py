@@ -169,7 +169,10 @@ class PythonRules(PythonFixtures):
         return entry.enclosing(scope, CLASS_KINDS) if name.startswith("__") and not name.endswith("__") else -1
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
-        """Return `object.__new__` for `super().__new__` in a class without bases."""
+        """Return `object.__new__` for `super().__new__`, else an empty type.
+
+        The rule applies to a class without bases.
+        """
         return one((EXT, BUILTINS, "object.__new__", None)) if name == "__new__" and receiver[0] == CLASS else EMPTY
 
     def made_by_hook(self, inference: Inference, symbol: Symbol, call: Call) -> Type:

@@ -325,7 +325,7 @@ class RustModules(PackageRules):
         return self._library(inference, name) or self.builtin(name) or self._bound(inference, entry, scope, name)
 
     def _bound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the traits of a type parameter: `Trait` for the `T` of `T::f()`."""
+        """Return the traits of a type parameter, such as `Trait` for `T: Trait`."""
         if not name[:1].isupper():
             return EMPTY
         traits = (self.objects(inference, entry, scope, bound) for bound in self.bounds(entry, scope, name))

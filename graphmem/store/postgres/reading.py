@@ -78,7 +78,7 @@ class PostgresReads:
         yield table.rename_columns(["packed" if name == "text" else name for name in table.column_names])
 
     def file_hashes(self) -> dict[str, str]:
-        """Map the path of each file, ascending, to the hash of its content."""
+        """Return the content hash of each file, by path in ascending order."""
         with self._connections.snapshot() as queries:
             return dict(queries.rows("file_hashes"))
 
