@@ -1,6 +1,6 @@
-"""Answers about the architecture, and replies to questions and to "why".
+"""Answers about the architecture, and replies to questions.
 
-Answers about the architecture are the drift between revisions, documents and commits.
+Answers about the architecture describe documents, commits, and the drift between two revisions.
 """
 
 from __future__ import annotations

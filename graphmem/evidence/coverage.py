@@ -90,7 +90,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 class _Reading:
-    """Reads one open data file of coverage.py: tests, and functions they ran."""
+    """Reads an open data file of coverage.py: tests and functions they ran."""
 
     def __init__(self, data: sqlite3.Connection, resolver: Resolver, root: Path, written_ns: int) -> None:
         self._data = data

@@ -41,7 +41,7 @@ _WORD: Final = re.compile(r"[\w$]+")
 
 
 class Position(NamedTuple):
-    """A position in the saved text of a file; the line from 1."""
+    """A position in the saved text of a file; lines are counted from 1."""
 
     path: str
     line: int

@@ -22,7 +22,7 @@ _REASONS: Final = 3  # maximum number of reasons of a risk
 
 
 def impact(report: ImpactReport, budget: int, across: Sequence[ProjectsImpact] = ()) -> str:
-    """Write the dependents of code, or its dependencies, by depth.
+    """Return the dependents of code, or its dependencies, by depth, as text.
 
     `across` lists code of other projects on the same server that could break. The text states how complete the list of dependents or
     dependencies is. If the report is on dependents, the text also has the risk of a change and the tests to run.
@@ -79,7 +79,7 @@ def impact(report: ImpactReport, budget: int, across: Sequence[ProjectsImpact] =
 
 
 def diff_impact(answer: DiffImpact, budget: int) -> str:
-    """Write the symbols that a diff changes, then the code it could break."""
+    """Return, as text, changed symbols of a diff, then code it could break."""
     changed = [f"- {one.change}: {place(one.symbol)}" for one in answer.changed]
     unmapped = [f"- no known symbol in {path}" for path in answer.unmapped]
     first = fitted([f"changed symbols ({len(changed)}):"], [*changed, *unmapped], budget // 3, "raise `budget`")
@@ -100,7 +100,7 @@ def _hit(hit: ImpactHit) -> str:
 
 
 def _tests(hits: list[ImpactHit]) -> list[str]:
-    """Write lines for the tests to run, then for helper code of tests.
+    """Return lines about the tests to run, then about helper code of tests.
 
     If `hits` has only helper code, this code is listed under the title of the tests to run.
     """
@@ -114,7 +114,7 @@ def _titled(title: str, hits: list[ImpactHit]) -> list[str]:
 
 
 def _cause(cause: Cause) -> str:
-    """Write why an answer may be incomplete: count, message and places.
+    """Return why an answer may be incomplete: count, message and places.
 
     Only a cause of the kind "named_in_text" has places. They show where text names a target.
     """
@@ -124,7 +124,7 @@ def _cause(cause: Cause) -> str:
 
 
 def _completeness(report: ImpactReport, budget: int) -> str:
-    """Write a sentence on how complete the list of dependents is.
+    """Return a sentence on how complete the list of dependents is.
 
     Without this sentence, an empty list could look as if no code depended on the symbol.
     """

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def place(symbol: SymbolInfo) -> str:
-    """Write a symbol as `path:line name`; for an external symbol, its name."""
+    """Return a symbol as `path:line name`; for an external symbol, its name."""
     return f"{symbol.path}:{symbol.start_line} {symbol.qualname}" if symbol.path else symbol.qualname
 
 
 def memory_lines(found: NearbyMemories, budget: int) -> str:
-    """Write memories about the code of an answer, one line each.
+    """Return memories about the code of an answer as text, one line each.
 
     Returns "" without memories.
     """
@@ -42,7 +42,7 @@ def memory_lines(found: NearbyMemories, budget: int) -> str:
 
 
 def line_of(info: MemoryInfo) -> str:
-    """Write a memory in one line: its title, and reasons to doubt it."""
+    """Return a memory as one line: its title, and reasons to doubt it."""
     return "(waits for a person's review)" if is_held(info) else f"{info.title}{doubt_about(info)}"
 
 
@@ -61,7 +61,7 @@ def doubt_about(info: MemoryInfo) -> str:
 
 
 def site_line(site: Site) -> str:
-    """Write a use of a symbol with its confidence and rule."""
+    """Return a use of a symbol as one line, with its confidence and rule."""
     return f"- {place(site.symbol)} {site.confidence:.2f} {site.rule}"
 
 
@@ -75,7 +75,7 @@ def missing_notes(answer: SearchAnswer) -> list[str]:
 
 
 def calls_of(rows: Sequence[KnownCalls]) -> str:
-    """Write the measured shares of calls that graphmem finds, or "".
+    """Return, as text, the measured share of calls that graphmem finds, or "".
 
     `rows` has one share for each language of the answer. The result begins with a semicolon, to be appended to a sentence. It is "" if
     `rows` is empty.

@@ -113,7 +113,7 @@ def build_server(service: Callable[[], Service], of_branch: Opened | None = None
 
 
 def _error_text(error: Exception, subject: str) -> str:
-    """Write an error as text for an agent.
+    """Return an error as text for an agent.
 
     The text of an expected error states what to do. An internal error gets an id, and the log has the traceback under this id.
     """

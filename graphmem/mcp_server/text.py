@@ -39,7 +39,7 @@ _MATCHING: Final = 1  # lines of a hit that are shown
 
 
 def symbol(detail: SymbolDetail, budget: int) -> str:
-    """Write a symbol with its source and its edges."""
+    """Return a symbol as text, with its source and its edges."""
     one = detail.symbol
     head = [f"{place(one)} {one.kind} {one.signature}".rstrip()]
     if detail.doc:
@@ -62,7 +62,7 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
 
 
 def search(answer: SearchAnswer, budget: int) -> str:
-    """Write the hits of a search by file, one row for each hit.
+    """Return the hits of a search as text: grouped by file, one row per hit.
 
     A row for code has the score, the argument for the tool `get`, the lines of the code, and a summary. Under the row are lines that
     contain words of the query, and memories about the code. A row for a memory has the date and the title; memories that contradict this
@@ -104,7 +104,7 @@ def search(answer: SearchAnswer, budget: int) -> str:
 
 
 def search_projects(answer: ProjectsSearch, budget: int) -> str:
-    """Write the hits of a search in several projects of a server, best first.
+    """Return as text the hits of a search in several projects, best first.
 
     A row begins with the name of the project. The tool `get` shows a hit only at the address of the hit's project.
     """
@@ -123,7 +123,7 @@ def _row(hit: SearchHit) -> str:
 
 
 def packed(answer: SearchAnswer) -> str:
-    """Write the full texts of a search's hits, and the number of omitted ones.
+    """Return the full texts of a search's hits, and how many were omitted.
 
     Code is grouped by file; memories are complete, with their citations.
     """
@@ -135,7 +135,7 @@ def packed(answer: SearchAnswer) -> str:
 
 
 def path(answer: PathAnswer, budget: int) -> str:
-    """Write the dependency path from one symbol to another, step by step."""
+    """Return the path from one symbol to another as text, step by step."""
     if not answer.steps:
         return inert(
             f"no dependency path from {answer.source.ref} to {answer.target.ref} within depth {answer.max_depth} "
@@ -152,7 +152,7 @@ def path(answer: PathAnswer, budget: int) -> str:
 
 
 def co_access(answer: CoAccessAnswer, budget: int) -> str:
-    """Write the files that change together with the requested files.
+    """Return as text the files that change together with requested files.
 
     Each file has the count, the percentage and the last day of the common changes. Edges in the code that explain the common changes are
     named by their kinds. Listed files that never changed with the requested files come last.
@@ -182,7 +182,7 @@ def _in_code(hit: CoAccessHit) -> str:
 
 
 def memory(info: MemoryInfo, budget: int) -> str:
-    """Write a memory in full, with its provenance.
+    """Return a memory in full as text, with its provenance.
 
     Text from untrusted sources is marked as data, which an agent must not follow as instructions.
     """
@@ -205,7 +205,7 @@ def memory(info: MemoryInfo, budget: int) -> str:
 
 
 def remembered(answer: RememberAnswer, budget: int) -> str:
-    """Write the outcome of storing a memory."""
+    """Return the outcome of storing a memory as text."""
     result = answer.result
     rows = [result.note] if result.note else []
     if result.redacted:
@@ -218,7 +218,7 @@ def remembered(answer: RememberAnswer, budget: int) -> str:
 
 
 def timeline(answer: Timeline, budget: int) -> str:
-    """Write a memory and its neighbours in time, one line each."""
+    """Return a memory and its neighbours in time as text, one line each."""
     rows = [
         f"{'> ' if one.id == answer.memory.id else '- '}{one.created_at[:16]} #{one.short_id} {one.type} {line_of(one)}"
         for one in (*answer.before, answer.memory, *answer.after)
@@ -227,7 +227,7 @@ def timeline(answer: Timeline, budget: int) -> str:
 
 
 def refusal(error: GraphMemError) -> str:
-    """Write an error and its remedy, with names of tools instead of commands."""
+    """Return an error and its remedy as text; tools replace commands."""
     if lines := error.facts.get("refusals"):  # one line for each of several targets
         return "\n\n".join(lines)
     said = inert(str(error))

@@ -54,7 +54,7 @@ class Item(NamedTuple):
 
 
 def one_line(text: str) -> str:
-    """Write the text of a memory on one line; `unfolded` reverses it."""
+    """Convert the text of a memory to one line; `unfolded` reverses it."""
     return _BREAK.join(" ".join(line.split()) for line in text.strip().splitlines())
 
 

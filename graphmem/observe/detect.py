@@ -38,7 +38,7 @@ class Detector:
         """
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Note what one action of the agent, such as an edit, tells.
+        """Look for the pattern in one action of the agent, such as an edit.
 
         The action is already included in the counts of the session, `pad`.
         """

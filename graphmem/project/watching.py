@@ -234,7 +234,7 @@ class Watcher:
         return is_moved
 
     def _received_of_git(self, name: str) -> None:
-        """Report a change if other files are tracked by Git than before.
+        """Report a change if Git now tracks other files than before.
 
         `name` is the file that changed in Git's directory. Only the file `index` matters, because it lists the tracked files. A tracked
         file is indexed even if an ignore rule matches it, so the whole tree is scanned again.

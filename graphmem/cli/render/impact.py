@@ -237,7 +237,7 @@ def _group(output: Output, title: str, span: str, hits: list[ImpactHit], top: in
 
 
 def _hit(hit: ImpactHit) -> tuple[Cell, ...]:
-    """Write the row of one hit: confidence, name, place and evidence.
+    """Return the row of one hit: confidence, name, place and evidence.
 
     The evidence is the hit's edge on the path to the target, such as `calls b`.
     """

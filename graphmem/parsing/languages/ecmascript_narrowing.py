@@ -1,4 +1,4 @@
-"""Find variables in JavaScript that an `instanceof` test gives a class."""
+"""Find JavaScript variables and their classes by `instanceof` tests."""
 
 from __future__ import annotations
 

@@ -45,10 +45,11 @@ class RustHelper(Helper):
     """Language helper for Rust: reads import trees, macros, patterns, blocks."""
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
-        """Return where definitions exist only in builds for tests or checkers.
+        """Return where code begins that only test or checker builds contain.
 
-        Each result is (start, end, "overload"), with byte offsets. A definition that begins between these offsets gets the modifier
-        `overload`. A use of its name then refers to the definition of the same name in normal builds.
+        An example is a definition after `#[cfg(test)]`. Each result is (start, end, "overload"), with byte offsets. A definition that
+        begins between these offsets gets the modifier `overload`. A use of its name then refers to the definition of the same name in
+        normal builds.
         """
         return [(match.end(), match.end() + 1, "overload") for match in _OTHER_BUILD.finditer(source)]
 

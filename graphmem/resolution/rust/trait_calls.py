@@ -210,8 +210,8 @@ def _errors(value: Type) -> Type:
 def _kinds(value: Type) -> frozenset[object]:
     """Return keys for the types of a value, to compare two values by type.
 
-    For an object of the class `A`, the key is `A`. For numbers of any type, the key is "number". If two values have no key in common, their
-    types differ. The result is empty if one of the types is unknown or has no key.
+    For an object of the class `A`, the key is `A`. For numbers of any type, the key is "number". Two values have different types if they
+    have no key in common and neither result is empty. The result is empty if one of the types is unknown or has no key.
     """
     found: set[object] = set()
     for atom in ordered(value):
