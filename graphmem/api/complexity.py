@@ -79,9 +79,9 @@ class _Size(NamedTuple):
 
 
 class _Inherited(NamedTuple):
-    """A list size that a GraphQL field declares for lists inside its result.
+    """A maximum length that a GraphQL field sets for lists in its result.
 
-    `size` is the maximum length of each list. `fields` are the paths from the current field to these lists.
+    `size` is this length. `fields` are the paths from the current field to these lists.
     """
 
     size: int

@@ -1,9 +1,11 @@
-"""Edges of the code graph that outside tools observed.
+"""Types for edges of the code graph that outside tools observed.
 
-Outside tools are, for example, SCIP indexers and recorded test runs. The modules that read, store and merge observations share these types.
-An end of an edge is a definition *at the time of the observation*. The definition is identified by path, name, kind and ordinal, together
-called its place. The hash of the definition's body is stored, too. The definition where the edges of an observation begin is its subject.
-The module `merge` compares the stored hashes with the current bodies, to find out which edges are still valid.
+Outside tools are, for example, SCIP indexers and recorded test runs. Several modules read, store and merge such observations. The types use
+these terms:
+
+- place: path, name, kind and ordinal of a definition at the time of the observation. An end of an edge is stored as a place, with the hash
+  of the definition's body. The module `merge` compares the hash with the current body, to find out whether the edge is still valid.
+- subject: the definition where the edges of an observation begin.
 """
 
 from __future__ import annotations

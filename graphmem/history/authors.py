@@ -1,4 +1,4 @@
-"""Tell people from programs among authors, and join a person's names.
+"""Recognise programs among commit authors, and unite a person's names.
 
 Git knows a person by name and address. Most projects have no mailmap, so one person commits as "Ann Lee" and as "ann lee".
 """

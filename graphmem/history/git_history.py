@@ -110,9 +110,11 @@ class _Reader(NamedTuple):
         return f"{READING} {edge} {self.here.partial} {self.here.prefix}{f' {missing}' if missing else ''}"
 
     def read(self, known: Mapping[str, str], missing: str) -> Reading:
-        """Add new commits to the log, and remove those that no longer exist.
+        """Add new commits to the log, and remove commits that no longer exist.
 
-        `known` has the values stored with the log. `missing` names a Git object that the repository lacks, or is "".
+        Args:
+            known: named values that are stored with the log.
+            missing: a Git object that the repository lacks; "" if there is none.
         """
         root, log, here = self.root, self.log, self.here
         notes = [*self.notes, LACKS] if missing else self.notes

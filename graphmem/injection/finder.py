@@ -280,7 +280,7 @@ class Finder:
         return found[:MAX_STANDING], len(found[MAX_STANDING:])
 
     def kept(self) -> Kept:
-        """Return the memories that apply to every session or serve planning.
+        """Return the memories that may be shown in every session or in planning.
 
         The result is cached. Every change of a memory clears the cache, except a change of the number of times it was shown.
         """

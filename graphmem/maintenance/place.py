@@ -1,4 +1,4 @@
-"""The directory of an index: create it, protect it, refuse foreign ones."""
+"""Create and protect the directory of an index; refuse foreign ones."""
 
 from __future__ import annotations
 

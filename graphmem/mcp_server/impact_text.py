@@ -114,9 +114,10 @@ def _titled(title: str, hits: list[ImpactHit]) -> list[str]:
 
 
 def _cause(cause: Cause) -> str:
-    """Return why an answer may be incomplete: count, message and places.
+    """Return one cause why an answer may be incomplete, as a line of text.
 
-    Only a cause of the kind "named_in_text" has places. They show where text names a target.
+    The line has the number of cases, the message and the places. Only a cause of the kind "named_in_text" has places, where text names a
+    target.
     """
     count = f"{cause.count:,} " if cause.count else ""
     places = f": {', '.join(cause.examples)}" if cause.kind == "named_in_text" and cause.examples else ""

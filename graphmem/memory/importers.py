@@ -57,7 +57,7 @@ class Reading(NamedTuple):
 
 
 class Format(NamedTuple):
-    """A file format of another tool: functions that recognise and read it."""
+    """A file format of another tool, with its recogniser and its reader."""
 
     name: str
     fits: Callable[[str], bool]  # takes a path in lower case

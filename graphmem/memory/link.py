@@ -153,9 +153,10 @@ def _path_of(content: str, match: re.Match[str]) -> str:
 
 
 def _is_of_tree(path: str) -> bool:
-    """Return whether a path that is not indexed could be a project's file.
+    """Return whether a path that is not indexed may be a project's file.
 
-    For example, `src/app.py` could, but `app.py`, `../app.py` and `example.com/app.py` could not.
+    The path must be in a folder and must not contain `..`. The first folder must not look like a host. For example, the result is True for
+    `src/app.py`. It is False for `app.py`, `../app.py` and `example.com/app.py`.
     """
     parts = path.split("/")
     return len(parts) > 1 and ".." not in parts and "." not in parts[0].lstrip(".")

@@ -63,7 +63,7 @@ def clean(text: str, most: int = MESSAGE_CHARACTERS) -> str:
 
 
 class Paths:
-    """Converts the file names that agents write to paths in the project.
+    """Converts file names in the output of agents to project paths.
 
     Args:
         roots: folders of the project and of its working copies, written with '/'.

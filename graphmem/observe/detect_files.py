@@ -262,8 +262,9 @@ class ImportChase(Detector):
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Extend the chain of imports by a file that was read, or end the chain.
 
-        A file extends the chain if the previous file imports it; otherwise it begins a new chain. An edit or a message of the agent ends
-        the chain. A chain of at least CHAIN files is kept if a message ended it, or an edit of its last file.
+        A file extends the chain if the previous file imports it; otherwise it begins a new chain. A message or an edit of the agent ends
+        the chain. The chain is then kept if it has at least CHAIN files, and if the agent sent a message or edited the last file of the
+        chain.
         """
         if act.action == "read" and act.kind == "tool":
             if act.ok is False or len(act.paths) != 1:

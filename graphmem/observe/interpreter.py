@@ -122,10 +122,10 @@ class Interpreter:
         return clean(self.judge.of_call(event.tool, event.args, call, listed), URL_CHARACTERS)
 
     def passed(self) -> int:
-        """Increase the session's count of actions by one; return the new count.
+        """Count an action that graphmem adds itself; return the action's number.
 
-        The new count is the number of an action that graphmem adds itself, without an event of the agent. All actions of a session, with or
-        without an event, are numbered from 1 in one sequence.
+        The agent sends no event for such an action. All actions of a session, with or without an event, are numbered from 1 in one
+        sequence.
         """
         self.count += 1
         return self.count

@@ -91,7 +91,8 @@ class FileName(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Mark of file paths that a command also accepts with a position.
+    """Mark of a file parameter whose command also accepts a position.
 
-    Compilers and searches print `path:line:column:`. A command drops the position, or fills the parameters `line` and `column` from it.
+    Compilers and searches print `path:line:column:`. The command uses the position to fill the parameters `line` and `column`. If the
+    operation lacks them, the position is dropped.
     """

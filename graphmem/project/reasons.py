@@ -166,8 +166,8 @@ def _ranked(reason: Reason, text: str, wanted: dict[str, str], extra: float = 0.
 def _words(text: str, wanted: dict[str, str], title: str = "") -> set[str]:
     """Return the stems of the words of a passage and of its title.
 
-    A name in the passage, such as `JobCondition.OS_SUPPORTED`, counts only if `wanted` has the whole name. The parts of any other name are
-    ignored, because a passage that uses a name gives no reason for the words in the name.
+    A name in the passage, such as `OS_SUPPORTED`, counts only if `wanted` has the whole name. The words inside any other name are ignored,
+    because the use of a name explains nothing about them.
     """
     asked = set(wanted.values())
     prose = _NAME.sub(lambda found: found.group() if asked.intersection(query_words(found.group())[:1]) else " ", text)

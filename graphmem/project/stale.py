@@ -25,8 +25,8 @@ class StaleFiles:
     def now(self) -> int:
         """Return a number for the current moment, to be passed to `settle`.
 
-        Call `now` before an index run, and pass the result to `settle` after the run. Files that were marked during the run have a larger
-        number, so `settle` does not unmark them. The number counts the calls of `mark` without `moment`.
+        Call `now` before an index run, and pass the number to `settle` after the run. Then `settle` does not unmark files that were marked
+        during the run, because these have a larger number. The number counts the calls of `mark` without `moment`.
         """
         with self._lock:
             return self._count

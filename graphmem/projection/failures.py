@@ -1,4 +1,4 @@
-"""Errors when in-memory copies of the database cannot be read or saved."""
+"""Convert errors of reading or saving the in-memory copies of a database."""
 
 from __future__ import annotations
 

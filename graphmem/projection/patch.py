@@ -128,8 +128,8 @@ class _Bisectable(Sequence[str]):
 def _paths(old: GraphArrays, merge: Merge, w_merge: Merge, added: list[str]) -> tuple[Any, I32 | None]:
     """Return the sorted paths after a change, and new positions of old paths.
 
-    `merge` is the plan for nodes, `w_merge` for unresolved calls, and `added` has the paths of new rows. The second result is None if no
-    position changes. Otherwise it is an array with the new position of each old path. The array ends with -1, which stands for "none".
+    `merge` is the plan for nodes, `w_merge` for unresolved calls, and `added` has the paths of new rows. The second result has the new
+    position of each old path, then a further -1, which stands for "no path". If no position changes, the second result is None.
     """
     used = np.zeros(len(old.paths.path) + 1, np.bool_)
     from_old = merge.gather[merge.gather < len(old.nodes.id)]

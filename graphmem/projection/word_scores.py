@@ -191,8 +191,8 @@ def _best(
 def affordable(counts: dict[str, int]) -> tuple[list[str], list[str]]:
     """Divide query words into (words to score, words to leave out).
 
-    `counts` maps each word to its number of rows. Words are scored from the rarest on, until their rows together would exceed `_POSTINGS`.
-    The rarest word is always scored.
+    `counts` maps each word to the number of rows that contain it. The rarest word is always scored. Each next rarer word is also scored,
+    while the rows of all scored words together are at most `_POSTINGS`.
     """
     used: list[str] = []
     left_out: list[str] = []

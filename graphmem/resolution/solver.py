@@ -283,7 +283,7 @@ class Solver:
         return question.value
 
     def _answer_first(self, question: _Question) -> Any:
-        """Answer a question that is asked outside of all other questions.
+        """Answer a question that was not asked while another one is answered.
 
         A question asks for one result, such as the type of a name. After an error, all unfinished questions are dropped.
         """
@@ -367,8 +367,8 @@ class Solver:
     def _mark(self, question: _Question) -> None:
         """Schedule an outdated question to be computed again.
 
-        A question asks for one result, such as the type of a name. If the running pass over outdated questions has yet to reach the
-        question, the question joins that pass. Otherwise, the question waits for the next pass.
+        A question asks for one result, such as the type of a name. A running pass computes outdated questions from the latest to the
+        earliest. If the pass has not come to this question yet, the question joins it. Otherwise, the question waits for the next pass.
         """
         for sweep in reversed(self._sweeps):
             if question.index >= sweep.first:

@@ -158,11 +158,11 @@ def is_heard(found: CodeLists, faint: float) -> bool:
 
 
 def _messages(view: GraphView, query: str, units: Units, scores: Mapping[str, float]) -> dict[str, float]:
-    """Return how much of the query, a program's message, each unit contains.
+    """Return the share of a program's message that each unit contains, 0 to 1.
 
-    A unit is a symbol, or a chunk without a symbol. The result maps a unit to a share of the message, 0 to 1. Only the units with the best
-    `scores` for words are examined. If the query cannot be a message of a program, the result is empty. Tests repeat the messages of the
-    code, so tests count only if the query mentions tests.
+    The query is the message. If it cannot be a message of a program, the result is empty. A unit is a symbol, or a chunk without a symbol.
+    Only the units with the best `scores` for words are examined. Tests repeat the messages of the code, so tests count only if the query
+    mentions tests.
     """
     if not is_message(query):
         return {}

@@ -97,11 +97,15 @@ def _definitions(view: GraphView, path: str) -> list[Definition]:
 
 
 def _definition_at(file: list[Definition], frame: Frame, sure: bool) -> int:
-    """Return the definition to which a stack frame refers.
+    """Return the definition to which a stack frame refers, as a node.
 
-    The result is a node. If `file` has definitions with the name in `frame`, the one nearest to the line is chosen. Otherwise the innermost
-    definition around the line is chosen if `sure` is true, which means that the frame's path certainly means this file (see `_files`).
-    Without such a definition, the result is -1.
+    If `file` has definitions with the name in `frame`, the one nearest to the frame's line is chosen. Otherwise, the innermost definition
+    around the line is chosen, but only if `sure` is true. The result is -1 if nothing is chosen.
+
+    Args:
+        file: the definitions of a file to which the path of the frame may refer.
+        frame: the stack frame.
+        sure: whether the path of the frame can refer to no other file; see `_files`.
     """
     named = [one for one in file if one.name == frame.name] if frame.name else []
     if named:

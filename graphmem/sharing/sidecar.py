@@ -218,10 +218,10 @@ class Sidecar:
             db.execute("INSERT INTO memory (id, base) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET base = ?2", (memory, data))
 
     def mark(self, memory: str, dirty: int) -> None:
-        """Set the flags of a memory to DIRTY, UNLINKED, their sum, or 0.
+        """Replace the flags of a memory by DIRTY, UNLINKED, their sum, or 0.
 
         DIRTY marks a memory to compare with the shared log again. UNLINKED marks a memory about code that does not exist on this machine
-        yet. The flag BY_OTHERS stays if `dirty` includes DIRTY; otherwise it is removed.
+        yet. A third flag, BY_OTHERS, is kept if `dirty` includes DIRTY; otherwise it is removed.
         """
         with self.writing() as db:
             db.execute(

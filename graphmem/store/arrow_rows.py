@@ -128,8 +128,8 @@ _VERBATIM: Final = "="  # before sites that are not ascending numbers from `line
 def to_offsets(line: int, lines: str) -> str | None:
     """Convert the lines of an edge to distances from its first line.
 
-    With `line` 12 and `lines` "12,48,101" the result is "36,89". The result is None if `line` is the only line. Lines that `to_lines` could
-    not restore are kept as they are, after a marker.
+    With `line` 12 and `lines` "12,48,101" the result is "36,89". The result is None if `line` is the only line. If `to_lines` could not
+    restore the lines from the result, the result is a marker and the unchanged `lines`.
     """
     if lines == (str(line) if line else ""):
         return None

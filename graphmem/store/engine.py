@@ -76,9 +76,9 @@ def _least(path: Path) -> int:
 def _sizes(path: Path, wanted: int, room: int | None) -> Iterator[int]:
     """Yield sizes of address space to try for a file, the largest first.
 
-    `wanted` is halved until it is at most half of `room`, the unused address space of this process. The result is the first size. If `room`
-    is None, the first size is `wanted`. Each further size is half of the previous one. No size after the smallest one with room for the
-    file is tried.
+    The first size is `wanted`, or a half, a quarter and so on, so that it is at most half of `room`. `room` is the unused address space of
+    this process; None means no limit. Each further size is half of the previous one. The last size is the smallest one with room for the
+    file.
     """
     least, size = _least(path), wanted
     while room is not None and size > max(least, room // 2):

@@ -51,9 +51,9 @@ class Entries:
 
     @cached_property
     def listed(self) -> dict[int, str]:
-        """Entry points to show to people, as a map from the node to its kind.
+        """Map each entry point that people should see to its kind.
 
-        In test code, only tests and fixtures are listed.
+        Of test code, only tests and fixtures are included.
         """
         return {node: kind for node, kind in self.kind.items() if kind in TEST_KINDS or not self.view.is_test[node]}
 

@@ -153,8 +153,8 @@ class _Shares:
 
         `group` has the files. Only the part of the name before `: ` is checked:
 
-        * A folder must hold more than half of the files.
-        * With the current name of the root, at least half of the files must be directly in the root.
+        * The name of a folder is allowed if more than half of the files are in the folder.
+        * The current name of the root is allowed if at least half of the files are directly in the root.
         * Other names of the root, such as earlier ones, are not allowed.
         * Any other name is allowed.
         """

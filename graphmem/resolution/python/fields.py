@@ -122,7 +122,7 @@ def _fields(inference: Inference, symbol: Symbol) -> Iterator[str]:
 
 
 def _passed(inference: Inference, symbol: Symbol, position: int, name: str) -> Type:
-    """Return the type of the arguments that calls of a class pass for a field.
+    """Return the type of the values that a field gets in calls of its class.
 
     `position` is the field's position among the arguments, and `name` is the keyword for the field.
     """
