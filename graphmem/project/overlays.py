@@ -12,7 +12,6 @@ import sqlite3
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -28,6 +27,7 @@ from graphmem.memory.code_links import adopt_links
 from graphmem.memory.link import link
 from graphmem.project.branches import GONE, Branch, Branches, BranchId, BranchKey, BranchLink
 from graphmem.project.pushed_rows import body_of, external_rows, rows_by_file, rows_in, text_in
+from graphmem.project.pushed_texts import encoded, free_place, remove
 from graphmem.projection.entries import DamagedWordsError
 from graphmem.runtime.pushes import PUSHED_FILE, address_of
 from graphmem.runtime.replacing import replace_file
@@ -472,18 +472,15 @@ class Overlays:
         replace_file(root / PUSHED_FILE, b"{}")  # marks the directory of a pushed project
         paths = {*self.store.file_hashes(), *own} if touched is None else set(touched)
         for path in sorted(paths):
-            place = root / path
-            with suppress(OSError):
-                place.unlink(missing_ok=True)
+            remove(root, path)
             digest = own.get(path)
             if digest == GONE:
                 continue
-            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             if digest is None:
-                with suppress(FileNotFoundError):  # its text was never sent
-                    os.link(main / path, place)
+                if (main / path).is_file():  # otherwise only the branch had the file, or its text was never sent
+                    os.link(main / path, free_place(root, path))
             elif (text := text_in(self.branches.bodies([digest])[digest])) is not None:
-                replace_file(place, text.encode("utf-8", "surrogateescape"))
+                replace_file(free_place(root, path), encoded(text))
 
 
 def login_of(access: Access) -> str:

@@ -13,13 +13,13 @@ from graphmem.runtime.pushes import is_inside
 from graphmem.store.wire import row_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 _TABLES: Final = ("files", "symbols", "chunks", "edges", "unresolved", "occurrences")
 WRONG: Final = (KeyError, TypeError, ValueError, AttributeError, pa.ArrowInvalid, pa.ArrowTypeError)
 
 
-def checked(last: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> tuple[dict[str, str], Rows, set[str]]:
+def checked(last: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], Rows, set[str]]:
     """Check a push; return hashes, rows, and the paths of files with rows.
 
     `last` describes the push and has, for example, the digest (hash of the rows) of each file. `parts` are the pieces in which the rows
@@ -40,7 +40,7 @@ def checked(last: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> tuple[di
     return digests, new, sent
 
 
-def _rows(parts: list[Mapping[str, Any]]) -> tuple[Rows, set[str]]:
+def _rows(parts: Iterable[Mapping[str, Any]]) -> tuple[Rows, set[str]]:
     """Return the rows in all parts of a push, and the paths of their files."""
     rows: dict[str, list[Any]] = {table: [] for table in _TABLES}
     externals: dict[str, ExternalRow] = {}

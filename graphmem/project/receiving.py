@@ -1,7 +1,9 @@
 """Receive an index that `graphmem push` sends.
 
-A push arrives in parts, which are stored in files until all parts have arrived. Then one transaction changes the graph. After the
-transaction, the copies of the graph for fast reads are updated. An interrupted push changes nothing.
+A push arrives in parts, which are stored in files until all parts have arrived. The texts of the pushed files are written to the disk, and
+then one transaction changes the graph. After the transaction, the copies of the graph for fast reads are updated, and the texts are moved
+to their paths. A push that is interrupted before the transaction changes nothing. After one that is interrupted later, the next push sends
+all files again.
 """
 
 from __future__ import annotations
@@ -26,9 +28,10 @@ from graphmem.project.branches import BranchKey
 from graphmem.project.overlays import Overlays, unknown_branch
 from graphmem.project.pushed_commits import commit_of, digest_of
 from graphmem.project.pushed_rows import body_of
+from graphmem.project.pushed_texts import PushedTexts
 from graphmem.project.received_rows import WRONG, checked
 from graphmem.runtime.limits import disk_refusal
-from graphmem.runtime.pushes import FORMAT, MOST_PART, PUSHED_FILE, is_inside
+from graphmem.runtime.pushes import FORMAT, MOST_PART, PUSHED_FILE
 from graphmem.runtime.replacing import replace_file
 from graphmem.store.base import HANDLES_OF
 from graphmem.store.wire import unpacked
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 
 FILE: Final = PurePosixPath(PUSHED_FILE).name
 PARTS: Final = "pushing"
+TEXTS: Final = "texts"  # below the directory of a push: texts of its files, until the graph has changed
 LEFT_S: Final = 86_400  # after which the parts of an interrupted push are deleted
 _NAME: Final = re.compile(r"[0-9a-f]{32}")
 
@@ -232,7 +236,7 @@ class Receiving:
             if branch:
                 generation = self._apply_branch(branch, who, last, parts)
             else:
-                generation, dropped = self._apply(last, parts, who)
+                generation, dropped = self._apply(last, parts, who, PushedTexts(self.data_dir.parent, folder / TEXTS))
         except FileNotFoundError as error:
             raise BadInputError("a part of the pushed index is missing; run `graphmem push` again", argument="body") from error
         except OSError as error:
@@ -293,13 +297,15 @@ class Receiving:
                 bodies |= {digests[path]: body_of(rows, part["externals"], part["texts"].get(path)) for path, rows in of_path.items()}
             return self.overlays.put(key, who.login, str(last.get("commit", "")), facts, digests, main, bodies)
 
-    def _apply(self, last: Mapping[str, Any], parts: list[Mapping[str, Any]], who: Pusher) -> tuple[int, list[BranchKey]]:
+    def _apply(
+        self, last: Mapping[str, Any], parts: list[Mapping[str, Any]], who: Pusher, texts: PushedTexts
+    ) -> tuple[int, list[BranchKey]]:
         """Apply a push of the main branch to the graph.
 
         The result is (new counter of changes, dropped branches). A branch is dropped (deleted) if the main branch now contains its changes.
-        `last` describes the push, and `parts` are the pieces in which the rows were sent.
+        `last` describes the push, and `parts` are the pieces in which the rows were sent. `texts` keeps the texts of the parts.
         """
-        digests, new, sent = checked(last, parts)
+        digests, new, sent = checked(last, texts.stored(parts))
         runs = self.runs
         with runs.turn:
             store, projections = runs.store, runs.projections
@@ -327,7 +333,7 @@ class Receiving:
             self._keep_handles(last["handles"], meta["project"])
             found = {path: [ContractRow._make(row) for row in some] for path, some in last["contracts"].items()}
             contracts.write(self.data_dir, meta["run"], meta["project"], found)
-            self._write_texts(parts, removed)
+            texts.move(digests, removed)
             counts = projections.graph().counts
             facts = {"indexed_at": meta["indexed_at"], "files": counts.get("files", 0), "symbols": counts.get("symbols", 0)}
             kept = {"generation": generation, "run": meta["run"], "facts": facts, "digests": digests}
@@ -355,21 +361,6 @@ class Receiving:
         mark = stable_id("handles", *("\x1e".join(map(str, row)) for row in rows))
         if self.runs.store.meta().get(HANDLES_OF) != mark:
             self.runs.store.put_handles(mark, project, rows)
-
-    def _write_texts(self, parts: list[Mapping[str, Any]], removed: list[str]) -> None:
-        """Write the texts of changed files below the project's directory.
-
-        The files in `removed` are deleted.
-        """
-        root = self.data_dir.parent
-        for path in removed:
-            (root / path).unlink(missing_ok=True)
-        for part in parts:
-            for path, text in part["texts"].items():
-                if is_inside(path):
-                    place = root / path
-                    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                    replace_file(place, text.encode("utf-8", "surrogateescape"))
 
     def _known(self) -> dict[str, Any]:
         try:

@@ -1,0 +1,86 @@
+"""Keep the texts of pushed files in the directory of their project.
+
+The texts of a push are first written to other files. After the graph has changed, the texts are only moved to their paths. So a full disk
+is noticed before the graph changes.
+"""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from graphmem.runtime.replacing import replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Mapping
+
+
+class PushedTexts:
+    """The texts of one push, until they are moved to the project's directory.
+
+    Args:
+        root: directory of the project.
+        folder: directory for the texts until the graph has changed, on the same file system.
+    """
+
+    def __init__(self, root: Path, folder: Path) -> None:
+        self._root, self._folder = root, folder
+        self._places: dict[str, Path] = {}
+
+    def stored(self, parts: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+        """Yield the parts of a push, and write the texts of each to files."""
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for part in parts:
+            for path, text in part["texts"].items():
+                place = self._places.setdefault(path, self._folder / str(len(self._places)))
+                replace_file(place, encoded(text))
+            yield part
+
+    def move(self, paths: Container[str], removed: Iterable[str]) -> None:
+        """Delete the files in `removed`, then move the texts of `paths`.
+
+        A text whose path is not in `paths` is not moved.
+        """
+        for path in removed:
+            remove(self._root, path)
+        for path, place in self._places.items():
+            if path in paths:
+                place.replace(free_place(self._root, path))
+
+
+def encoded(text: str) -> bytes:
+    """Return the text of a pushed file as the bytes that are stored."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def free_place(root: Path, path: str) -> Path:
+    """Return where the text of a file belongs, with an existing parent.
+
+    A file at the place of a parent directory is deleted, and so is a directory at the place of the file.
+    """
+    place = root / path
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except (FileExistsError, NotADirectoryError):  # an earlier push had a file where this one has a directory
+        next(one for one in _parents(root, path) if not one.is_dir()).unlink()
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if place.is_dir():
+        shutil.rmtree(place)
+    return place
+
+
+def remove(root: Path, path: str) -> None:
+    """Delete the text of a file, and directories that are empty without it."""
+    # A missing text was never sent. If the path or a parent has become the other kind, the text is gone, too.
+    with suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        (root / path).unlink()
+    with suppress(OSError):  # the first directory with other entries ends the loop
+        for parent in reversed(_parents(root, path)):
+            parent.rmdir()
+
+
+def _parents(root: Path, path: str) -> list[Path]:
+    """Return the directories between the project's directory and a file."""
+    return [root / one for one in reversed(PurePosixPath(path).parents[:-1])]
