@@ -175,9 +175,11 @@ class Operation:
         self.loaders = Loaders(self.service, self.call)
 
     async def wait_for(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function that may take minutes, in its own thread.
+        """Run a function that may take minutes, without a deadline.
 
-        The function has no deadline.
+        Raises:
+            LimitError: too many operations are waiting.
+            GraphMemError: the function raised it.
         """
         answer = await self._runner.run_long(operation, *args, **kwargs)
         self.deadline = asyncio.get_running_loop().time() + self.limits.seconds  # nested fields of the answer get the full time again

@@ -35,8 +35,9 @@ class ServerLimits:
     items: int = 10_000  # memories in one bulk write; the size of the body limits them too
     events: int = 10_000  # of sessions in one request; the size of the body limits them too
     deadline_s: float = 30.0  # maximum deadline that a client may set for injected context
-    threads: int = 8  # operations that run at a time
-    pending: int = 256  # operations that wait or run; more are refused at once
+    threads: int = 8  # operations that run at a time, without slow ones
+    slow_threads: int = 16  # slow operations, such as index runs, that run at a time
+    pending: int = 256  # operations that wait or run, with slow ones; more are refused at once
     subscriptions: int = 32  # on one WebSocket connection
     per_minute: int = 0  # requests of one address; 0: unlimited
     connections: int = 512  # at a time; fewer if the process may open few files, see graphmem.api.holding

@@ -6,6 +6,7 @@ import asyncio
 import functools
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, ParamSpec, TypeVar
@@ -30,6 +31,7 @@ class OperationRunner:
     def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._pool = ThreadPoolExecutor(limits.threads, thread_name_prefix="graphmem-operation")
+        self._slow = _SlowCalls(limits.slow_threads)
         self.meter = Meter()
         self._pending = 0
         self._lock = threading.Lock()
@@ -77,16 +79,25 @@ class OperationRunner:
             raise self._late() from None
 
     async def run_long(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a slow operation in its own thread, without a deadline."""
+        """Run a slow operation without a deadline, and return its answer.
+
+        Slow operations have threads of their own, so that quick ones need not wait for them. If the client disconnects, the operation is
+        still run.
+
+        Raises:
+            LimitError: too many operations are waiting.
+        """
+        self._admit()
         answer: Future[T] = Future()
-        call = functools.partial(operation, *args, **kwargs)
-        threading.Thread(target=_answered, args=(answer, call), name="graphmem-long-operation", daemon=True).start()
-        # A client that disconnects ends the wait; the work continues.
+        begun = time.perf_counter()
+        answer.add_done_callback(lambda done: self._leave(done, begun))
+        self._slow.add(answer, functools.partial(operation, *args, **kwargs))
         return await asyncio.shield(asyncio.wrap_future(answer))
 
     def close(self) -> None:
         """Accept no more operations; running ones finish in their threads."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+        self._slow.cancel()
 
     def _admit(self) -> None:
         with self._lock:
@@ -112,6 +123,50 @@ class OperationRunner:
         return DeadlineError(
             f"The answer took more than {seconds:g} s; ask for less, or raise the server's setting limits.seconds", seconds=seconds
         )
+
+
+class _SlowCalls:
+    """Runs slow calls in a limited number of threads, first come, first served.
+
+    The threads are daemons, so that a process can end while a call runs. A thread ends when no call waits.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._most, self._threads = threads, 0
+        self._waiting: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
+        self._lock = threading.Lock()
+
+    def add(self, answer: Future[T], call: Callable[[], T]) -> None:
+        """Run `call` when a thread is free; its result goes to `answer`."""
+        with self._lock:
+            self._waiting.append((answer, call))
+            if self._threads == self._most:
+                return
+            self._threads += 1
+        try:
+            threading.Thread(target=self._work, name="graphmem-slow-operation", daemon=True).start()
+        except RuntimeError:  # the system starts no more threads
+            with self._lock:
+                self._threads -= 1
+            if answer.cancel():  # otherwise another thread already runs the call
+                raise
+
+    def cancel(self) -> None:
+        """Cancel the calls that wait."""
+        with self._lock:
+            waiting = list(self._waiting)
+            self._waiting.clear()
+        for answer, _ in waiting:
+            answer.cancel()
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                if not self._waiting:
+                    self._threads -= 1
+                    return
+                answer, call = self._waiting.popleft()
+            _answered(answer, call)
 
 
 def _answered(answer: Future[T], call: Callable[[], T]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
@@ -246,3 +247,32 @@ def test_too_many_waiting_verbs_are_refused_and_do_not_pile_up(service, serve):
     (error,) = body["errors"]
     assert (error["extensions"]["code"], error["extensions"]["limit"]) == ("LIMIT", "pending")
     assert client.ask("{ project { name } }")
+
+
+def test_slow_verbs_count_among_the_waiting_ones_and_have_few_threads(service, serve):
+    class Slow:
+        running = most = 0
+        lock = threading.Lock()
+
+        def __getattr__(self, verb):
+            return getattr(service, verb)
+
+        def flows(self, *given, **more):
+            with self.lock:
+                self.running += 1
+                self.most = max(self.most, self.running)
+            time.sleep(0.3)
+            with self.lock:
+                self.running -= 1
+            return service.flows(*given, **more)
+
+    slow = Slow()
+    client = serve(service=slow, limits=ServerLimits(slow_threads=2, pending=4))
+    body = client.answer("{ " + " ".join(f"f{number}: flows {{ total }}" for number in range(6)) + " }")
+    assert [one["extensions"]["limit"] for one in body["errors"]] == ["pending"] * 2
+    assert sum(body["data"][f"f{number}"] is not None for number in range(6)) == 4
+    assert slow.most == 2
+    assert client.ask("{ flows { total } }")
+    client = serve(service=slow, limits=ServerLimits(pending=1))
+    (error,) = client.answer("{ a: flows { total } b: flows { total } }")["errors"]
+    assert (error["extensions"]["code"], error["extensions"]["retry_after"]) == ("LIMIT", 1.0)

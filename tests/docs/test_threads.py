@@ -48,7 +48,8 @@ def catches_all(tree: ast.Module, name: str, depth: int = 2) -> bool:
     caught = {ast.unparse(node.type) for node in inside if isinstance(node, ast.ExceptHandler) and node.type is not None}
     if caught & {"Exception", "BaseException"}:
         return True
-    called = {node.func.attr for node in inside if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)}
+    calls = [node.func for node in inside if isinstance(node, ast.Call)]
+    called = {one.attr if isinstance(one, ast.Attribute) else one.id for one in calls if isinstance(one, (ast.Attribute, ast.Name))}
     return any(catches_all(tree, one, depth - 1) for one in called & functions.keys())
 
 
