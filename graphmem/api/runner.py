@@ -126,7 +126,7 @@ class OperationRunner:
 
 
 class _SlowCalls:
-    """Runs slow calls in a limited number of threads, first come, first served.
+    """Slow calls in a limited number of threads, first come, first served.
 
     The threads are daemons, so that a process can end while a call runs. A thread ends when no call waits.
     """

@@ -41,7 +41,7 @@ class PushedTexts:
     def move(self, paths: Container[str], removed: Iterable[str]) -> None:
         """Delete the files in `removed`, then move the texts of `paths`.
 
-        A text whose path is not in `paths` is not moved.
+        Other texts stay where they are.
         """
         for path in removed:
             remove(self._root, path)
