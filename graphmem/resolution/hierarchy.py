@@ -180,14 +180,27 @@ class Hierarchy:
         running: list[Symbol] = []
         for child in self.below(owner):
             if child.index >= 0 and (in_tests or not self.project.files[child.path].in_tests):
-                own = self.inference.functions(child, name)
+                origin = self._origin(owner, child, name)
+                own = self.inference.functions(origin, name)
                 found += own
-                if own and self.runs(child, child, name):
+                if own and self.runs(child, origin, name):
                     running += own
                 if len(running) > MAX_OVERRIDES:
                     return ()
-        chosen = running if running or self.is_made(owner) else found
-        return tuple(chosen) if len(chosen) <= MAX_OVERRIDES else ()
+        chosen = tuple(dict.fromkeys(running if running or self.is_made(owner) else found))
+        return chosen if len(chosen) <= MAX_OVERRIDES else ()
+
+    def _origin(self, owner: Symbol, child: Symbol, name: str) -> Symbol:
+        """Return the class that defines a method for objects of a subclass.
+
+        The method `name` overrides that of `owner`. Usually the class is `child`. A class that implements an interface may inherit the
+        method from a class that does not implement it, or in Go get the method from a type that it embeds.
+        """
+        if owner.kind != "interface" or child.kind == "interface" or self.inference.functions(child, name):
+            return child
+        origin = self.inference.owner(child, name)
+        is_apart = isinstance(origin, Symbol) and origin is not owner and origin.kind != "interface" and origin not in self.below(owner)
+        return origin if isinstance(origin, Symbol) and is_apart else child
 
 
 def _outside_names(package: str, dotted: str) -> tuple[str, ...]:

@@ -7,11 +7,12 @@ Packages are folders and methods have receivers. A type satisfies an interface i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from graphmem.parsing.facts import ATTR, INDEX, ITER, NAME, TUPLE, TYPED, UNPACK
+from graphmem.parsing.facts import INDEX, ITER, TYPED, UNPACK
 from graphmem.resolution.go.constraints import are_built_together
+from graphmem.resolution.go.signatures import given_types, same, shape
 from graphmem.resolution.packages import PackageRules, classes_in, methods_of
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.types import (
@@ -33,7 +34,7 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Binding, Definition, Import, Term
+    from graphmem.parsing.facts import Binding, Definition, Import
     from graphmem.resolution.call import Call
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
@@ -65,6 +66,24 @@ _DEMANDED: Final = {
     "sort.Interface": "Len Less Swap",
 }
 """Methods of interfaces of the standard library that others often embed."""
+
+_CONTAINERS: Final = "Context Describe DescribeTable DescribeTableSubtree It Specify When"
+_EXPORTED: Final[Mapping[str, frozenset[str]]] = {
+    "github.com/onsi/ginkgo": frozenset(
+        (
+            "AbortSuite AddReportEntry AfterAll AfterEach AfterSuite AttachProgressReporter BeforeAll BeforeEach BeforeSuite "
+            "Benchmark By ContinueOnFailure CurrentGinkgoTestDescription CurrentSpecReport DeferCleanup Done Entry EntryDescription "
+            "FEntry Fail FlakeAttempts Focus GinkgoConfiguration GinkgoHelper GinkgoLabelFilter GinkgoLogr GinkgoParallelNode "
+            "GinkgoParallelProcess GinkgoRandomSeed GinkgoRecover GinkgoT GinkgoTB GinkgoTInterface GinkgoWriter GracePeriod "
+            "JustAfterEach JustBeforeEach Label Labels Measure MustPassRepeatedly NodeTimeout Offset OncePerOrdered Ordered PEntry "
+            "PauseOutputInterception Pending PreviewSpecs ReportAfterEach ReportAfterSuite ReportBeforeEach ReportBeforeSuite "
+            "ReportEntryVisibilityAlways ReportEntryVisibilityFailureOrVerbose ReportEntryVisibilityNever ResumeOutputInterception "
+            "RunSpecs Serial Skip SpecContext SpecTimeout SynchronizedAfterSuite SynchronizedBeforeSuite XEntry"
+        ).split()
+        + [f"{mark}{word}" for mark in ("", "F", "P", "X") for word in _CONTAINERS.split()]
+    )
+}
+"""Exported names of libraries that tests import together with another library, both without a prefix."""
 
 
 class GoRules(PackageRules):
@@ -126,6 +145,21 @@ class GoRules(PackageRules):
         if inference.project.modules(found.module):
             return one((NAMESPACE, found.module, self.name))
         return one((EXT, Package(found.module), "", None))
+
+    def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
+        """Return the type of a name that no scope of its Go file binds.
+
+        The name is a built-in name, or an exported name of a library that the file imports as in `import . "github.com/onsi/gomega"`. Of
+        several such libraries, one that has the name by `_EXPORTED` is taken, or else all that `_EXPORTED` does not list.
+        """
+        found = super().unbound(inference, entry, scope, name)
+        if found or not name[:1].isupper():
+            return found
+        imported = join_all(self.import_targets(inference, entry, entry.facts.imports[position]) for position in entry.stars)
+        packages = [atom[1] for atom in imported if atom[0] == EXT]
+        names = {package: next((known for prefix, known in _EXPORTED.items() if package.startswith(prefix)), None) for package in packages}
+        having = [package for package in packages if name in (names[package] or ())]
+        return frozenset((EXT, package, name, None) for package in having or packages if having or names[package] is None)
 
     # methods
 
@@ -219,6 +253,9 @@ class GoRules(PackageRules):
         The parameters and results of the methods must have the same types. `interface` may embed a library's interface, such as
         `fmt.Stringer`. The methods of a library's interface are known only if `_DEMANDED` lists them, and are compared by name. A library's
         interface that is not listed demands no methods. The result is False if the project defines no method of `interface`.
+
+        A type parameter of an interface stands for one type in all of its methods: for the argument that an interface that embeds it gives,
+        as in `Searchable[Albums]`, or else for any type.
         """
         is_known = False
         for part in inference.mro(interface):
@@ -227,11 +264,13 @@ class GoRules(PackageRules):
                 if not all(isinstance(inference.owner(symbol, name), Symbol) for name in names):
                     return False
                 continue
+            types = given_types(inference, interface, part)
             for name in methods_of(inference.project.entry(part), part):
                 owner = inference.owner(symbol, name)
                 functions = inference.functions(owner, name) if isinstance(owner, Symbol) else []
-                wanted = {_shape(inference.project.entry(method), method) for method in inference.functions(part, name)}
-                if wanted.isdisjoint(_shape(inference.project.entry(method), method) for method in functions):
+                given = [shape(inference.project.entry(method), method) for method in functions]
+                wanted = [shape(inference.project.entry(method), method) for method in inference.functions(part, name)]
+                if not any(same(one, other, types) for one in wanted for other in given):
                     return False
                 is_known = True
         return is_known
@@ -276,33 +315,6 @@ class GoRules(PackageRules):
         callee = call.entry.terms[call.callee] if call.callee >= 0 else ()
         types = inference.declared(call.entry, call.scope, callee[2]) if callee and callee[0] == INDEX else EMPTY
         return classes_in(inference, join(types, call.rest(0)))
-
-
-def _shape(entry: FileEntry, method: Symbol) -> tuple[Any, ...]:
-    """Return the types of a method's parameters and results as source text.
-
-    The receiver and the qualifiers of packages are left out. Two methods with equal results have the same signature.
-    """
-    definition = entry.definitions[method.index]
-    is_demanded = entry.definitions[definition.parent].kind == "interface"
-    parameters = definition.parameters if is_demanded else definition.parameters[1:]
-    return (
-        tuple((parameter.kind, _written(entry.terms, parameter.annotation)) for parameter in parameters),
-        _written(entry.terms, definition.returns),
-    )
-
-
-def _written(terms: Sequence[Term], index: int) -> Any:
-    if index < 0:
-        return None
-    found = terms[index]
-    if found[0] in (NAME, ATTR):
-        return found[-1]
-    if found[0] == INDEX:
-        return (_written(terms, found[1]), _written(terms, found[2]))
-    if found[0] == TUPLE:
-        return tuple(_written(terms, item) for item in found[1])
-    return found[0]
 
 
 def _ranged(atom: Atom, position: int) -> Type:
