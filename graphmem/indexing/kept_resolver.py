@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from graphmem.indexing.facts_source import FactsByPath, FactsLostError, FactsSource
 from graphmem.indexing.inputs import Inputs, PackedDependencies, pack
 from graphmem.indexing.parse_stage import ParseStage
-from graphmem.indexing.summary import Meter
+from graphmem.indexing.run import Run
 from graphmem.indexing.tree import Tree
-from graphmem.model import HandlesRow, IndexProgress, stable_id
+from graphmem.model import HandlesRow, stable_id
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.language import languages
@@ -98,27 +98,13 @@ class KeptResolver:
         if held is not None:
             held.let_go()
 
-    def resolver_with(
-        self,
-        meter: Meter,
-        parsed: dict[str, ParsedFile],
-        removed: list[str],
-        known: dict[str, str],
-        on_progress: Callable[[IndexProgress], None],
-        cancelled: Callable[[], bool],
-    ) -> tuple[Resolver, set[str]]:
+    def resolver_with(self, run: Run) -> tuple[Resolver, set[str]]:
         """Return a resolver for the current files, and the affected paths.
 
         A file is affected if its edges may have changed. The resolver of the last run is reused if possible.
-
-        Args:
-            meter: measures the time.
-            parsed: the files that this run has parsed, by path.
-            removed: paths of deleted files.
-            known: content hashes of the indexed files, by path.
-            on_progress: receives the progress if files must be parsed again.
-            cancelled: whether to stop.
         """
+        parsed, removed, known = run.parsed, run.removed, run.known
+        cancelled = run.listener.cancelled
         layout = self._tree.layout()
         facts = self._facts_of((self._tree.files[path] for path in parsed), parsed, cancelled)
         # Unset until the write succeeds: a failed run leaves the store unchanged and the resolver ahead of it.
@@ -128,17 +114,17 @@ class KeptResolver:
                 resolver.let_go()
             resolver = None
         elif (resolver is None or resolver.layout != layout) and known:
-            with meter.stage("resolve"):
+            with run.meter.stage("resolve"):
                 resolver = self._revived(layout, known, cancelled)
         if resolver is not None and resolver.layout == layout:
-            with meter.stage("resolve"), suppress(FactsLostError):
+            with run.meter.stage("resolve"), suppress(FactsLostError):
                 return resolver, resolver.update(facts, removed)
         self._kept = _Kept()
         resolver = self._new_resolver(layout)
         unchanged = [file for path, file in self._tree.files.items() if path not in parsed and file.language in languages()]
         missing = self._cache.missing(unchanged)
-        both = {**parsed, **self._parsing.parse(meter, missing, on_progress, cancelled)} if missing else parsed
-        with meter.stage("resolve"):
+        both = {**parsed, **self._parsing.parse(run.meter, missing, run.listener)} if missing else parsed
+        with run.meter.stage("resolve"):
             return resolver, resolver.update(self._facts_of(self._tree.files.values(), both, cancelled), ())
 
     def _facts_of(self, files: Iterable[FoundFile], parsed: Mapping[str, ParsedFile], cancelled: Callable[[], bool]) -> FactsByPath:

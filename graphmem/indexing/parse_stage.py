@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from graphmem.indexing.contracts import is_schema
+from graphmem.indexing.listener import Listener
 from graphmem.indexing.options import IndexOptions
 from graphmem.indexing.spill import Spill
 from graphmem.indexing.summary import Meter
 from graphmem.indexing.unfinished import LEAST_FILES, Unfinished
-from graphmem.model import IndexProgress
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.language import languages
@@ -37,8 +36,7 @@ class ParseStage:
         self,
         meter: Meter,
         files: list[FoundFile],
-        on_progress: Callable[[IndexProgress], None],
-        cancelled: Callable[[], bool],
+        listener: Listener,
         spill: Spill | None = None,
         unfinished: Unfinished | None = None,
     ) -> dict[str, ParsedFile]:
@@ -50,7 +48,7 @@ class ParseStage:
         """
         with meter.stage("parse"):
             parsed: dict[str, ParsedFile] = {}
-            on_progress(IndexProgress("parse", 0, len(files), ""))
+            listener.step("parse", 0, len(files))
             fresh: list[ParsedFile] = []
             workers, niceness, marker = self._options.workers, self._options.niceness, self._data_dir / MARKER
             if spill is None or len(files) < LEAST_FILES:
@@ -60,7 +58,9 @@ class ParseStage:
                     one.spill_chunks(spill.write)
                     parsed[one.head.path] = one
             left = [file for file in files if file.path not in parsed]
-            for one in parse_files(left, project=self._project, workers=workers, cancelled=cancelled, niceness=niceness, marker=marker):
+            for one in parse_files(
+                left, project=self._project, workers=workers, cancelled=listener.cancelled, niceness=niceness, marker=marker
+            ):
                 parsed[one.head.path] = one
                 fresh.append(one)
                 if unfinished is not None:
@@ -68,11 +68,11 @@ class ParseStage:
                 if spill is not None:
                     one.spill_chunks(spill.write)
                 if len(parsed) % 16 == 0:
-                    on_progress(IndexProgress("parse", len(parsed), len(files), one.head.path))
+                    listener.step("parse", len(parsed), len(files), one.head.path)
                 if len(fresh) >= CACHE_BATCH:
                     self._keep(fresh, unfinished)
             self._keep(fresh, unfinished)
-            on_progress(IndexProgress("parse", len(files), len(files), ""))
+            listener.step("parse", len(files), len(files))
         return parsed
 
     def _keep(self, fresh: list[ParsedFile], unfinished: Unfinished | None) -> None:

@@ -8,8 +8,7 @@ database. The run writes only at its end, so an interrupted run leaves the previ
 from __future__ import annotations
 
 import gc
-import uuid
-from contextlib import ExitStack, closing, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +19,8 @@ from graphmem.evidence.merge import Outside
 from graphmem.indexing.contracts import Contracts
 from graphmem.indexing.facts_source import FactsSource
 from graphmem.indexing.inputs import Inputs
-from graphmem.indexing.interruption import interrupted
 from graphmem.indexing.kept_resolver import KeptResolver
+from graphmem.indexing.listener import Listener
 from graphmem.indexing.options import IndexOptions
 from graphmem.indexing.outside import paths_with_edges_of
 from graphmem.indexing.packed import PackedRows
@@ -29,18 +28,14 @@ from graphmem.indexing.parse_stage import ParseStage
 from graphmem.indexing.past import Kept, Past, Undo
 from graphmem.indexing.publishing import published
 from graphmem.indexing.recent import Recent
-from graphmem.indexing.resolve_stage import ResolveStage, unused
+from graphmem.indexing.resolve_stage import Change, ResolveStage, unused
+from graphmem.indexing.run import Mode, Run
 from graphmem.indexing.spill import Spill
 from graphmem.indexing.summary import Meter, summarise
-from graphmem.indexing.tree import Look, Tree
+from graphmem.indexing.tree import Tree
 from graphmem.indexing.unfinished import FILE as UNFINISHED
 from graphmem.indexing.unfinished import Unfinished
-from graphmem.model import (
-    Diagnostic,
-    EdgeSource,
-    IndexProgress,
-    stable_id,
-)
+from graphmem.model import Diagnostic, EdgeSource, GraphDelta, stable_id
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.language import languages
 from graphmem.parsing.marker import FILE as MARKER
@@ -53,7 +48,7 @@ from graphmem.runtime.text_only import LANGUAGE, text_only_files, text_only_note
 from graphmem.store.base import HANDLES_OF
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from graphmem.answers import IndexSummary
     from graphmem.projection.projections import Projections
@@ -101,154 +96,174 @@ class Indexer:
             project, root, data_dir, self._tree, store, projections, cache, self._outside, self._contracts, self._kept, options
         )
 
-    def run(
-        self,
-        *,
-        full: bool = False,
-        paths: Collection[str] | None = None,
-        on_progress: Callable[[IndexProgress], None],
-        on_changed: Callable[[Collection[str]], None] = lambda _: None,
-        on_published: Callable[[], None] = lambda: None,
-        cancelled: Callable[[], bool],
-    ) -> IndexSummary:
+    def run(self, listener: Listener, *, full: bool = False, paths: Collection[str] | None = None) -> IndexSummary:
         """Bring the graph up to date with the tree.
 
         Args:
+            listener: functions of the caller.
             full: drop the cached data of unchanged files and rebuild everything.
             paths: the only files that may have changed since the last run of this object, from the root with '/'; None if any file may have
                 changed.
-            on_progress: receives every step, in this thread.
-            on_changed: receives the outdated paths before they are processed, and again if a published change was taken back.
-            on_published: called when answers contain a small change, shortly before its commit. Not called for a large change or a full
-                run: answers contain these only after the commit.
-            cancelled: called between steps; True stops without writing.
 
         Raises:
             RepositoryError: the root is missing, not a directory, unreadable, or has nothing to index.
-            IndexCancelledError: `cancelled` returned True.
+            IndexCancelledError: the caller stopped the run.
             DiskFullError: the disk is full. The previous index is intact.
         """
         with collector_paused(), ExitStack() as ends:  # millions of rows and few cycles
-            return self._run(ends, full, paths, on_progress, on_changed, on_published, cancelled)
+            run = self._discover(listener, paths, full=full)
+            if run.mode == "unchanged":
+                return self._unchanged(run)
+            if run.is_full:
+                run.spill = ends.enter_context(closing(Spill(self._data_dir)))
+            run.unfinished = ends.enter_context(closing(Unfinished(self._data_dir / UNFINISHED, self._project)))
+            if full or not run.is_full:
+                run.unfinished.discard()
+            self._parse(run)
+            change = self._compute(run)
+            listener.check()
+            self._count_in(run)
+            with self._published(run, change.delta, ends):
+                has_new_keys = self._keep_dependencies(run, change)
+                kept = self._without_resolver(run, change)
+                generation = self._write(run, change)
+            self._kept.keep(kept)
+            self._indexed = run.known
+            if has_new_keys:
+                with run.meter.stage("write"):
+                    self._name_functions(anew=run.is_full)
+            delta = None if run.is_full else change.delta
+            del change  # that of a full run is as large as the graph, and no longer needed
+            self._project_rows(run, generation, delta)
+            return self._done(run)
 
-    def _run(
-        self,
-        ends: ExitStack,
-        full: bool,
-        paths: Collection[str] | None,
-        on_progress: Callable[[IndexProgress], None],
-        on_changed: Callable[[Collection[str]], None],
-        on_published: Callable[[], None],
-        cancelled: Callable[[], bool],
-    ) -> IndexSummary:
+    def _discover(self, listener: Listener, paths: Collection[str] | None, *, full: bool) -> Run:
+        """Find the changed files, and decide what the run must do."""
         meter = Meter()
         with meter.stage("discover"):
-            on_progress(IndexProgress("discover", 0, 0, str(self._root)))
-            made_by = _made_by()
-            known = {} if full or self._store.meta().get("made_by") != made_by else self._indexed_hashes()
-            look = self._tree.look(known, paths, cancelled)
-            mark = self._store.meta().get("evidence", "")
-            is_due = bool(look.changed or look.removed) or self._outside.is_due(mark)
-            mode = "full" if not known else "incremental" if is_due else "unchanged"
+            listener.step("discover", message=str(self._root))
+            made_by, stored = _made_by(), self._store.meta()
+            known = {} if full or stored.get("made_by") != made_by else self._indexed_hashes()
+            look = self._tree.look(known, paths, listener.cancelled)
+            reports = self._store.meta().get("evidence", "")
+            is_due = bool(look.changed or look.removed) or self._outside.is_due(reports)
+            mode: Mode = "full" if not known else "incremental" if is_due else "unchanged"
+            run = Run(listener, meter, mode, made_by, known, look, reports)
             if mode == "incremental":
-                on_changed([*(file.path for file in look.changed), *look.removed])
-        if mode == "unchanged":
-            self._indexed = known
-            view = self._projections.graph_if_ready()
-            if view is not None and view.generation != self._store.generation():  # a write after the last commit failed
-                self._projections.refresh(self._store.generation(), None)
-            return self._done(mode, meter, look, [], on_progress)
-        spill = ends.enter_context(closing(Spill(self._data_dir))) if mode == "full" else None
-        unfinished = ends.enter_context(closing(Unfinished(self._data_dir / UNFINISHED, self._project)))
-        if full or spill is None:
-            unfinished.discard()
-        parsed = self._parsing.parse(meter, look.changed, on_progress, cancelled, spill, unfinished)
-        notes = PackedRows.of(Diagnostic, (Diagnostic(path, *row) for path, one in parsed.items() for row in one.head.diagnostics))
-        if mode == "full":
-            unparsed = text_only_files(path for path, one in parsed.items() if one.head.language == LANGUAGE)
-            notes.extend(Diagnostic("", "note", "text_only", text_only_note(name, count), 0) for name, count in unparsed.most_common())
+                listener.on_changed(run.outdated)
+        return run
+
+    def _unchanged(self, run: Run) -> IndexSummary:
+        """Return the summary of a run that has nothing to do."""
+        self._indexed = run.known
+        view = self._projections.graph_if_ready()
+        if view is not None and view.generation != self._store.generation():  # a write after the last commit failed
+            self._projections.refresh(self._store.generation(), None)
+        return self._done(run)
+
+    def _parse(self, run: Run) -> None:
+        """Parse the changed files, and note what people should know of them."""
+        run.parsed = self._parsing.parse(run.meter, run.look.changed, run.listener, run.spill, run.unfinished)
+        run.notes = PackedRows.of(Diagnostic, (Diagnostic(path, *row) for path, one in run.parsed.items() for row in one.head.diagnostics))
+        if run.is_full:
+            unparsed = text_only_files(path for path, one in run.parsed.items() if one.head.language == LANGUAGE)
+            run.notes.extend(Diagnostic("", "note", "text_only", text_only_note(name, count), 0) for name, count in unparsed.most_common())
         faults = self._tree.faults()
-        notes.extend(Diagnostic(path, "warning", "configuration", unused(faults[path]), 0) for path in parsed if path in faults)
-        apart = self._resolving.resolved_apart(meter, parsed, spill, notes, on_progress, cancelled) if spill is not None else None
-        resolver: Resolver | None = None
-        if apart is not None:
-            delta, made = apart
-            rows, undo, affected = None, None, set(made.inputs)
-        else:
-            resolver, affected = self._kept.resolver_with(meter, parsed, look.removed, known, on_progress, cancelled)
-            affected |= self._evidence(meter, resolver, [] if mode == "full" else [*parsed, *look.removed], mark, notes)
-            with meter.stage("resolve"):
-                self._resolving.join_contracts(resolver, parsed, look.removed, affected, full=mode == "full")
-            delta, rows, undo = self._resolving.resolve(
-                meter, resolver, parsed, look.removed, affected, spill, notes, on_progress, cancelled
-            )
-        if cancelled():
-            raise interrupted()
-        known = known | {path: one.head.content_hash for path, one in parsed.items()}
-        for path in look.removed:
-            del known[path]
-        parsed.clear()
-        outdated = [*(file.path for file in look.changed), *look.removed]
-        is_shown = mode != "full" and self._options.keep_warm
-        with published(self._store, self._projections, ends, delta, outdated, on_changed, on_published) if is_shown else nullcontext():
-            run = uuid.uuid4().hex
-            with meter.stage("resolve"):
-                handles, self._resolving.handles = self._resolving.handles, {}
-                names = mode == "full" or bool(handles) or self._inputs.handling([*affected, *look.removed])
-                if resolver is not None:
-                    self._kept.keep_inputs(run, resolver, affected, look.removed, handles)
-                elif apart is not None:
-                    self._kept.keep_all_inputs(run, made, handles)
-                    del made, apart
-                del handles
-                self._contracts.keep(run)
-            self._outside.let_go()
-            kept = resolver if self._options.keep_warm else None
-            if kept is None and resolver is not None:
-                resolver.let_go()  # it needs as much memory as all later steps
+        run.notes.extend(Diagnostic(path, "warning", "configuration", unused(faults[path]), 0) for path in run.parsed if path in faults)
+
+    def _compute(self, run: Run) -> Change:
+        """Resolve the affected files; return the change of the graph."""
+        change = self._resolving.resolved_apart(run)
+        if change is not None:
+            return change
+        resolver, affected = self._kept.resolver_with(run)
+        affected |= self._evidence(run, resolver)
+        with run.meter.stage("resolve"):
+            self._resolving.join_contracts(run, resolver, affected)
+        return self._resolving.resolve(run, resolver, affected)
+
+    def _count_in(self, run: Run) -> None:
+        """Add the parsed files to the known ones; free the results of parsing."""
+        run.known = run.known | {path: one.head.content_hash for path, one in run.parsed.items()}
+        for path in run.removed:
+            del run.known[path]
+        run.parsed.clear()
+
+    def _published(self, run: Run, delta: GraphDelta, ends: ExitStack) -> AbstractContextManager[None]:
+        """Show a small change in answers before its commit; see `published`."""
+        if run.is_full or not self._options.keep_warm:
+            return nullcontext()
+        return published(self._store, self._projections, ends, delta, run.outdated, run.listener)
+
+    def _keep_dependencies(self, run: Run, change: Change) -> bool:
+        """Store the dependencies of the resolved files for later processes.
+
+        Returns whether framework keys of functions, such as routes, may have changed.
+        """
+        with run.meter.stage("resolve"):
+            handles, self._resolving.handles = self._resolving.handles, {}
+            has_new_keys = run.is_full or bool(handles) or self._inputs.handling([*change.affected, *run.removed])
+            if change.resolver is not None:
+                self._kept.keep_inputs(run.id, change.resolver, change.affected, run.removed, handles)
+            elif change.dependencies is not None:
+                self._kept.keep_all_inputs(run.id, change.dependencies, handles)
+                change.dependencies = None
+            self._contracts.keep(run.id)
+        return has_new_keys
+
+    def _without_resolver(self, run: Run, change: Change) -> Resolver | None:
+        """Take the resolver from the change; return it if the next run uses it.
+
+        Otherwise its memory is freed, because it needs as much as all later steps.
+        """
+        self._outside.let_go()
+        resolver, change.resolver = change.resolver, None
+        if self._options.keep_warm and resolver is not None:
+            return resolver
+        if resolver is not None:
+            resolver.let_go()
             del resolver
-            if kept is None and len(known) >= MANY_FILES:
-                gc.collect()  # exceptions hold frames, and these hold facts
-            if kept is None:
+        if len(run.known) >= MANY_FILES:
+            gc.collect()  # exceptions hold frames, and these hold facts
+        give_back(between=True)
+        return None
+
+    def _write(self, run: Run, change: Change) -> int:
+        """Write the change to the store; return the new generation."""
+        with run.meter.stage("write"):
+            run.listener.step("write", message=f"{len(change.delta.symbols):,} symbols, {len(change.delta.edges):,} edges")
+            meta = {
+                "indexed_at": datetime.now(UTC).isoformat(timespec="seconds"),
+                "made_by": run.made_by,
+                "project": self._project,
+                "root": str(self._root),
+                "run": run.id,
+                "evidence": self._outside.mark,
+            }
+            self._keep_past(change.undo, meta, run.notes)
+            self._indexed = None
+            recent, self._resolving.recent = self._resolving.recent, Recent()
+            generation = self._store.replace(change.delta, meta) if run.is_full else self._store.apply(change.delta, meta)
+            self._outside.done()
+            if run.unfinished is not None:
+                run.unfinished.discard()
+            if change.rows is not None:
+                self._resolving.recent = recent
+                recent.wrote(change.rows, set(run.changed), run.removed)
+                change.rows = None
+        return generation
+
+    def _project_rows(self, run: Run, generation: int, delta: GraphDelta | None) -> None:
+        """Update the copies of the graph in memory, and clean the cache.
+
+        `delta` is the change; None loads the whole graph.
+        """
+        with run.meter.stage("project"):
+            run.listener.step("project", message="search and graph projections")
+            if delta is None:
                 give_back(between=True)
-            with meter.stage("write"):
-                on_progress(IndexProgress("write", 0, 0, f"{len(delta.symbols):,} symbols, {len(delta.edges):,} edges"))
-                meta = {
-                    "indexed_at": datetime.now(UTC).isoformat(timespec="seconds"),
-                    "made_by": made_by,
-                    "project": self._project,
-                    "root": str(self._root),
-                    "run": run,
-                    "evidence": self._outside.mark,
-                }
-                self._keep_past(undo, meta, notes)
-                self._indexed = None
-                recent, self._resolving.recent = self._resolving.recent, Recent()
-                generation = self._store.replace(delta, meta) if mode == "full" else self._store.apply(delta, meta)
-                self._outside.done()
-                unfinished.discard()
-                if rows is not None:
-                    self._resolving.recent = recent
-                    recent.wrote(rows, {file.path for file in look.changed}, look.removed)
-                    del rows
-        self._kept.keep(kept)
-        self._indexed = known
-        if names:
-            with meter.stage("write"):
-                self._name_functions(anew=mode == "full")
-        with meter.stage("project"):
-            on_progress(IndexProgress("project", 0, 0, "search and graph projections"))
-            if mode == "full":
-                del delta  # as large as the graph, and no longer needed
-                give_back(between=True)
-                self._projections.refresh(generation, None)
-            else:
-                self._projections.refresh(generation, delta)
-            if look.is_whole:
-                self._cache.prune(known.items())
-            else:
-                self._cache.prune(known.items(), only=[*(file.path for file in look.changed), *look.removed])
-        return self._done(mode, meter, look, notes, on_progress)
+            self._projections.refresh(generation, delta)
+            self._cache.prune(run.known.items(), only=None if run.look.is_whole else run.outdated)
 
     def _keep_past(self, undo: Undo | None, meta: Mapping[str, str], notes: PackedRows[Diagnostic]) -> None:
         """Store the state of the graph that this run replaces, to be read later."""
@@ -310,19 +325,13 @@ class Indexer:
         if anew or self._store.meta().get(HANDLES_OF) != mark:
             self._store.put_handles(mark, self._project, rows)
 
-    def _evidence(self, meter: Meter, resolver: Resolver, touched: list[str], mark: str, notes: PackedRows[Diagnostic]) -> set[str]:
+    def _evidence(self, run: Run, resolver: Resolver) -> set[str]:
         """Read what other tools, such as SCIP indexers and test runs, reported.
 
         Returns the paths of files whose edges these reports may change.
-
-        Args:
-            meter: measures the time.
-            resolver: knows the current files.
-            touched: paths of files that this run has changed or removed; empty in a first run.
-            mark: identifies the reports that the last run used.
-            notes: receives the diagnostics.
         """
-        with meter.stage("evidence"):
+        touched = [] if run.is_full else [*run.parsed, *run.removed]
+        with run.meter.stage("evidence"):
             graph = self._projections.graph
             begun = paths_with_edges_of(graph, (EdgeSource.SCIP, EdgeSource.RUNTIME))
 
@@ -330,8 +339,8 @@ class Indexer:
                 at = graph().index_of.get(id_)
                 return graph().body_hash(at) if at is not None else None
 
-            paths, said = self._outside.update(resolver, touched, mark, body_before, begun)
-            notes.extend(said)
+            paths, said = self._outside.update(resolver, touched, run.reports, body_before, begun)
+            run.notes.extend(said)
         return paths
 
     def _indexed_hashes(self) -> dict[str, str]:
@@ -345,20 +354,18 @@ class Indexer:
             return {path: content_hash for path, content_hash, node in rows if node >= 0}
         return self._store.file_hashes()
 
-    def _done(
-        self, mode: str, meter: Meter, look: Look, notes: Iterable[Diagnostic], on_progress: Callable[[IndexProgress], None]
-    ) -> IndexSummary:
+    def _done(self, run: Run) -> IndexSummary:
         summary = summarise(
-            mode=mode,
+            mode=run.mode,
             view=self._projections.graph(),
-            meter=meter,
-            changed=0 if mode == "unchanged" else len(look.changed),
-            removed=len(look.removed),
-            skipped=look.skipped,
+            meter=run.meter,
+            changed=0 if run.mode == "unchanged" else len(run.look.changed),
+            removed=len(run.removed),
+            skipped=run.look.skipped,
             chunks=self._projections.covered()[1],
-            diagnostics=sorted([*look.diagnostics, *notes]),
+            diagnostics=sorted([*run.look.diagnostics, *run.notes]),
         )
-        on_progress(IndexProgress("done", summary.files, summary.files, mode))
+        run.listener.step("done", summary.files, summary.files, run.mode)
         return summary
 
 

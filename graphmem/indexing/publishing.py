@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Final
 
+from graphmem.indexing.listener import Listener
 from graphmem.model import GraphDelta
 
 if TYPE_CHECKING:
@@ -23,8 +24,7 @@ def published(
     ends: ExitStack,
     delta: GraphDelta,
     outdated: Collection[str],
-    on_changed: Callable[[Collection[str]], None],
-    on_published: Callable[[], None],
+    listener: Listener,
 ) -> Iterator[None]:
     """Show a small change in answers before the `with` block commits it.
 
@@ -37,8 +37,7 @@ def published(
         ends: exit stack that is closed at the end of the run.
         delta: the change.
         outdated: paths of the changed and removed files.
-        on_changed: called with `outdated` if the run fails.
-        on_published: called when answers contain the change.
+        listener: is told `outdated` if the run fails, and when answers contain the change.
     """
     local = store.local
     if local is None or sum(map(len, delta)) > AHEAD_ROWS:
@@ -48,11 +47,11 @@ def published(
     def end(kind: type[BaseException] | None, *_: object) -> None:
         projections.withdraw()
         if kind is not None:
-            on_changed(outdated)
+            listener.on_changed(outdated)
 
     with local.announced() as generation, ExitStack() as taken_back:
         if projections.publish(generation, delta):
             taken_back.push(end)
-            on_published()
+            listener.on_published()
         yield
         ends.push(taken_back.pop_all())

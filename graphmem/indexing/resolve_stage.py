@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import DiskFullError, ResourceError, StoreBusyError
 from graphmem.evidence.merge import Outside
 from graphmem.indexing.contracts import Contracts, calls_in, has_handlers, is_schema
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
 from graphmem.indexing.inputs import PackedDependencies
-from graphmem.indexing.interruption import interrupted
 from graphmem.indexing.kept_resolver import KeptResolver
 from graphmem.indexing.options import IndexOptions
 from graphmem.indexing.packed import PackedRows
 from graphmem.indexing.past import Undo, undo_of
 from graphmem.indexing.recent import Recent
-from graphmem.indexing.resolving import processes_for, resolve_everything
+from graphmem.indexing.resolving import Everything, processes_for, resolve_everything
 from graphmem.indexing.resolving_worker import BATCH, Job, Resolved
+from graphmem.indexing.run import Run
 from graphmem.indexing.spill import Spill
-from graphmem.indexing.summary import Meter
 from graphmem.indexing.tree import Tree
-from graphmem.model import Diagnostic, EdgeRow, FileRow, GraphDelta, HandlesRow, IndexProgress, OccurrencesRow, file_id
+from graphmem.model import Diagnostic, EdgeRow, FileRow, GraphDelta, HandlesRow, OccurrencesRow, file_id
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.language import languages
 from graphmem.parsing.marker import FILE as MARKER
@@ -41,6 +41,36 @@ if TYPE_CHECKING:
     from graphmem.store.base import GraphStore
 
 _PLAIN: Final = Resolved("", "", 0, "", False, ())  # a file of a language without rules
+
+
+@dataclass(slots=True)
+class Change:
+    """The change of the graph that a run computed.
+
+    Attributes:
+        delta: the rows that are written and removed.
+        affected: paths of files whose edges may have changed.
+        rows: the new rows of the files; None in a full run.
+        undo: the inverse change, which restores the graph as it was; None in a full run.
+        resolver: knows the current files; None if other processes resolved the files.
+        dependencies: those of all files, if other processes resolved the files.
+    """
+
+    delta: GraphDelta
+    affected: set[str]
+    rows: Rows | None = None
+    undo: Undo | None = None
+    resolver: Resolver | None = None
+    dependencies: PackedDependencies | None = None
+
+
+class _Outcome(NamedTuple):
+    """What resolving told about a file: see `FileRow`."""
+
+    module: str
+    call_sites: int
+    fault: str
+    is_left_out: bool
 
 
 class ResolveStage:
@@ -79,27 +109,25 @@ class ResolveStage:
         self.handles: dict[str, Sequence[HandlesRow]] = {}
         self.recent = Recent()
 
-    def join_contracts(
-        self, resolver: Resolver, parsed: Mapping[str, ParsedFile], removed: Collection[str], affected: set[str], *, full: bool
-    ) -> None:
+    def join_contracts(self, run: Run, resolver: Resolver, affected: set[str]) -> None:
         """Link contracts between files, such as a route and its calls.
 
-        The paths of files whose edges change are added to `affected`. In a first index run (`full`), this method links nothing. Instead,
-        the contract ends (offers and uses) of each file are collected while the file is resolved, because the results of parsing it are in
-        memory at that time.
+        The paths of files whose edges change are added to `affected`. In a full run, this method links nothing. Instead, the contract ends
+        (offers and uses) of each file are collected while the file is resolved, because the results of parsing it are in memory at that
+        time.
         """
-        known = self._contracts.begin(self._store.meta().get("run", ""), full=full)
-        if full:
+        known = self._contracts.begin(self._store.meta().get("run", ""), full=run.is_full)
+        if run.is_full:
             return
-        for path in sorted(affected | parsed.keys()) if known else ():
-            self._take_contracts(path, resolver, parsed)
+        for path in sorted(affected | run.parsed.keys()) if known else ():
+            self._take_contracts(path, resolver, run.parsed)
         if not known:  # lost: the ends of all files are collected again
             for path in resolver.paths():
-                self._take_contracts(path, resolver, parsed)
+                self._take_contracts(path, resolver, run.parsed)
             for path, found in self._tree.files.items():
                 if found.language == "text" and is_schema(path):
                     self._contracts.take(path, parse_file(found, self._project).facts.ends, resolver)
-        affected |= self._contracts.join(resolver, removed)
+        affected |= self._contracts.join(resolver, run.removed)
 
     def _take_contracts(
         self, path: str, resolver: Resolver, parsed: Mapping[str, ParsedFile], edges: Sequence[EdgeRow] | None = None
@@ -118,107 +146,107 @@ class ResolveStage:
             self._contracts.take(path, facts.ends, resolver, edges)
         return facts is not None and bool(facts.ends)
 
-    def resolve(
-        self,
-        meter: Meter,
-        resolver: Resolver,
-        parsed: dict[str, ParsedFile],
-        removed: list[str],
-        affected: set[str],
-        spill: Spill | None,
-        notes: PackedRows[Diagnostic],
-        on_progress: Callable[[IndexProgress], None],
-        cancelled: Callable[[], bool],
-    ) -> tuple[GraphDelta, Rows | None, Undo | None]:
+    def resolve(self, run: Run, resolver: Resolver, affected: set[str]) -> Change:
         """Compute the edges of the affected files, and the change of the graph.
 
-        The result is (change, new rows, inverse change). The inverse change restores the graph as it was. In a first load, which has
-        `spill` (a temporary store), new rows and inverse change are None.
-
         Args:
-            meter: measures the time.
+            run: the index run.
             resolver: knows the current files.
-            parsed: the files that this run has parsed, by path.
-            removed: paths of deleted files.
             affected: paths of files whose edges may have changed.
-            spill: takes the new rows in a first load; None in other runs.
-            notes: receives the diagnostics.
-            on_progress: receives the progress.
-            cancelled: whether to stop.
+
+        Raises:
+            IndexCancelledError: the caller stopped the run.
         """
-        paths = sorted(affected | parsed.keys())
-        with meter.stage("compare"):
-            old = self._stored_rows(paths, parsed, removed) if spill is None else Rows.empty(None)
-            file_rows = {row.path: row for row in old.files}
-        self.handles = {}
-        with meter.stage("resolve"):
-            new = Rows.empty(spill)
-            called: dict[str, set[tuple[str, str]]] = {}  # ends of calls, of files that have contracts
-            for done, path in enumerate(paths):
-                if done % 64 == 0:
-                    on_progress(IndexProgress("resolve", done, len(paths), path))
-                    if cancelled():
-                        raise interrupted()
-                call_sites, fault = 0, ""
-                if path in affected:
-                    found = resolver.resolve(path)
-                    resolved = self._outside.merged(path, found)
-                    call_sites, fault = resolved.call_sites, resolved.fault
-                    if resolved.handles:
-                        self.handles[path] = resolved.handles
-                    new.symbols.extend(resolver.symbols(path))
-                    new.edges.extend(resolved.edges)
-                    if (spill is not None and self._take_contracts(path, resolver, parsed, found.edges)) or (
-                        spill is None and self._contracts.edges(path)
-                    ):
-                        called[path] = calls_in(resolved.edges)
-                    new.unresolved.extend(resolved.unresolved)
-                    if resolved.places:
-                        new.occurrences.append(OccurrencesRow(file_id(self._project, path), path, resolved.places))
-                    new.externals.update((row.id, row) for row in resolved.externals)
-                elif spill is not None:
-                    self._take_contracts(path, resolver, parsed)
-                module = resolver.module_name(path)
-                fault = resolver.fault(path) or fault
-                if path in parsed:
-                    left_out = resolver.is_left_out(path)
-                    self._add_file(new, parsed[path], module, call_sites, fault, notes, is_left_out=left_out)
-                    continue
-                if fault:
-                    notes.extend([Diagnostic(path, "error", FAULT, fault, 0)])
-                elif path in self._tree.faults():
-                    fault = unused(self._tree.faults()[path])
-                facts = resolver.facts(path)
-                said = file_rows[path].diagnostic if facts is None else _serious(facts) or fault
-                new.files.append(file_rows[path]._replace(module=module, call_sites=call_sites, diagnostic=said))
-            if spill is not None:
-                self._contracts.join(resolver, ())
-            for path, calls in called.items():
-                new.edges.extend([edge for edge in self._contracts.edges(path) if (edge.src, edge.dst) not in calls])
-            on_progress(IndexProgress("resolve", len(paths), len(paths), ""))
-        with meter.stage("compare"):
-            if spill is not None:
-                return everything(new), None, None
+        paths = sorted(affected | run.parsed.keys())
+        with run.meter.stage("compare"):
+            old = self._stored_rows(paths, run) if run.spill is None else Rows.empty(None)
+        with run.meter.stage("resolve"):
+            new = self._new_rows(run, resolver, paths, affected, {row.path: row for row in old.files})
+        with run.meter.stage("compare"):
+            if run.spill is not None:
+                return Change(everything(new), affected, resolver=resolver)
             ends = {edge.dst for edges in (old.edges, new.edges) for edge in edges}
             view = self._projections.graph()
             delta = difference(old, new, external_uses(view, ends))
-            return delta, new, undo_of(delta, old, view)
+            return Change(delta, affected, new, undo_of(delta, old, view), resolver)
 
-    def resolved_apart(
-        self,
-        meter: Meter,
-        parsed: dict[str, ParsedFile],
-        spill: Spill,
-        notes: PackedRows[Diagnostic],
-        on_progress: Callable[[IndexProgress], None],
-        cancelled: Callable[[], bool],
-    ) -> tuple[GraphDelta, PackedDependencies] | None:
-        """Resolve all files of a first load in other processes.
+    def _new_rows(self, run: Run, resolver: Resolver, paths: list[str], affected: set[str], stored: Mapping[str, FileRow]) -> Rows:
+        """Return the new rows of the files in `paths`.
+
+        Args:
+            run: the index run.
+            resolver: knows the current files.
+            paths: paths of the parsed and the affected files, ascending.
+            affected: paths of files whose edges may have changed.
+            stored: the file rows of the graph before this run, by path.
+        """
+        new = Rows.empty(run.spill)
+        called: dict[str, set[tuple[str, str]]] = {}  # ends of calls, of files that have contracts
+        self.handles = {}
+        for done, path in enumerate(paths):
+            if done % 64 == 0:
+                run.listener.step("resolve", done, len(paths), path)
+                run.listener.check()
+            call_sites, fault = 0, ""
+            if path in affected:
+                call_sites, fault = self._resolve_file(path, run, resolver, new, called)
+            elif run.spill is not None:
+                self._take_contracts(path, resolver, run.parsed)
+            fault = resolver.fault(path) or fault
+            outcome = _Outcome(resolver.module_name(path), call_sites, fault, resolver.is_left_out(path))
+            if path in run.parsed:
+                self._add_file(new, run.parsed[path], outcome, run.notes)
+            else:
+                new.files.append(self._unparsed_file_row(stored[path], resolver.facts(path), outcome, run.notes))
+        if run.spill is not None:
+            self._contracts.join(resolver, ())
+        for path, calls in called.items():
+            new.edges.extend([edge for edge in self._contracts.edges(path) if (edge.src, edge.dst) not in calls])
+        run.listener.step("resolve", len(paths), len(paths))
+        return new
+
+    def _resolve_file(self, path: str, run: Run, resolver: Resolver, new: Rows, called: dict[str, set[tuple[str, str]]]) -> tuple[int, str]:
+        """Resolve one file and add its rows; return its call sites and fault.
+
+        If the file has contracts, the ends of its calls are added to `called`.
+        """
+        found = resolver.resolve(path)
+        resolved = self._outside.merged(path, found)
+        if resolved.handles:
+            self.handles[path] = resolved.handles
+        new.symbols.extend(resolver.symbols(path))
+        new.edges.extend(resolved.edges)
+        if run.spill is not None:
+            has_contracts = self._take_contracts(path, resolver, run.parsed, found.edges)
+        else:
+            has_contracts = bool(self._contracts.edges(path))
+        if has_contracts:
+            called[path] = calls_in(resolved.edges)
+        new.unresolved.extend(resolved.unresolved)
+        if resolved.places:
+            new.occurrences.append(OccurrencesRow(file_id(self._project, path), path, resolved.places))
+        new.externals.update((row.id, row) for row in resolved.externals)
+        return resolved.call_sites, resolved.fault
+
+    def _unparsed_file_row(
+        self, stored: FileRow, facts: FileFacts | Head | None, outcome: _Outcome, notes: PackedRows[Diagnostic]
+    ) -> FileRow:
+        """Return the new row of an affected file that did not change itself."""
+        fault = self._noted_fault(stored.path, outcome.fault, notes)
+        said = stored.diagnostic if facts is None else _serious(facts) or fault
+        return stored._replace(module=outcome.module, call_sites=outcome.call_sites, diagnostic=said)
+
+    def resolved_apart(self, run: Run) -> Change | None:
+        """Resolve all files of a full run in other processes.
 
         Returns the change of the graph, with all rows, and the dependencies of the files. The result is None if the calling process must
-        resolve the files itself. This is so if there are few files, if reports of other tools must be read, if the cache lacks results of
-        parsing, or if the processes failed. No resolver stays in this process; `warm` makes one from the cache for the next run.
+        resolve the files itself. This is so if the run is not full, if there are few files, if reports of other tools must be read, if the
+        cache lacks results of parsing, or if the processes failed. No resolver stays in this process; `warm` makes one from the cache for
+        the next run.
         """
+        if run.spill is None:
+            return None
+        parsed = run.parsed
         files = [self._tree.files[path] for path in sorted(parsed) if parsed[path].head.language in languages()]
         size = sum(file.size_bytes for file in files)
         processes = processes_for(len(files), size, self._options.workers, free_memory())
@@ -231,53 +259,63 @@ class ResolveStage:
                 self._store.local.rest(0.0)
         give_back()
         layout, niceness = self._tree.layout(), self._options.niceness
-        with meter.stage("resolve"):
-            on_progress(IndexProgress("resolve", 0, len(files), ""))
+        with run.meter.stage("resolve"):
+            run.listener.step("resolve", 0, len(files))
             job = Job(self._project, self._root, self._cache.path, self._data_dir / MARKER, layout, current, niceness, BATCH)
-            found = resolve_everything(job, processes, spill, on_progress, cancelled)
+            found = resolve_everything(job, processes, run.spill, run.listener)
             if found is None:
                 return None
-            new = Rows.empty(spill)
-            for part in found.parts:
-                for packed, (piece, count) in zip((new.symbols, new.edges, new.unresolved, new.occurrences), part, strict=True):
-                    assert isinstance(packed, PackedRows)  # noqa: S101 - there is a spill
-                    packed.extend_pickled(piece, count)
-            new.externals.update(found.externals)
-            self.handles = {path: one.handles for path, one in found.files.items() if one.handles}
-            self._contracts.begin("", full=True)
-            for path, parsed_file in parsed.items():
-                if path in found.files:
-                    self._contracts.take_rows(path, found.files[path].contracts)
-                elif parsed_file.has_facts and is_schema(path):
-                    self._contracts.take(path, parsed_file.facts.ends, None)
-            self._contracts.join(None, ())
-            for path, one in found.files.items():
-                if one.contracts:
-                    new.edges.extend([edge for edge in self._contracts.edges(path) if (edge.src, edge.dst) not in one.calls])
-            for path in sorted(parsed):
-                one = found.files.get(path, _PLAIN)
-                fault = one.fault or found.faults.get(path, "")
-                self._add_file(new, parsed[path], one.module, one.call_sites, fault, notes, is_left_out=one.is_left_out)
-        with meter.stage("compare"):
-            return everything(new), found.dependencies
+            new = self._rows_of(run, run.spill, found)
+        with run.meter.stage("compare"):
+            return Change(everything(new), set(found.dependencies.inputs), dependencies=found.dependencies)
 
-    def _add_file(
-        self, new: Rows, one: ParsedFile, module: str, call_sites: int, fault: str, notes: PackedRows[Diagnostic], *, is_left_out: bool
-    ) -> None:
-        path = one.head.path
+    def _rows_of(self, run: Run, spill: Spill, found: Everything) -> Rows:
+        """Return the rows of all files that other processes resolved."""
+        new = Rows.empty(spill)
+        for part in found.parts:
+            for packed, (piece, count) in zip((new.symbols, new.edges, new.unresolved, new.occurrences), part, strict=True):
+                assert isinstance(packed, PackedRows)  # noqa: S101 - there is a spill
+                packed.extend_pickled(piece, count)
+        new.externals.update(found.externals)
+        self.handles = {path: one.handles for path, one in found.files.items() if one.handles}
+        self._contracts.begin("", full=True)
+        for path, parsed_file in run.parsed.items():
+            if path in found.files:
+                self._contracts.take_rows(path, found.files[path].contracts)
+            elif parsed_file.has_facts and is_schema(path):
+                self._contracts.take(path, parsed_file.facts.ends, None)
+        self._contracts.join(None, ())
+        for path, one in found.files.items():
+            if one.contracts:
+                new.edges.extend([edge for edge in self._contracts.edges(path) if (edge.src, edge.dst) not in one.calls])
+        for path in sorted(run.parsed):
+            one = found.files.get(path, _PLAIN)
+            outcome = _Outcome(one.module, one.call_sites, one.fault or found.faults.get(path, ""), one.is_left_out)
+            self._add_file(new, run.parsed[path], outcome, run.notes)
+        return new
+
+    def _noted_fault(self, path: str, fault: str, notes: PackedRows[Diagnostic]) -> str:
+        """Return why a file was not resolved, or why its statements are ignored.
+
+        A fault of resolving is also added to `notes`. The result is "" if there is neither.
+        """
         if fault:
             notes.extend([Diagnostic(path, "error", FAULT, fault, 0)])
         elif path in self._tree.faults():
-            fault = unused(self._tree.faults()[path])
-        new.files.append(_file_row(self._project, one.head, module, call_sites, fault))
-        if is_left_out:
+            return unused(self._tree.faults()[path])
+        return fault
+
+    def _add_file(self, new: Rows, one: ParsedFile, outcome: _Outcome, notes: PackedRows[Diagnostic]) -> None:
+        fault = self._noted_fault(one.head.path, outcome.fault, notes)
+        new.files.append(_file_row(self._project, one.head, outcome.module, outcome.call_sites, fault))
+        if outcome.is_left_out:
             return  # its chunks belong to definitions that do not exist
         if isinstance(new.chunks, PackedRows):
             new.chunks.extend_packed(*one.spilled_chunks, packed_chunks)
         else:
             new.chunks.extend(one.chunks)
 
-    def _stored_rows(self, paths: list[str], parsed: dict[str, ParsedFile], removed: list[str]) -> Rows:
+    def _stored_rows(self, paths: list[str], run: Run) -> Rows:
         """Return the rows that the graph has for some files before this run.
 
         The edges come from the projection (the copy of the graph in memory), the other rows from a cache or the store. Chunks are read only
@@ -286,8 +324,8 @@ class ResolveStage:
         generation = self._store.generation()
         if self._projections.graph().generation != generation:  # updating after the last commit failed
             self._projections.refresh(generation, None)
-        touched = sorted({*paths, *removed})
-        rows = self.recent.rows_of(self._store.rows_of, touched, {*parsed, *removed})
+        touched = sorted({*paths, *run.removed})
+        rows = self.recent.rows_of(self._store.rows_of, touched, {*run.parsed, *run.removed})
         return Rows(
             rows.files, rows.symbols, rows.chunks, edges_of(self._projections.graph(), touched), rows.unresolved, rows.occurrences, {}
         )

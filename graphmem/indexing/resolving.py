@@ -12,16 +12,14 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple, cast
 
 from graphmem.errors import ResourceError
 from graphmem.indexing.inputs import PackedDependencies, numbers_of, pack, packed_numbers, unpack
-from graphmem.indexing.interruption import interrupted
+from graphmem.indexing.listener import Listener
 from graphmem.indexing.resolving_worker import BATCH, Batch, End, Job, Resolved, Start
-from graphmem.model import IndexProgress
 from graphmem.parsing.pool import default_workers
 from graphmem.parsing.worker import receive, send
 from graphmem.resolution.resolver import Dependencies
@@ -67,7 +65,7 @@ _AGAIN: Final = "graphmem tries again with one process, so you need not do anyth
 _BOOT: Final = (
     "import sys; sys.path.append(sys.argv[1]); from graphmem.indexing.resolving_worker import main; main([*map(int, sys.argv[2:])])"
 )
-_POLL_S: Final = 0.1  # interval for calling `cancelled` while nothing arrives
+_POLL_S: Final = 0.1  # interval for asking whether to stop while nothing arrives
 _log = logging.getLogger(__name__)
 
 
@@ -109,9 +107,7 @@ class _FailedError(Exception):
         self.killed = killed
 
 
-def resolve_everything(
-    job: Job, processes: int, spill: Spill, on_progress: Callable[[IndexProgress], None], cancelled: Callable[[], bool]
-) -> Everything | None:
+def resolve_everything(job: Job, processes: int, spill: Spill, listener: Listener) -> Everything | None:
     """Resolve all files of a job in a number of processes.
 
     If several processes fail, a single process tries again, because it needs less memory.
@@ -120,7 +116,7 @@ def resolve_everything(
         The rows, externals and dependencies, or None if the single process failed, too. The error is in the log.
 
     Raises:
-        IndexCancelledError: `cancelled` returned true.
+        IndexCancelledError: the caller stopped the run.
         DiskFullError: the rows could not be written to disk.
         ResourceError: the rows could not be written, or the system killed the single process. The caller should not resolve the files then,
             because it would need as much memory.
@@ -128,7 +124,7 @@ def resolve_everything(
     with ExitStack() as ends:
         complaints = ends.enter_context(tempfile.TemporaryFile())
         try:
-            return _Run(job, processes, spill, on_progress, cancelled, complaints, ends).result()
+            return _Run(job, processes, spill, listener, complaints, ends).result()
         except (_FailedError, OSError) as error:
             complaints.seek(0)
             said = complaints.read().decode("utf-8", "replace").strip()
@@ -136,7 +132,7 @@ def resolve_everything(
             _log.debug("the resolving program said: %s", said)
             if processes == 1 and isinstance(error, _FailedError) and error.killed:
                 raise _without_memory(job) from error
-    return resolve_everything(job, 1, spill, on_progress, cancelled) if processes > 1 else None
+    return resolve_everything(job, 1, spill, listener) if processes > 1 else None
 
 
 def _without_memory(job: Job) -> ResourceError:
@@ -159,8 +155,7 @@ class _Run:
         job: Job,
         processes: int,
         spill: Spill,
-        on_progress: Callable[[IndexProgress], None],
-        cancelled: Callable[[], bool],
+        listener: Listener,
         complaints: IO[bytes],
         ends: ExitStack,
     ) -> None:
@@ -168,8 +163,7 @@ class _Run:
 
         self._job = job
         self._spill = spill
-        self._tell = on_progress
-        self._ask = cancelled
+        self._listener = listener
         package = str(Path(graphmem.__file__).resolve().parent.parent)
         with ExitStack() as given:
             pipes = []
@@ -231,9 +225,8 @@ class _Run:
                     else:
                         self._keep(said)
                         done += len(said.files)
-                        self._tell(IndexProgress("resolve", done, total, said.files[-1].path))
-                if self._ask():
-                    raise interrupted()
+                        self._listener.step("resolve", done, total, said.files[-1].path)
+                self._listener.check()
 
     def _keep(self, batch: Batch) -> None:
         def kept(rows: tuple[bytes, int]) -> tuple[Piece, int]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import DiagnosticInfo
 from graphmem.errors import IndexCancelledError, StoreBusyError
+from graphmem.indexing.listener import Listener
 from graphmem.memory.code_links import follow_index
 from graphmem.model import IndexProgress
 from graphmem.parsing.contents import read_regular
@@ -122,14 +123,13 @@ class IndexRuns:
                 begun = self.stale.now()
                 root = Path(repo).resolve() if repo is not None else self.graph.root()
                 history = self.history.read_commits(root, tell, stop)
-                summary = indexer.run(
-                    full=full,
-                    paths=paths,
+                listener = Listener(
                     on_progress=tell,
+                    cancelled=stop,
                     on_changed=lambda changed: self.stale.mark(changed, begun),
                     on_published=lambda: self.stale.settle(begun, paths),
-                    cancelled=stop,
                 )
+                summary = indexer.run(listener, full=full, paths=paths)
                 self.stale.settle(begun, paths)
             except BaseException as error:
                 tell(IndexProgress("failed", 0, 0, str(refusal_of_any(error) or error) or type(error).__name__))

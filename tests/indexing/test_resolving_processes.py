@@ -18,6 +18,7 @@ from graphmem.errors import ResourceError
 from graphmem.indexing import parse_stage, pipeline, resolve_stage, resolving
 from graphmem.indexing.facts_source import FactsByPath, FactsSource
 from graphmem.indexing.inputs import unpack
+from graphmem.indexing.listener import Listener
 from graphmem.indexing.resolving import MANY_FILES, MEMORY_SHARE, MOST_PROCESSES, memory_of, processes_for
 from graphmem.indexing.resolving_worker import Job
 from graphmem.indexing.spill import Spill
@@ -94,7 +95,7 @@ def test_any_split_gives_the_same_rows_and_dependencies(starlette_tree, tmp_path
     for processes, batch in ((1, 64), (2, 3), (4, 1)):
         job = Job(PROJECT, starlette_tree, cache.path, tmp_path / MARKER, tree.layout(), files, 0, batch)
         spill = Spill(tmp_path)
-        found = resolving.resolve_everything(job, processes, spill, lambda _: None, lambda: False)
+        found = resolving.resolve_everything(job, processes, spill, Listener(lambda _: None, lambda: False))
         rows = [[row for part in found.parts for row in pickle.loads(spill.read(part[kind][0]))] for kind in range(4)]
         spill.close()
         # The compressor has made 66 and 68 bytes of the same 80 in two processes, so the bytes are not compared.

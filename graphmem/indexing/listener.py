@@ -1,0 +1,46 @@
+"""What the caller of an index run is told, and how it stops the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from graphmem.errors import IndexCancelledError
+from graphmem.model import IndexProgress
+
+
+def _ignore(_: Collection[str]) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Functions of the caller of an index run. The run calls them in its thread.
+
+    Attributes:
+        on_progress: receives every step.
+        cancelled: called between steps; if it returns True, the run stops without writing.
+        on_changed: receives the outdated paths before they are processed, and again if a published change was taken back.
+        on_published: called when answers contain a small change, shortly before its commit. Not called for a large change or a full run:
+            answers contain these only after the commit.
+    """
+
+    on_progress: Callable[[IndexProgress], None]
+    cancelled: Callable[[], bool]
+    on_changed: Callable[[Collection[str]], None] = _ignore
+    on_published: Callable[[], None] = lambda: None
+
+    def step(self, stage: str, done: int = 0, total: int = 0, message: str = "") -> None:
+        """Report a step of the run; see `IndexProgress`."""
+        self.on_progress(IndexProgress(stage, done, total, message))
+
+    def check(self) -> None:
+        """Stop the run if its caller wants that.
+
+        Raises:
+            IndexCancelledError: `cancelled` returned True.
+        """
+        if self.cancelled():
+            raise IndexCancelledError(
+                "indexing was interrupted, and the index is unchanged; repeat the command to continue", stage="interrupted"
+            )
