@@ -1,4 +1,4 @@
-"""What the caller of an index run is told, and how it stops the run."""
+"""The caller of an index run: hears its steps, and may stop it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _ignore(_: Collection[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Functions of the caller of an index run. The run calls them in its thread.
+    """Functions that a run calls to report its steps and to ask if it stops.
 
     Attributes:
         on_progress: receives every step.

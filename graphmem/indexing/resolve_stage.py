@@ -65,7 +65,7 @@ class Change:
 
 
 class _Outcome(NamedTuple):
-    """What resolving told about a file: see `FileRow`."""
+    """Results of resolving a file; for the fields see `FileRow`."""
 
     module: str
     call_sites: int
