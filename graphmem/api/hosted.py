@@ -110,6 +110,7 @@ class HubService:
     def __init__(self, hosting: Hosting, rights: Rights) -> None:
         self.hosting, self.rights = hosting, rights
         self.index_id = index_id(hosting.folder)
+        self.is_cleaned = True  # whether the newest check for idle projects succeeded
         self._begun = time.monotonic()
         self._progress: Hub[IndexProgress] = Hub(replay=True)
         self._memories: Hub[MemoryChange] = Hub()
@@ -173,15 +174,36 @@ class HubService:
             return impact_across(target, in_project, chosen, folders, max_depth, limit)
 
     def health(self) -> Health:
-        """Return the health of the server; its status is always "ok"."""
-        from graphmem.answers.upkeep import Health, MemoryCost, Searches
+        """Return the health of the server, without that of its projects.
+
+        The server is ready if it can read the directory of its projects.
+        """
+        from graphmem.answers.upkeep import Health, MemoryCost, Part, Searches
         from graphmem.runtime.heap import resident_bytes
 
-        cost = MemoryCost(0, 0, None, 0, None)
+        try:
+            self.hosting.names()
+        except OSError as error:
+            unreadable = f"no project is found, because the directory of the projects cannot be read ({error.strerror or error})"
+        else:
+            unreadable = ""
+        # The reason may name projects that the caller may not see, so only the log has it.
+        unclosed = "" if self.is_cleaned else "idle projects are not closed; the log of the server has the reason"
+        parts = [Part("projects", not unreadable, unreadable), Part("closing of idle projects", not unclosed, unclosed)]
         return Health(
-            *("ok", True, [], [], round(resident_bytes() / 1e6, 1), round(time.monotonic() - self._begun, 1), 0, 0, 0, 0, ""),
-            Searches(0, 0.0, 0.0, 0.0),
-            cost,
+            status="degraded" if unreadable or unclosed else "ok",
+            ready=not unreadable,
+            parts=parts,
+            notes=[],
+            rss_mb=round(resident_bytes() / 1e6, 1),
+            uptime_s=round(time.monotonic() - self._begun, 1),
+            queued_writes=0,
+            wal_bytes=0,
+            database_bytes=0,
+            waste_bytes=0,
+            last_backup="",
+            searches=Searches(0, 0.0, 0.0, 0.0),
+            cost=MemoryCost(0, 0, None, 0, None),
         )
 
     def close(self) -> None:

@@ -28,6 +28,7 @@ from graphmem.api.security import refuse
 from graphmem.errors import GraphMemError
 from graphmem.project.branches import BranchId
 from graphmem.project.overlays import login_of, unknown_branch
+from graphmem.runtime.faults import unraised
 from graphmem.runtime.identity import INDEX_HEADER
 from graphmem.runtime.limits import refusal_of_any
 from graphmem.runtime.pushes import BRANCH_HEADER, KEY_HEADER, PUSH_PATH, project_and_branch
@@ -250,8 +251,8 @@ class HubApp:
         for name in await asyncio.to_thread(self._hosting.names):
             try:
                 expired = await asyncio.to_thread(self._hosting.drop_expired, name)
-            except GraphMemError as error:
-                _log.warning("expired branches of %s were not looked for: %s", name, error.message)
+            except Exception as error:  # noqa: BLE001 - one project that fails, whatever the reason, does not affect the others
+                unraised(error, f"the search for expired branches of {name}")
                 continue
             for branch in expired:
                 _log.info("the branch %s of %s has expired", branch.name, name)
@@ -273,8 +274,11 @@ class HubApp:
                 await asyncio.sleep(min(LOOK_S, self._hosting.idle_s))
                 try:
                     await self._unmount_idle()
-                except GraphMemError as error:
-                    _log.warning("an idle project was not closed: %s", error.message)
+                except Exception as error:  # noqa: BLE001 - no caller can handle it; the next check may succeed
+                    unraised(error, "the check for idle projects")
+                    self.service.is_cleaned = False
+                else:
+                    self.service.is_cleaned = True
 
         async def send_ready(message: Message) -> None:
             if message["type"].startswith("lifespan.shutdown"):  # the server goes on to end when it hears of it

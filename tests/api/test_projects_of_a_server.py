@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
 import signal
 import subprocess
@@ -243,6 +244,53 @@ def test_projects_are_opened_on_demand_and_closed_when_idle(tmp_path):
         assert RemoteGraphMem(server.project("shop")).impact(["rounded"]).total == 2
         [listed] = RemoteGraphMem(server.address).projects().projects
         assert (listed.is_open, listed.files) == (True, 2)
+
+
+def _status(server):
+    answer = httpx.get(f"{server.address}/ready", trust_env=False)
+    return answer.status_code, answer.json()["status"]
+
+
+def _until(condition):
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_check_for_idle_projects_that_fails_is_told_and_repeated(tmp_path, monkeypatch):
+    with indexed(tmp_path / "shop", SHOP) as own, hosted(tmp_path / "srv", idle_s=0.5) as server:
+        own.push_index(server.project("shop"))
+        assert _status(server) == (200, "ok")
+        with monkeypatch.context() as patch:
+            patch.setattr(server.hosting, "close_idle", mock.Mock(side_effect=OSError(errno.EMFILE, "Too many open files")))
+            _until(lambda: _status(server) == (200, "degraded"))
+            [part] = [one for one in RemoteGraphMem(server.address).health().parts if one.degraded]
+            assert part.degraded == "idle projects are not closed; the log of the server has the reason"
+            assert server.hosting.is_open("shop")
+        _until(lambda: not server.hosting.is_open("shop") and _status(server) == (200, "ok"))
+
+
+def test_a_project_whose_branches_cannot_be_read_costs_the_others_nothing(tmp_path, monkeypatch):
+    with hosted(tmp_path / "srv", idle_s=0.2) as server:
+        for name in ("a", "b"):
+            server.hosting.make(name, "")
+        seen = []
+
+        def fail(name):
+            seen.append(name)
+            if name == "a":
+                raise OSError(errno.EIO, "Input/output error")
+            return []
+
+        monkeypatch.setattr(server.hosting, "drop_expired", fail)
+        _until(lambda: seen.count("b") > 1)
+        assert _status(server) == (200, "ok")
+
+
+def test_a_server_whose_directory_cannot_be_read_is_not_ready(tmp_path, server, monkeypatch):
+    monkeypatch.setattr(server.hosting, "names", mock.Mock(side_effect=OSError(errno.EMFILE, "Too many open files")))
+    assert _status(server) == (503, "degraded")
 
 
 def test_only_so_many_unused_projects_stay_open(tmp_path):

@@ -1,4 +1,4 @@
-"""No thread of graphmem may end because of an error that nobody catches: what it did is not done any more, and nobody is told."""
+"""No thread or task of graphmem may end because of an error that nobody catches: its work is not done any more, and nobody is told."""
 
 from __future__ import annotations
 
@@ -21,26 +21,34 @@ ONE_CALL = {  # threads that do one thing, which handles its own errors
     "_remove": "deletes a copy; what cannot be deleted is logged",
     "_exchange": "asks a server once; a hook says nothing when it gets no answer",
 }
+AWAITED = {  # tasks whose errors another one hears
+    "_begin": "a callback closes the connection and logs the error",
+    "_next": "its future is awaited",
+    "live": "is awaited at the end of the sessions",
+}
+TASKS = ("create_task", "ensure_future")
 
 
 def begins_threads(path: Path) -> bool:
-    """Whether a file seems to start a thread or timer: parsing every file would cost each collection seconds."""
+    """Whether a file seems to start a thread, timer or task: parsing every file would cost each collection seconds."""
     source = path.read_text(encoding="utf-8")
-    return "Thread(" in source or "Timer(" in source
+    return any(f"{one}(" in source for one in ("Thread", "Timer", *TASKS))
 
 
 def targets(tree: ast.Module) -> Iterator[str]:
-    """Every function of a file that a thread or timer runs."""
+    """Every function of a file that a thread, timer or task runs."""
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         kind = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
         work = [one.value for one in call.keywords if one.arg == "target"] if kind == "Thread" else call.args[1:2] * (kind == "Timer")
+        if kind in TASKS:
+            work = [one.func if isinstance(one, ast.Call) else one for one in call.args[:1]]
         for one in work:
             yield one.attr if isinstance(one, ast.Attribute) else getattr(one, "id", ast.unparse(one))
 
 
 def catches_all(tree: ast.Module, name: str, depth: int = 2) -> bool:
     """Whether a function, or one it calls in the same file, catches every exception."""
-    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
     found = functions.get(name)
     if found is None or not depth:
         return False
@@ -57,9 +65,9 @@ FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if begins_threads(path)]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
-def test_a_thread_catches_what_nobody_else_can(path):
+def test_a_thread_or_task_catches_what_nobody_else_can(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    known = OF_THE_STANDARD_LIBRARY | ONE_CALL.keys()
+    known = OF_THE_STANDARD_LIBRARY | ONE_CALL.keys() | AWAITED.keys()
     assert [name for name in targets(tree) if name not in known and not catches_all(tree, name)] == []
 
 
