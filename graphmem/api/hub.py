@@ -150,32 +150,34 @@ class HubApp:
             return False
         if self._hosting.exists(name):
             return True
-        if not (rest == PUSH_PATH or rest.startswith(PUSH_PATH + "/")) or not access.may(SCOPE) or is_branch:
-            return False
-        try:
-            self._hosting.make(name, headers.get(KEY_HEADER, ""))
-        except GraphMemError as error:
-            _log.warning("%s", error.message)
-            return False
-        return True
+        return _is_push(rest) and access.may(SCOPE) and not is_branch
 
     async def _mount_of(self, name: str, branch: str, rest: str, scope: Scope, headers: Headers) -> tuple[_Mount, Scope]:
         """Return the application for a request, and the request's ASGI scope.
 
         The application is that of the branch, or of the main branch if `branch` is "". A push of a branch also goes to the main branch's
-        application; then the branch is added to the scope. `rest` is the path below the project's prefix.
+        application; then the branch is added to the scope. `rest` is the path below the project's prefix. The first push of a main branch
+        creates the project.
 
         Raises:
-            BadInputError: the branch is unknown, or hidden from the caller.
+            BadInputError: the branch is unknown, or hidden from the caller; or the name of a new project is invalid.
+            DiskFullError: a new project cannot be created.
         """
+        if _is_push(rest) and not branch:
+            await asyncio.to_thread(self._make_missing, name, headers.get(KEY_HEADER, ""))
         main = await self._mounted((name, None))
         if not branch:
             return main, scope
-        if rest == PUSH_PATH or rest.startswith(PUSH_PATH + "/"):
+        if _is_push(rest):
             return main, {**scope, BRANCH: branch}
         access = self._rights.keys(name).access(headers.get("authorization"))
         assert access is not None  # noqa: S101 - `_may_enter` has let the request in
         return await self._branch_mount(name, branch, access), scope
+
+    def _make_missing(self, name: str, key: str) -> None:
+        """Create a project, unless it exists; see `Hosting.make`."""
+        if not self._hosting.exists(name):
+            self._hosting.make(name, key)
 
     async def _branch_mount(self, name: str, branch: str, access: Access) -> _Mount:
         """Return the application that serves a branch of a project.
@@ -291,6 +293,11 @@ class HubApp:
 
         looking = asyncio.create_task(look(), name="graphmem-idle-projects")
         await self._root(scope, receive, send_ready)
+
+
+def _is_push(path: str) -> bool:
+    """Whether a path below a project's prefix belongs to `graphmem push`."""
+    return path == PUSH_PATH or path.startswith(PUSH_PATH + "/")
 
 
 _ASSETS: Final = (ASSETS_PATH, QUERY_ASSETS_PATH)

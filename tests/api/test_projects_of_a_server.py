@@ -23,7 +23,7 @@ from mcp.client import Client
 from commands import environ, git, graphmem
 from graphmem.answers import to_json
 from graphmem.client.remote import RemoteGraphMem
-from graphmem.errors import BadInputError, GitError, StoreClosedError
+from graphmem.errors import BadInputError, GitError, GraphMemError, StoreClosedError
 from graphmem.project.graphmem import GraphMem
 from graphmem.project.pushing import Pushing
 from graphmem.server.hosting import Hosting
@@ -337,6 +337,15 @@ def test_a_damaged_or_incomplete_push_changes_nothing(tmp_path, server):
         [error] = _post(server, f"/push/{push}/end", body)["errors"]
         assert said in error["message"]
     assert RemoteGraphMem(server.project("shop")).state().generation == 1
+
+
+def test_a_first_push_is_refused_with_the_reason(tmp_path, server):
+    (tmp_path / "srv" / "shop").write_text("A file where the project should be.")
+    with indexed(tmp_path / "shop", SHOP) as own:
+        with pytest.raises(BadInputError, match="invalid project name 'Shop'; use up to 63 lower-case letters"):
+            own.push_index(server.project("Shop"))
+        with pytest.raises(GraphMemError, match=r"creating a project failed: .*; check the disk"):
+            own.push_index(server.project("shop"))
 
 
 def test_a_push_that_another_one_overtook_begins_again(tmp_path, server, monkeypatch):
