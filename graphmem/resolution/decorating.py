@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import CLASS, FUNC, INST, PARTIAL, Atom, Type, ordered
+from graphmem.resolution.types import CLASS, FUNC, INST, PARTIAL, Atom, Func, Type, ordered
 
 if TYPE_CHECKING:
     from graphmem.resolution.file_entry import CallSite, FileEntry
@@ -67,7 +67,7 @@ def receivers(inference: Inference, symbol: Symbol, owner: Symbol | None, called
             `functools.partial`.
     """
     for atom in ordered(called):
-        if atom[0] == FUNC and atom[1] is symbol:
+        if atom[0] == FUNC and (atom[1] is symbol or _may_run_instead(inference, symbol, atom)):
             yield atom[2]
         elif atom[0] == CLASS and owner is not None and owner in inference.project_classes(atom[1]):
             yield atom
@@ -77,6 +77,31 @@ def receivers(inference: Inference, symbol: Symbol, owner: Symbol | None, called
             yield from receivers(inference, symbol, owner, inference.expanded(atom[1]), is_decorator=False)
         elif atom[0] == INST and owner is None and symbol.name == rules_of(inference.project.files[symbol.path]).call_method:
             yield from (one[2] for one in ordered(inference.attribute_of(atom, symbol.name)) if one[0] == FUNC and one[1] is symbol)
+
+
+def _may_run_instead(inference: Inference, symbol: Symbol, called: Func) -> bool:
+    """Whether a call of a method runs a method that overrides it.
+
+    `called` is the method of the call, and `symbol` the overriding method. The receiver of the call must be an object whose class may be a
+    subclass. A static method has no receiver, so it must be abstract.
+    """
+    _, base, receiver = called
+    if base.name != symbol.name or symbol.kind != "method" or base.kind != "method":
+        return False
+    if not rules_of(inference.project.files[symbol.path]).siblings_are_inferred:
+        return False
+    owner = _class_around(inference, symbol)
+    if receiver is None:
+        modifiers = inference.project.definition(base).modifiers
+        around = _class_around(inference, base)
+        return "static" in modifiers and "abstract" in modifiers and owner is not around and around in inference.project_classes(owner)
+    return receiver[0] == INST and not receiver[2] and owner is not receiver[1] and receiver[1] in inference.project_classes(owner)
+
+
+def _class_around(inference: Inference, method: Symbol) -> Symbol:
+    """Return the class that defines a method."""
+    entry = inference.project.entry(method)
+    return entry.symbols[entry.definitions[method.index].parent]
 
 
 def decorated(inference: Inference, symbol: Symbol) -> Sequence[Symbol]:

@@ -346,16 +346,22 @@ class Functions:
         declared result, and for more than `MAX_OVERRIDING` methods.
         """
         _, symbol, receiver = function
-        if receiver is None or receiver[0] != INST or receiver[2] or symbol.kind != "method":
+        if symbol.kind != "method":
             return EMPTY
         definition = self.project.definition(symbol)
         if "abstract" not in definition.modifiers or definition.returns >= 0:
+            return EMPTY
+        is_static = receiver is None and "static" in definition.modifiers
+        if is_static:
+            receiver = (INST, self.project.entry(symbol).symbols[definition.parent], False)
+        if receiver is None or receiver[0] != INST or receiver[2]:
             return EMPTY
         in_tests = self.project.files[receiver[1].path].in_tests
         methods: list[Func] = []
         for child in self.inference.below(receiver[1]):
             if child.index >= 0 and self.project.files[child.path].in_tests == in_tests:
-                methods += ((FUNC, one, (INST, child, False)) for one in self.inference.functions(child, symbol.name))
+                own: Instance | None = None if is_static else (INST, child, False)
+                methods += ((FUNC, one, own) for one in self.inference.functions(child, symbol.name))
         return join_all(self.call_atom(one, call) for one in methods) if len(methods) <= MAX_OVERRIDING else EMPTY
 
     def substituted(self, value: Type, function: Func, call: Call) -> Type:

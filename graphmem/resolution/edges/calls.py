@@ -667,6 +667,31 @@ class CallSites:
                     self.special(reference, iterator, following)
                 elif iterator[0] == PENDING and iterator[1].name != name:
                     self.add_calls(reference, [Target(iterator[1], None, "implicit", confidence)])
+            self.add_calls(reference, self.returned_generators(receiver, name, confidence))
+
+    def returned_generators(self, receiver: Instance, name: str, confidence: float) -> list[Target]:
+        """Return the generators of a class and its subclasses that a base returns.
+
+        `receiver` is an object of the class, and `name` its method that creates an iterator. For `return self.rows()` in `__iter__` of a
+        base class, the result has the generators called `rows`.
+        """
+        owner = self.inference.owner(receiver[1], name)
+        if not isinstance(owner, Symbol):
+            return []
+        entry = self.project.entry(owner)
+        found: list[Target] = []
+        for method in self.inference.functions(owner, name):
+            for position in entry.results.get(method.index, ()):
+                value = entry.facts.bindings[position].value
+                callee = entry.terms[call_at(entry.terms, value)[1]] if value >= 0 and entry.terms[value][0] == CALL else None
+                if callee is None or callee[0] != ATTR or rules_of(entry).receiver_class(entry, method.index, callee[1]) < 0:
+                    continue
+                defining = self.inference.owner(receiver[1], callee[2])
+                if isinstance(defining, Symbol):
+                    found += (Target(one, None, "implicit", confidence) for one in self.inference.functions(defining, callee[2]))
+                if not receiver[2]:
+                    found += (Target(one, None, "override") for one in self.hierarchy.overrides(receiver[1], callee[2], method))
+        return [one for one in found if one.symbol is not None and "generator" in self.project.definition(one.symbol).modifiers]
 
     def special(self, reference: Reference, receiver: Receiver, name: str, confidence: float = 0.0) -> None:
         """Add the implicit call of an object's special method, such as `__len__`.

@@ -22,6 +22,7 @@ from graphmem.resolution.python.library import (
     class_made,
     container_method,
 )
+from graphmem.resolution.python.metaclasses import metaclasses, written_bases
 from graphmem.resolution.python.parametrized import parametrized
 from graphmem.resolution.python.protocols import CALLED_THROUGH, CONTAINMENT, ITERATION, KEY, PLAIN_TEXT, REFLECTED, STANDS_FOR, UNSIGNED
 from graphmem.resolution.python.shapes import used_as
@@ -394,13 +395,23 @@ class PythonRules(PythonFixtures):
         """
         return {"__iter__": "__next__", "__aiter__": "__anext__"}.get(name, "")
 
+    def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
+        """Return the type that a base in the header of a class refers to.
+
+        `with_metaclass(M, A, B)` stands for the bases `A` and `B`.
+        """
+        given = written_bases(entry, term)
+        if not given:
+            return super().base(inference, entry, symbol, term)
+        return join_all(super(PythonRules, self).base(inference, entry, symbol, one_base) for one_base in given)
+
     def runs_on_definition(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
         """Return the functions that Python runs when a class is defined.
 
         These are `__new__` and `__init__` of the metaclass, and `__init_subclass__` of a base class.
         """
         found: list[Symbol] = []
-        for metaclass in self._metaclasses(inference, symbol):
+        for metaclass in metaclasses(inference, symbol):
             for name in ("__new__", "__init__"):
                 owner = inference.owner(metaclass, name)
                 if isinstance(owner, Symbol):
@@ -413,28 +424,11 @@ class PythonRules(PythonFixtures):
     def runs_on_instantiation(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
         """Return the `__call__` of the metaclass, which runs before `__new__`."""
         found: list[Symbol] = []
-        for metaclass in self._metaclasses(inference, symbol):
+        for metaclass in metaclasses(inference, symbol):
             owner = inference.owner(metaclass, "__call__")
             if isinstance(owner, Symbol):
                 found += inference.functions(owner, "__call__")
         return found
-
-    def _metaclasses(self, inference: Inference, symbol: Symbol) -> list[Symbol]:
-        """Return the metaclass of a class, in a list.
-
-        The first class in the method resolution order that declares a metaclass decides. The list is empty if no class declares one, or if
-        the metaclass is external.
-        """
-        for candidate in inference.mro(symbol):
-            if not isinstance(candidate, Symbol):
-                continue
-            entry = inference.project.entry(candidate)
-            definition = entry.definitions[candidate.index]
-            for keyword, term in definition.bases:
-                if keyword == "metaclass":
-                    atoms = inference.expanded(inference.term(entry, definition.parent, term, definition.start_line))
-                    return sorted((atom[1] for atom in atoms if atom[0] == CLASS), key=lambda s: s.place)
-        return []
 
     def is_made(self, inference: Inference, symbol: Symbol) -> bool:
         """Return whether instances of a class may exist.

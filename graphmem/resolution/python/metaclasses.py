@@ -1,0 +1,64 @@
+"""Find the metaclass of a Python class.
+
+Code for Python 2 and 3 gives the metaclass with `six`: `@add_metaclass(M)` and `class A(with_metaclass(M, Base))`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import CALL
+from graphmem.resolution.symbol import Symbol
+from graphmem.resolution.terms import last_name
+from graphmem.resolution.types import CLASS
+
+if TYPE_CHECKING:
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.inference import Inference
+
+_ADDING: Final = "add_metaclass"
+"""Name of the decorator that gives a class a metaclass."""
+
+_WITH: Final = "with_metaclass"
+"""Name of the function that returns a base with a metaclass."""
+
+
+def metaclasses(inference: Inference, symbol: Symbol) -> list[Symbol]:
+    """Return the metaclass of a class, in a list.
+
+    The first class in the method resolution order that declares a metaclass decides. The list is empty if no class declares one, or if the
+    metaclass is external.
+    """
+    for candidate in inference.mro(symbol):
+        if not isinstance(candidate, Symbol):
+            continue
+        entry = inference.project.entry(candidate)
+        definition = entry.definitions[candidate.index]
+        for term in _declared(entry, candidate):
+            atoms = inference.expanded(inference.term(entry, definition.parent, term, definition.start_line))
+            return sorted((atom[1] for atom in atoms if atom[0] == CLASS), key=lambda s: s.place)
+    return []
+
+
+def _declared(entry: FileEntry, symbol: Symbol) -> Iterator[int]:
+    """Yield the expressions by which a class itself declares its metaclass."""
+    definition = entry.definitions[symbol.index]
+    yield from (term for keyword, term in definition.bases if keyword == "metaclass")
+    for name, terms in ((_ADDING, definition.decorators), (_WITH, [term for keyword, term in definition.bases if not keyword])):
+        for term in terms:
+            yield from _arguments(entry, term, name)[:1]
+
+
+def written_bases(entry: FileEntry, term: int) -> Sequence[int]:
+    """Return the bases in `with_metaclass(M, A, B)`; empty for another base."""
+    return _arguments(entry, term, _WITH)[1:]
+
+
+def _arguments(entry: FileEntry, term: int, name: str) -> Sequence[int]:
+    """Return the arguments of a call of a function `name`; else empty."""
+    found = entry.terms[term]
+    if found[0] != CALL or last_name(entry.terms[found[1]]) != name:
+        return ()
+    _, _, arguments, _ = found
+    return arguments
