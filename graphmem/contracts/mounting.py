@@ -9,7 +9,7 @@ from graphmem.contracts.links import MOST
 from graphmem.contracts.services import service_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from graphmem.contracts.rows import ContractRow
 
@@ -21,16 +21,10 @@ def expanded(rows: Sequence[ContractRow]) -> tuple[list[ContractRow], list[Contr
     of its routes then get the prefix: `GET /carts` becomes `GET /api/carts`.
     """
     mounts: dict[str, list[tuple[str, str]]] = {}
-    paths = {row.path for row in rows if row.role == "offers" and row.kind == "http"} | {row.path for row in rows if row.role == "mounts"}
-    endings: dict[str, list[str]] = {}
-    for path in paths:
-        stem = path.rpartition(".")[0]
-        names = [stem, *((stem.removesuffix("/index"),) if stem.endswith("/index") else ()), *((stem.removesuffix("/__init__"),))]
-        for name in dict.fromkeys(names):
-            endings.setdefault(name.rpartition("/")[2], []).append(path)
+    endings = _endings({row.path for row in rows if (row.role == "offers" and row.kind == "http") or row.role == "mounts"})
     for row in rows:
         if row.role == "mounts":
-            for path in _mounted(row, endings):
+            for path in _modules(row, row.said, endings):
                 if path != row.path:
                     mounts.setdefault(path, []).append((row.path, row.name))
     offers = []
@@ -43,7 +37,39 @@ def expanded(rows: Sequence[ContractRow]) -> tuple[list[ContractRow], list[Contr
         verb, _, path = row.name.partition(" ")
         prefixes = _prefixes(row.path, mounts, frozenset())
         offers.extend(row._replace(name=f"{verb} {_joined(prefix, path)}") for prefix in prefixes)
-    return offers, [row for row in rows if row.role == "asks"]
+    return offers, [*(row for row in rows if row.role == "asks"), *_by_name(rows)]
+
+
+def _by_name(rows: Sequence[ContractRow]) -> Iterator[ContractRow]:
+    """Yield the requests whose path another module names.
+
+    A constant or a function of the module holds the path.
+    For `client.get(routes.USERS)` and `USERS = "/users"` in the module `routes`, the request is `GET /users`.
+    """
+    held: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        if row.role == "names":
+            held.setdefault((row.path, row.said), set()).add(row.name.partition(" ")[2])
+    endings = _endings({path for path, _ in held})
+    for row in rows:
+        if row.role != "refers":
+            continue
+        module, _, name = row.said.rpartition(" ")
+        found = {one for path in _modules(row, module, endings) for one in held.get((path, name), ())}
+        if len(found) == 1:
+            verb, _, below = row.name.partition(" ")
+            yield row._replace(role="asks", name=f"{verb} {_joined(*found, below)}", said="")
+
+
+def _endings(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Return the paths of modules by the last part of the module's name."""
+    endings: dict[str, list[str]] = {}
+    for path in sorted(paths):
+        stem = path.rpartition(".")[0]
+        names = [stem, *((stem.removesuffix("/index"),) if stem.endswith("/index") else ()), *((stem.removesuffix("/__init__"),))]
+        for name in dict.fromkeys(names):
+            endings.setdefault(name.rpartition("/")[2], []).append(path)
+    return endings
 
 
 def _joined(*parts: str) -> str:
@@ -58,17 +84,29 @@ def _prefixes(path: str, mounts: Mapping[str, Sequence[tuple[str, str]]], seen: 
     return list(dict.fromkeys(found)) or [""]
 
 
-def _mounted(row: ContractRow, endings: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the paths of the files that a row mounts under a prefix.
+def _folder(path: str, module: str) -> str | None:
+    """Return the folder of a relative module; None for another module.
 
-    For example, the row of `app.use("/api", carts)` mounts the file `carts.js`. If several files match, those in the same service are
-    preferred. The result is empty for more than `MOST` files.
+    For `../carts` or `..carts` in `app/api/users.py`, the folder is `app`.
+    """
+    match = re.match(r"((?:\.\.?/)+)|(\.+)", module)
+    if match is None:
+        return None
+    up = match[1].count("../") + 1 if match[1] else len(match[2])
+    return "/".join(path.split("/")[:-up])
+
+
+def _modules(row: ContractRow, module: str, endings: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the paths of the files that a module's name may mean.
+
+    For example, the row of `app.use("/api", carts)` mounts the module `./carts`, which is the file `carts.js`. If several files match,
+    those in the same service are preferred. The result is empty for more than `MOST` files.
 
     Args:
-        row: the place that mounts a module.
+        row: the place that names the module.
+        module: the name, as it is imported; its last part may be a name inside the module.
         endings: maps the last part of a module's name to paths of files.
     """
-    module = row.said
     if not module:
         return []
     if "/" in module or module.startswith("."):
@@ -81,6 +119,7 @@ def _mounted(row: ContractRow, endings: Mapping[str, Sequence[str]]) -> list[str
             parts = [part for part in module.split(".") if part]
     else:
         parts = module.split(".")
+    folder = _folder(row.path, module)
     while parts:
         found = []
         for path in endings.get(parts[-1], ()):
@@ -89,8 +128,11 @@ def _mounted(row: ContractRow, endings: Mapping[str, Sequence[str]]) -> list[str
             stem = stem.removesuffix("/__init__")
             if f"/{stem}".endswith("/" + "/".join(parts)):
                 found.append(path)
-        mine = [path for path in found if service_of(path) == service_of(row.path)] or found
+        whole = "/".join((folder, *parts)).strip("/") if folder is not None else ""
+        named = [path for path in found if whole and path.rpartition(".")[0].removesuffix("/index").removesuffix("/__init__") == whole]
+        mine = named or [path for path in found if service_of(path) == service_of(row.path)] or found
         if mine:
             return mine if len(mine) <= MOST else []
-        parts = parts[:-1]  # the last part may be a name inside the module
+        before = parts[-1].rpartition(".")[0]
+        parts = [*parts[:-1], before] if before else parts[:-1]  # the last part may be a name inside the module
     return []

@@ -155,3 +155,94 @@ def test_links_follow_edits_of_either_side(shop, open_memory, lost):
     (shop / "orders/src/main/java/shop/OrderController.java").unlink()
     memory.index()
     assert links(memory) == {("endpoint", "product", "showProduct")}
+
+
+SERVICE = {
+    "app/__init__.py": "",
+    "app/routers.py": "from fastapi import APIRouter\n\n\nclass UserRouter(APIRouter):\n    pass\n",
+    "app/users.py": """\
+from app.routers import UserRouter
+
+router = UserRouter(prefix="/users")
+
+
+@router.get("")
+def all_users(): ...
+
+
+@router.get("/{user_id}")
+def one_user(user_id): ...
+
+
+@router.post("/{user_id}/image")
+def set_image(user_id): ...
+""",
+    "app/main.py": """\
+from fastapi import APIRouter
+
+from . import users
+
+prefix = "/api"
+router = APIRouter()
+router.include_router(users.router, prefix=prefix)
+""",
+    "other/users.py": "from fastapi import APIRouter\n\nrouter = APIRouter()\n\n\n@router.get('/nothing')\ndef nothing(): ...\n",
+    "tests/paths.py": """\
+prefix = "/api"
+USERS = "/api/users"
+
+
+def user(user_id):
+    return f"{prefix}/users/{user_id}"
+""",
+    "tests/test_users.py": """\
+from tests import paths
+from tests.paths import USERS as LIST
+
+
+def test_all(client):
+    client.get(paths.USERS)
+
+
+def test_renamed(client):
+    client.get(LIST)
+
+
+def test_one(client):
+    client.get(paths.user(3))
+
+
+def test_image(client):
+    client.post(f"{paths.user(3)}/image")
+
+
+def test_nothing(client):
+    client.get(paths.missing)
+""",
+    "web/routes.ts": "export const routes = {\n  users: '/api/users',\n  user: (id: string) => `/api/users/${id}`,\n};\n",
+    "web/users.ts": """\
+import { routes } from "./routes";
+
+export function load(http: Client, id: string) {
+  return http.get(routes.user(id));
+}
+""",
+}
+
+
+def test_paths_that_another_module_names_lead_to_their_handlers(tmp_path, open_memory):
+    for path, text in SERVICE.items():
+        (tmp_path / "repo" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "repo" / path).write_text(text)
+    memory = open_memory()
+    memory.index(tmp_path / "repo")
+    assert links(memory) == {
+        ("endpoint", "test_all", "all_users"),
+        ("endpoint", "test_renamed", "all_users"),
+        ("endpoint", "test_one", "one_user"),
+        ("endpoint", "test_image", "set_image"),
+        ("endpoint", "load", "one_user"),
+    }
+    (tmp_path / "repo/tests/paths.py").write_text(SERVICE["tests/paths.py"].replace('USERS = "/api/users"', 'USERS = "/api/nobody"'))
+    memory.index(tmp_path / "repo")
+    assert {rule[1] for rule in links(memory)} == {"test_one", "test_image", "load"}

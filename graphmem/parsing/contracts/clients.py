@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from graphmem.parsing.contracts import paths
 from graphmem.parsing.contracts.end import ASKS, End
+from graphmem.parsing.contracts.named_paths import referred
 from graphmem.parsing.contracts.paths import HOLE
 from graphmem.parsing.contracts.source import Site, Source
 from graphmem.parsing.contracts.table import Row
@@ -33,9 +34,10 @@ def _requested(source: Source, site: Site, row: Row, text: str) -> Iterator[End]
     found = paths.address(
         made.pattern, relative=not row.absolute and source.facts.language in ("csharp", "typescript", "tsx", "javascript")
     )
+    verb = verb_at(source, site, row, site.given[1:])
+    yield from referred(source, site, verb, text, made.pattern, row.framework)
     if found is None or (row.absolute and not (found.host or made.pattern.startswith(HOLE))):
         return
-    verb = verb_at(source, site, row, site.given[1:])
     said = " ".join(dict.fromkeys(word for word in (found.host.replace(HOLE, " ").strip(), *made.names) if word))
     yield End(ASKS, "http", f"{verb or '*'} {found.path}", site.reference.scope, site.reference.line, "", said, row.framework)
 

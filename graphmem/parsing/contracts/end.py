@@ -8,6 +8,10 @@ OFFERS: Final = "offers"
 ASKS: Final = "asks"
 MOUNTS: Final = "mounts"
 """A prefix before all routes of another file."""
+NAMES: Final = "names"
+"""A constant or a function of a module with the path of a route."""
+REFERS: Final = "refers"
+"""A use whose path another module names."""
 DECLARES: Final = "declares"
 """A schema file names it."""
 VERBS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
@@ -19,11 +23,12 @@ class End(NamedTuple):
     For example, `@app.get("/users")` offers the contract `GET /users`, and `fetch("/users")` uses it.
     """
 
-    role: str  # offers | asks | mounts | declares; of gRPC also speaks | calls | defines
+    role: str  # offers | asks | mounts | names | refers | declares; of gRPC also speaks | calls | defines
     kind: str  # http | grpc | topic | graphql
     name: str  # "GET /users/{}" (the verb is * for any), "package.Service/Method", a topic, "Query.user"
     scope: int  # the definition it stands in, or that an annotation declares
     line: int
     handler: str = ""  # name of the registered function; "" for the definition itself
-    said: str = ""  # words about the other end: host, variable with the address; of a mount the module that is mounted
+    said: str = ""  # words about the other end: host, variable with the address; of a mount the module that is mounted; of `names` the
+    # constant; of `refers` the module and the constant
     framework: str = ""

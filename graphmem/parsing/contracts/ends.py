@@ -14,6 +14,7 @@ from graphmem.parsing.contracts.annotations import Annotations
 from graphmem.parsing.contracts.by_path import by_path
 from graphmem.parsing.contracts.clients import client, topic
 from graphmem.parsing.contracts.end import End
+from graphmem.parsing.contracts.named_paths import may_name_paths, named_paths
 from graphmem.parsing.contracts.routes import Routes
 from graphmem.parsing.contracts.schemas import schema_ends
 from graphmem.parsing.contracts.source import Source, callee_of
@@ -39,23 +40,25 @@ def ends_of(facts: FileFacts, source: bytes) -> tuple[tuple[object, ...], ...]:
     table = table_of(facts.language)
     terms = facts.terms
     sites: list[tuple[Reference, str]] = []
-    named = table.by_call
     for reference in facts.references:
         if reference[0] == "call":
             callee = callee_of(terms, reference[2])
             if callee[0] == ATTR or callee[0] == NAME:
                 name = callee[-1]
-                if name in named:
+                if table.rows_of(name):
                     sites.append((reference, str(name)))
     annotated = bool(table.annotated) and (
         any(one.decorators for one in facts.definitions) or (facts.language == "php" and b"@Route" in source)
     )
     speaks = any(word in source for word in _RPC) or (facts.language == "go" and b"pb.New" in source)
     of_path = list(by_path(facts))
-    if not sites and not annotated and not speaks and not of_path:
+    names_paths = may_name_paths(facts, source)
+    if not sites and not annotated and not speaks and not of_path and not names_paths:
         return ()
     parsed = Source(facts, source.decode("utf-8", "replace"), table)
     ends = {tuple(end) for end in (*of_path, *_all(parsed, sites, annotated=annotated, speaks=speaks))}
+    if names_paths:
+        ends.update(tuple(end) for end in named_paths(parsed))
     return tuple(sorted(ends, key=_place))
 
 
@@ -64,16 +67,16 @@ def _all(source: Source, calls: Sequence[tuple[Reference, str]], *, annotated: b
     sites = [site for reference, name in calls if (site := source.site(reference, name)) is not None]
     sites.sort(key=lambda site: site.start)
     for site in sites:
-        for row in source.table.by_call[site.name]:
+        for row in source.table.rows_of(site.name):
             if row.kind == "prefix":
                 routes.prefix(site, row)
     for site in sites:
-        for row in source.table.by_call[site.name]:
+        for row in source.table.rows_of(site.name):
             if row.kind == "mount":
                 routes.mounted_here(site, row)
     for site in sites:
         taken = False
-        for row in source.table.by_call[site.name]:
+        for row in source.table.rows_of(site.name):
             if taken or not row.is_on(site.receiver):
                 continue
             if row.kind == "route":

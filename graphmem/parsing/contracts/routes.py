@@ -175,7 +175,7 @@ class Routes:
                 match = re.match(r"(?:\w+\.)?include\(\s*\(?\s*([\"'][\w.]+[\"']|[\w.]+)", one)
                 if match:
                     yield End(
-                        MOUNTS, "http", whole, site.reference.scope, site.reference.line, "", self._module_of(match[1]), row.framework
+                        MOUNTS, "http", whole, site.reference.scope, site.reference.line, "", self.source.module_of(match[1]), row.framework
                     )
             return
         for one in site.given[int(row.given.removesuffix(":")) :]:
@@ -190,7 +190,7 @@ class Routes:
                     site.reference.scope,
                     site.reference.line,
                     name,
-                    required[1] if required else self._module_of(name),
+                    required[1] if required else self.source.module_of(name),
                     row.framework,
                 )
 
@@ -203,17 +203,3 @@ class Routes:
             _, _, prefix, _, _, name, module, _ = end
             if name and not module and prefix != "/" and self.source.look_up(name) is None and self.source.values(name):
                 self.prefixes[name] = paths.joined(prefix, self.prefixes.get(name, ""))
-
-    def _module_of(self, name: str) -> str:
-        """Return the dotted source of an imported `name`, such as `app.users`.
-
-        For `from app import users` and the name `users`, the result is `app.users`. A quoted name is returned without quotes. The result is
-        "" if the file does not import the name.
-        """
-        if name[:1] in "\"'":
-            return name.strip("\"'")
-        first = name.partition(".")[0]
-        for found in self.source.facts.imports:
-            if found.alias == first:
-                return "." * found.level + ".".join(part for part in (found.module, found.name) if part and part not in ("*", "default"))
-        return ""

@@ -19,6 +19,10 @@ FUNCTION: Final = re.compile(r"=>|\bfunction\b|\bfunc\s*\(|^\s*(?:async\s+)?\(|\
 """An anonymous function."""
 _GIVEN: Final = re.compile(r"(?<![\w.$])(?:(?:this|self)\.)?([A-Za-z_$][\w$]*)\s*(?::\s*[\w.<>\[\]| ]+)?\s*(?::=|=(?![=>]))\s*")
 """What stands before a value that a name gets."""
+_ENTRY: Final = re.compile(
+    r"(?<![\w.$])[\"']?([A-Za-z_$][\w$]*)[\"']?\s*:\s*(\((?:[^()]|\([^()]*\))*\)\s*(?::\s*\w+\s*)?=>\s*|\w+\s*=>\s*)?(?=[\"'`])"
+)
+"""An entry of an object, whose value is a string or a function that returns one."""
 
 
 class Site(NamedTuple):
@@ -54,6 +58,7 @@ class Source:
         self.starts = [0, *(match.end() for match in re.finditer("\n", text))]  # offsets of the lines
         self._constants: dict[str, str | None] = {}
         self._given: dict[str, list[int]] | None = None
+        self._entries: dict[str, str] | None = None
 
     def site(self, reference: Reference, name: str) -> Site | None:
         """Return the call, with arguments, at the position of a use of `name`.
@@ -186,11 +191,27 @@ class Source:
         if not re.fullmatch(r"[\w$]+", name):
             return None
         found = self.values(name)
+        if not found and self.facts.language in ("javascript", "typescript", "tsx"):
+            return self.entries().get(name)
+        found = [at for at in found if not re.match(rf"{re.escape(name)}\s*[,)]", self.text[at : at + len(name) + 40])]  # `f(name=name)`
         if not found or len(found) > 4:
             return None
         texts = {self.expression(at) for at in found}
         useful = {text for text in texts if re.search(r"[\"'`]", text)}
         return next(iter(useful)) if len(useful) == 1 else None
+
+    def entries(self) -> dict[str, str]:
+        """Return the string expressions in objects of an ECMAScript file, by key.
+
+        For `{users: "/users", user: (id) => `/users/${id}`}`, the keys are `users` and `user()`. A key with several expressions is left
+        out.
+        """
+        if self._entries is None:
+            found: dict[str, set[str]] = {}
+            for match in _ENTRY.finditer(self.text) if self.facts.language in ("javascript", "typescript", "tsx") else ():
+                found.setdefault(match[1] + ("()" if match[2] else ""), set()).add(self.expression(match.end()))
+            self._entries = {name: next(iter(texts)) for name, texts in found.items() if len(texts) == 1}
+        return self._entries
 
     def _returned(self, name: str) -> str | None:
         """Return the expression of the only `return` of the function `name`.
@@ -198,6 +219,8 @@ class Source:
         The result is None if the function has several `return` statements or none, or if several functions have this name.
         """
         positions = [one for one in self.facts.definitions if one.name == name and one.kind in ("function", "method")]
+        if f"{name}()" in self.entries():
+            return self.entries()[f"{name}()"]
         if len(positions) != 1:
             return None
         one = positions[0]
@@ -233,6 +256,20 @@ class Source:
                 break
             position += 1
         return text[at:position].strip()
+
+    def module_of(self, name: str) -> str:
+        """Return the dotted source of an imported name, such as `app.users`.
+
+        For `from app import users` and the name `users`, the result is `app.users`. A quoted name is returned without quotes. The result is
+        "" if the file does not import the name.
+        """
+        if name[:1] in "\"'":
+            return name.strip("\"'")
+        first = re.split(r"[^\w$]", name, maxsplit=1)[0]
+        for found in self.facts.imports:
+            if first and found.alias == first:
+                return "." * found.level + ".".join(part for part in (found.module, found.name) if part and part not in ("*", "default"))
+        return ""
 
 
 def callee_of(terms: Sequence[Term], index: int) -> Term:

@@ -72,13 +72,24 @@ class Table:
 
     def __init__(self, rows: Sequence[Row], language: str) -> None:
         mine = [row for row in rows if not row.languages or language in row.languages]
-        self.by_call: dict[str, list[Row]] = {}
+        self._by_call: dict[str, list[Row]] = {}
+        self._by_ending: list[tuple[str, Row]] = []  # of calls such as `*Router`, which projects derive from those of a framework
         for row in mine:
             for call in row.calls:
-                self.by_call.setdefault(call, []).append(row)
+                if call.startswith("*"):
+                    self._by_ending.append((call[1:], row))
+                else:
+                    self._by_call.setdefault(call, []).append(row)
         self.annotated = [row for row in mine if row.kind in ("annotated", "listener")]
         names = {name.rpartition(".")[2] for row in self.annotated for name in row.names}
         self.annotations = frozenset(names)
+
+    def rows_of(self, call: str) -> Sequence[Row]:
+        """Return the rows that list a call by its name or by its name's end.
+
+        A project may call its own class `UserRouter`, which derives from a framework's, as it calls the framework's `APIRouter`.
+        """
+        return self._by_call.get(call) or [row for ending, row in self._by_ending if call.endswith(ending)]
 
 
 @cache

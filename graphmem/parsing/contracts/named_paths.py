@@ -1,0 +1,66 @@
+"""Find constants and functions of a module that hold the paths of routes.
+
+Clients and tests often name them instead of writing the path: `client.get(routes.user(id))`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.contracts.end import NAMES, REFERS, End
+from graphmem.parsing.contracts.paths import HOLE, address
+from graphmem.parsing.contracts.written import evaluate
+
+if TYPE_CHECKING:
+    from graphmem.parsing.contracts.source import Site, Source
+    from graphmem.parsing.facts import FileFacts
+
+_LANGUAGES: Final = ("python", "javascript", "typescript", "tsx")
+_PATH: Final = re.compile(rb"""["'`](?:\$?\{\w+\})?/[\w{]""")
+_REFERENCE: Final = re.compile(r"(?:f[\"']\{|`\$\{)?([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)")
+
+
+def may_name_paths(facts: FileFacts, source: bytes) -> bool:
+    """Whether a file may hold paths of routes in constants or functions."""
+    return facts.language in _LANGUAGES and _PATH.search(source) is not None
+
+
+def named_paths(source: Source) -> Iterator[End]:
+    """Yield an `End` for each constant or function that holds a route's path.
+
+    For `USERS = "/api/users"`, the path is `/api/users` and the name is `USERS`.
+    """
+    for position, one in enumerate(source.facts.definitions):
+        is_function = one.kind == "function"
+        if one.parent == 0 and (is_function or one.kind == "variable"):
+            yield from _named(source, position, one.name_line, one.name, source.look_up(f"{one.name}()" if is_function else one.name))
+    for name, text in source.entries().items():
+        yield from _named(source, 0, 1, name.removesuffix("()"), text)
+
+
+def _named(source: Source, scope: int, line: int, name: str, text: str | None) -> Iterator[End]:
+    found = address(evaluate(text, source.look_up).pattern, relative=False) if text and "/" in text else None
+    if found is not None and not found.host.strip("{}"):
+        yield End(NAMES, "http", f"* {found.path}", scope, line, "", name)
+
+
+def referred(source: Source, site: Site, verb: str, text: str, pattern: str, framework: str) -> Iterator[End]:
+    """Yield an `End` for a request whose path another module names.
+
+    Args:
+        source: the file.
+        site: the call of the client.
+        verb: the HTTP verb, or "" for any.
+        text: the source of the address, such as `routes.user(id)` or `f"{routes.USERS}/new"`.
+        pattern: the value of the address as far as the file shows it, such as `{}` or `{}/new`.
+        framework: the client's framework.
+    """
+    match = _REFERENCE.match(text)
+    module = source.module_of(match[1]) if match and pattern.startswith(HOLE) else ""
+    if match and module:
+        name = match[1].rpartition(".")[2] if "." in match[1] else re.split(r"[./]", module)[-1]
+        below = pattern.removeprefix(HOLE).partition("?")[0]
+        said = f"{module} {name}"
+        yield End(REFERS, "http", f"{verb or '*'} {below}", site.reference.scope, site.reference.line, "", said, framework)
