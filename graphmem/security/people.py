@@ -11,17 +11,18 @@ import re
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
+from functools import wraps
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar, cast
 
-from graphmem.answers.organisation import Colleague
 from graphmem.errors import BadInputError, ForbiddenError
 from graphmem.runtime.pushes import PROJECT_NAME
 from graphmem.runtime.sqlite_file import Sidefile
 from graphmem.security.access import Access
+from graphmem.security.person import Person
 from graphmem.security.tokens import MOST_DAYS, digest
 
 FILE: Final = "people.sqlite"
@@ -63,6 +64,8 @@ _FILE: Final = Sidefile(
     explicit=True,
 )
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 _PERSONAL: Final = (  # kind of a line in an export, table, columns
     ("person", "person", "login, name, email, subject, disabled, made"),
     ("team", "member", "team"),
@@ -86,7 +89,10 @@ class Holder(NamedTuple):
 
 
 class Act(NamedTuple):
-    """An entry of the audit log: an action of a person."""
+    """An entry of the audit log: what a person did, or what changed for them.
+
+    `login` is the person. The entry does not say which operator made a change, because operators use the commands on the server's machine.
+    """
 
     at: str
     login: str
@@ -107,6 +113,20 @@ class Listed(NamedTuple):
     tokens: list[str]  # names
 
 
+def _at_once(method: Callable[Concatenate[People, _P], _R]) -> Callable[Concatenate[People, _P], _R]:
+    """Make all changes of a method of `People` in one transaction.
+
+    If the file does not exist, the method is called without one. Only `invite` creates the file.
+    """
+
+    @wraps(method)
+    def whole(self: People, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        with self._transaction() if self.exist else nullcontext():
+            return method(self, *args, **kwargs)
+
+    return whole
+
+
 class People:
     """People of one server. Thread-safe.
 
@@ -118,7 +138,7 @@ class People:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a method may call another
         self._db: sqlite3.Connection | None = None
 
     @property
@@ -248,18 +268,28 @@ class People:
         _check("login", login)
         if email and not re.fullmatch(r"[^@\s]+@[^@\s]+", email):
             raise BadInputError(f"{email[:100]!r} is not an email address; write name@host", argument="email")
+        if team:
+            _check("team", team)
+        if project:
+            _check_role(project, level)
+        with self._transaction():
+            self._add(login, name, email)
+            if team:
+                self.join(team, login)
+            if project:
+                self.role(project, level, team=team) if team else self.role(project, level, login=login)
+            self.note(login, "invited", project, team)
+            return self._credential(INVITATION, login, "invitation", "", timedelta(days=INVITATION_DAYS))
+
+    def _add(self, login: str, name: str, email: str) -> None:
+        """Add a person; for a known person, change only what is given."""
         self._change(
             "INSERT INTO person (login, name, email, made) VALUES (?, ?, ?, ?) ON CONFLICT (login) DO UPDATE SET "
             "name = iif(excluded.name = excluded.login, name, excluded.name), email = iif(excluded.email = '', email, excluded.email)",
             *(login, name or login, email.lower(), _now()),
         )
-        if team:
-            self.join(team, login)
-        if project:
-            self.role(project, level, team=team) if team else self.role(project, level, login=login)
-        self.note(login, "invited", project, team)
-        return self._credential(INVITATION, login, "invitation", "", timedelta(days=INVITATION_DAYS))
 
+    @_at_once
     def join(self, team: str, login: str, *, leave: bool = False) -> None:
         """Add a person to a team, or remove the person from it."""
         _check("team", team)
@@ -269,18 +299,14 @@ class People:
         )
         self.note(login, "left team" if leave else "joined team", "", team)
 
+    @_at_once
     def role(self, project: str, level: str, *, login: str = "", team: str = "") -> None:
         """Give a person or a team a role in a project; `none` takes it away."""
         if login and team:
             raise BadInputError("a role cannot be given to a person and a team at once; name one of the two", argument="login")
         if not login and not team:
             raise BadInputError("the request does not say who gets the role; name a person or a team", argument="login")
-        if level not in LEVELS:
-            raise BadInputError(f"unknown role {level[:40]!r}; use one of {', '.join(LEVELS)}", argument="level", value=level[:40])
-        if not PROJECT_NAME.fullmatch(project):
-            raise BadInputError(
-                f"{project[:80]!r} cannot be the name of a project; use a name that `graphmem projects` lists", argument="project"
-            )
+        _check_role(project, level)
         if login:
             self._expect(login)
         self._change("DELETE FROM role WHERE project = ? AND login = ? AND team = ?", project, login, team)
@@ -288,6 +314,7 @@ class People:
             self._change("INSERT INTO role VALUES (?, ?, ?, ?)", project, login, team, level)
         self.note(login or f"team {team}", f"role {level}", project, "")
 
+    @_at_once
     def enable(self, login: str, *, on: bool) -> None:
         """Allow or block a person; blocking ends all credentials of the person."""
         self._expect(login)
@@ -296,6 +323,7 @@ class People:
             self._change("DELETE FROM credential WHERE login = ?", login)
         self.note(login, "enabled" if on else "disabled", "", "")
 
+    @_at_once
     def token(self, login: str, name: str, team: str = "", days: int | None = None) -> str:
         """Create a token of a person, such as for a CI runner; return it.
 
@@ -317,6 +345,7 @@ class People:
         self.note(login, "token created", "", name)
         return self._credential(TOKEN, login, name, team, timedelta(days=days) if days is not None else None)
 
+    @_at_once
     def revoke(self, login: str, name: str) -> None:
         """Revoke a token of a person, from the next request on."""
         if not self._change("DELETE FROM credential WHERE kind = ? AND login = ? AND name = ?", TOKEN, login, name):
@@ -388,6 +417,7 @@ class People:
 
     # ---- entering
 
+    @_at_once
     def redeem(self, code: str, name: str) -> tuple[str, str]:
         """Exchange an invitation for a token; return (login, token).
 
@@ -396,25 +426,28 @@ class People:
         Raises:
             ForbiddenError: the invitation is unknown, used or too old.
         """
+        stem = re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip("-._")[:60] or "login"  # a name begins with a letter or digit
         holder = self.holder(code, kinds=(INVITATION,))
         if holder is None or not self._change("DELETE FROM credential WHERE id = ?", holder.credential):
             raise ForbiddenError(
                 "the invitation is unknown, already used or expired; ask an administrator for a new one", needs="invitation", verb="login"
             )
-        stem = re.sub(r"[^A-Za-z0-9._-]", "-", name)[:60] or "login"
         return holder.login, self.token(holder.login, f"{stem}-{secrets.token_hex(3)}")
 
+    @_at_once
     def session(self, login: str) -> str:
         """Begin a session of a browser; return its secret, for the cookie."""
         self.note(login, "logged in", "", "")
         return self._credential(SESSION, login, "session", "", timedelta(hours=SESSION_HOURS))
 
+    @_at_once
     def end_session(self, secret: str) -> None:
         """End the session of a browser: log the person out."""
         holder = self.holder(secret, kinds=(SESSION,))
         if holder is not None:
             self._change("DELETE FROM credential WHERE id = ?", holder.credential)
 
+    @_at_once
     def known_as(self, issuer: str, subject: str, email: str) -> str | None:
         """Return the login of the person whom an identity provider names, or None.
 
@@ -456,6 +489,21 @@ class People:
             return db.execute(statement, values).rowcount
 
     @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Make all changes of a `with` block, or none; other processes wait."""
+        with self._opened() as db:
+            if db.in_transaction:  # a method that calls another
+                yield
+                return
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                db.rollback()
+                raise
+            db.commit()
+
+    @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
             if self._db is None:
@@ -466,77 +514,21 @@ class People:
                 raise _FILE.unreadable(self._path, error) from error
 
 
-class Person:
-    """A person in one project: which memories they own and see.
-
-    Two objects are equal if login, teams, project and the team of the credential are equal.
-    """
-
-    def __init__(self, people: People, login: str, teams: frozenset[str], chosen: str, project: str) -> None:
-        self._people = people
-        self.login, self.teams, self.chosen, self.project = login, teams, chosen, project
-
-    @property
-    def team(self) -> str:
-        """The team that sees the team memories of this person.
-
-        The team of the person's credential is returned. If the credential has none and the person is in exactly one team, that team is
-        returned. Otherwise the result is "".
-        """
-        return self.chosen or (next(iter(self.teams)) if len(self.teams) == 1 else "")
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Person) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    @property
-    def _key(self) -> tuple[str, frozenset[str], str, str]:
-        return self.login, self.teams, self.chosen, self.project
-
-    def seen(self) -> Mapping[str, frozenset[str]]:
-        """Return ids of memories that the person sees as author or team member.
-
-        The result maps "personal" to the memories that the person wrote, and "team" to those that the person's teams see.
-        """
-        return self._people.seen(self.project, self.login, self.teams)
-
-    def owns(self, memory: str) -> bool:
-        """Whether this person wrote a memory, which is given by its full id."""
-        return self._people.owner(self.project, memory) == self.login
-
-    def authors(self) -> Mapping[str, str]:
-        """Map ids of the project's memories to the logins of the authors."""
-        return self._people.authors(self.project)
-
-    def colleagues(self) -> list[Colleague]:
-        """Return the people with a role in the project, sorted by login.
-
-        Blocked people are left out.
-        """
-        found = [one for one in self._people.all() if self.project in one.roles and not one.disabled]
-        return [Colleague(one.login, one.name, tuple(one.teams), one.roles[self.project]) for one in found]
-
-    def writes(self, memory: str, visibility: str) -> None:
-        """Record this person as the owner of a memory that is written now."""
-        self._people.own(self.project, memory, self.login, self.team if visibility == "team" else "")
-
-    def moves(self, memory: str, visibility: str) -> None:
-        """Record the new `visibility` of a memory that this person owns."""
-        self._people.move(self.project, memory, self.team if visibility == "team" else "")
-
-    def did(self, action: str) -> None:
-        """Record in the audit log that the person called an operation (`action`)."""
-        self._people.note(self.login, action, self.project, "")
-
-
 def _check(argument: str, name: str) -> None:
     if not _NAME.fullmatch(name):
         raise BadInputError(
             f"invalid {argument} {name[:60]!r}; use up to 100 letters, digits, dots, hyphens, underscores, @ or +",
             argument=argument,
             value=name[:60],
+        )
+
+
+def _check_role(project: str, level: str) -> None:
+    if level not in LEVELS:
+        raise BadInputError(f"unknown role {level[:40]!r}; use one of {', '.join(LEVELS)}", argument="level", value=level[:40])
+    if not PROJECT_NAME.fullmatch(project):
+        raise BadInputError(
+            f"{project[:80]!r} cannot be the name of a project; use a name that `graphmem projects` lists", argument="project"
         )
 
 
