@@ -51,7 +51,8 @@ class BadInputError(GraphMemError, ValueError):
 class SettingsError(BadInputError):
     """A setting is unknown or out of range.
 
-    The attributes are `setting` (key of the setting), `value` and `origin` (such as the name of a file).
+    The attributes are `setting` (key of the setting), `value` and `origin` (such as the name of a file). `value` is "" for an unknown
+    setting, because it may be a secret.
     """
 
 

@@ -283,7 +283,7 @@ def load_settings(
     for variable, text in sorted((environ or {}).items()):
         if variable.startswith(ENV_PREFIX):
             if variable not in by_variable:
-                raise SettingsError(_unknown(variable, by_variable), setting=variable, value=text, origin="environment")
+                raise SettingsError(_unknown(variable, by_variable), setting=variable, value="", origin="environment")  # it may be a secret
             if text:
                 put(by_variable[variable], text, variable)
     for key, value in (flags or {}).items():
@@ -356,7 +356,7 @@ def _flat(table: Mapping[str, Any], known: Mapping[str, KnownSetting], origin: s
         )
         for dotted, inner in pairs:
             if dotted not in known:
-                raise SettingsError(_unknown(dotted, known, f" in {origin}"), setting=dotted, value=inner, origin=origin)
+                raise SettingsError(_unknown(dotted, known, f" in {origin}"), setting=dotted, value="", origin=origin)
             yield dotted, inner
 
 
@@ -416,6 +416,7 @@ def _refusal(known: KnownSetting, value: Any, origin: str) -> SettingsError:
         wanted = f"a whole number from {known.low} to {known.high}"
     else:
         wanted = "text"
+    value = "********" if known.key in _SECRET else value
     return SettingsError(f"{known.key} from {origin} is {value!r}; it must be {wanted}", setting=known.key, value=value, origin=origin)
 
 

@@ -55,6 +55,13 @@ def test_what_cannot_be_meant_is_refused_with_a_way_out(tmp_path: Path, text: st
         assert word in refusal.value.message
 
 
+@pytest.mark.parametrize("variable", ["GRAPHMEM_MODEL_KEYS", "GRAPHMEM_TOKN"])
+def test_the_value_of_an_unknown_variable_is_not_shown(tmp_path: Path, variable: str) -> None:
+    with pytest.raises(SettingsError) as refusal:
+        load_settings(tmp_path, {variable: "hunter2"})
+    assert "hunter2" not in f"{refusal.value.message} {refusal.value.facts}"
+
+
 def test_a_file_that_travels_with_a_repository_cannot_hold_a_token_or_place_the_index_outside(tmp_path: Path) -> None:
     (tmp_path / PROJECT_FILE).write_text("token = 'hunter2'\n")
     settings = load_settings(tmp_path)
