@@ -207,10 +207,11 @@ class Backups:
         here = (self.store.generation(), self.book.journal.head.number)
         if here == (0, 0):
             return None
-        if newest:
-            said = archives.read_manifest(newest[0])
+        intact = next(backups.readable(self.data_dir), None)
+        if intact is not None:
+            path, said = intact
             if (said.generation, said.entries) == here:
-                os.utime(newest[0])  # nothing changed since, so it counts as new
+                os.utime(path)  # nothing changed since, so it counts as new
                 return None
         made = self._made(portable=True, kind=backups.AUTO)  # portable: readable after the engine's storage format changes
         for gone in backups.rotate(self.data_dir, self.settings.backup_keep):

@@ -207,6 +207,18 @@ def test_automatic_backups_are_made_when_due_and_the_oldest_go(open_index, repo,
     assert memory.backup_when_due() is None  # nothing has changed since
 
 
+def test_a_damaged_backup_does_not_end_the_automatic_ones(open_index, repo):
+    memory = open_index(backup_hours=1)
+    memory.index(repo)
+    first = Path(memory.backup_when_due().path)
+    first.write_bytes(first.read_bytes()[:100])
+    os.utime(first, (0, 0))
+    second = memory.backup_when_due()
+    assert second is not None
+    os.utime(second.path, (1, 1))
+    assert memory.backup_when_due() is None, "the intact backup has everything"
+
+
 def test_the_first_automatic_backup_leaves_the_first_moments_of_a_server_alone(index, tmp_path):
     (backup,) = (task for task in TASKS if task.name == "backup")
     assert backup.first_s == 60
