@@ -234,7 +234,11 @@ def _counted(tokens: list[Token], values: Mapping[str, Any]) -> list[Token]:
         if token.text not in ("SKIP", "LIMIT"):
             continue
         count = tokens[at + 1] if at + 1 < len(tokens) else token
-        value = int(count.text) if count.kind == "number" and count.text.isdigit() else values.get(count.text[1:])
+        value: Any = None
+        if count.kind == "number" and re.fullmatch("[0-9]{1,10}", count.text):
+            value = int(count.text)
+        elif count.kind == "parameter":
+            value = values.get(count.text[1:])
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
             raise refusal("SKIP or LIMIT in the Cypher query has no whole number after it; write the number of rows, 0 or more", count.at)
         found[at + 1] = Token("number", str(value), count.at, " ")
@@ -267,7 +271,7 @@ def _limited(part: list[Token], most: int) -> list[Token]:
         elif depth == 0 and token.text == "LIMIT" and limit is None:
             limit = at
         if depth < 0:
-            break
+            raise refusal("a bracket in the Cypher query is closed that was not opened; remove it, or open it before", token.at)
     end = part[-1].at if part else 0
     if depth:
         raise refusal("this part of the Cypher query has an unclosed bracket; close every bracket", end)

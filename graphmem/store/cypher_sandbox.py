@@ -58,7 +58,7 @@ class CypherSandbox:
     def ask(self, query: str, params: Mapping[str, Any], most_rows: int, timeout_s: float) -> AskedRows:
         """Answer a user-written query; see `CypherQueries.ask`."""
         text, values = checked(query, params, most_rows)
-        _log.info("a person asks: %s", text)  # texts are parameters, so this contains none of them
+        _log.info("a person asks a Cypher query of %d characters", len(query))  # not its text, which may name a person or a secret
         if not self._turn.acquire(timeout=WAIT_SECONDS):
             raise StoreBusyError(
                 "another Cypher query is running; try again when it has ended", path=str(self._folder), owner=None, retry_after=1.0

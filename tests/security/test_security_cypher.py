@@ -376,6 +376,7 @@ def test_the_engine_answers_made_up_queries_or_they_are_refused_with_a_reason(se
         "RETURN " + "1 + " * MOST_TOKENS + "1",
         "RETURN '" + "x" * 9_000 + "'",
         "RETURN a LIMIT -1",
+        "RETURN a LIMIT " + "9" * 4_400,
         "RETURN '" + "\\" * 3,
         "/* " * 2_000,
         "RETURN 1 " + "UNION RETURN 1 " * 1_000,
@@ -384,3 +385,13 @@ def test_the_engine_answers_made_up_queries_or_they_are_refused_with_a_reason(se
 def test_large_queries_are_refused_at_once(query: str) -> None:
     with pytest.raises(BadInputError):
         checked(query, {}, 10)
+
+
+def test_only_a_parameter_counts_rows_by_name() -> None:
+    with pytest.raises(BadInputError, match="whole number"):
+        checked("MATCH (a) WHERE a.lines = $n RETURN a LIMIT an", {"n": 2}, 10)
+
+
+def test_a_bracket_too_many_is_said() -> None:
+    with pytest.raises(BadInputError, match="closed that was not opened"):
+        checked("MATCH (a)) RETURN a", {}, 10)
