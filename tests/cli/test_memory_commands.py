@@ -177,6 +177,12 @@ def test_bad_input_is_refused_with_one_sentence_and_nothing_is_kept(graphmem, un
     assert _ids(graphmem, unchanged) == before
 
 
+def test_an_edit_of_nothing_names_the_command(graphmem, unchanged: Path) -> None:
+    [short] = _ids(graphmem, unchanged)
+    ran = graphmem("memory", "edit", short, "-C", unchanged)
+    assert (ran.code, "`memory edit` has nothing to change" in ran.said) == (2, True), ran.said
+
+
 def test_every_door_gives_the_same_memory(graphmem, serve, known: Path) -> None:
     serve(known).wait_until_it_answers()
     serving = owner.find(known / ".graphmem" / "owner.json")

@@ -103,7 +103,12 @@ def _is_persons(service: Service) -> bool:
     """
     if sys.stdin.isatty() and not any(os.environ.get(name) for name in AGENT_VARIABLES):
         return True
-    return not any(one.contaminated for one in service.sessions("running", limit=MOST_SESSIONS).sessions)
+    seen = 0
+    while page := service.sessions("running", limit=MOST_SESSIONS, offset=seen).sessions:
+        if any(one.contaminated for one in page):
+            return False
+        seen += len(page)
+    return True
 
 
 recall = Variant(
@@ -264,7 +269,7 @@ def edit(
         changes["content"] = sys.stdin.buffer.read().decode("utf-8", errors="surrogateescape") if text == ["-"] else " ".join(text)
     elif not changes:
         raise BadInputError(
-            "the command `memory update` has nothing to change; give the new content, - to read the content from stdin, or an option",
+            "the command `memory edit` has nothing to change; give the new content, - to read the content from stdin, or an option",
             argument="TEXT",
         )
     show(here.output, service.update_memory(_id(id), actor=ACTOR, **changes), rendering_of("memory"))
