@@ -1,4 +1,4 @@
-"""A person in one project of a server: their memories, teams and colleagues."""
+"""A person in a project of a server: memories, teams and colleagues."""
 
 from __future__ import annotations
 
