@@ -226,11 +226,32 @@ def wired(
         patience_s: see `GraphMem.open`.
         main: parts of the main branch, if the store is that of a branch on a server.
     """
-    put_aside = put_aside_damaged(data_dir)
+    with contextlib.ExitStack() as opened:  # a failure must not leave the database locked
+        opened.callback(store.close)
+        parts = _connected(store, data_dir, settings, keep_warm, patience_s, main, opened)
+        opened.pop_all()
+    return parts
+
+
+def _connected(
+    store: GraphStore,
+    data_dir: Path,
+    settings: Settings,
+    keep_warm: bool,
+    patience_s: float,
+    main: Overlaid | None,
+    opened: contextlib.ExitStack,
+) -> Parts:
+    """Create and connect the parts; see `wired`.
+
+    `opened` receives the functions that close the parts if the creation of a later one fails.
+    """
     model = configured(settings)
+    put_aside = put_aside_damaged(data_dir)
 
     # Stored data.
     projections = Projections(store, data_dir, main.made if main is not None else None)
+    opened.callback(projections.close)
     unfollow = _followed(store, projections)
     progress: Hub[IndexProgress] = Hub(replay=True)
     stale, following = StaleFiles(), Following()
@@ -257,6 +278,7 @@ def wired(
         journal=journal_folder(data_dir),
         policy=Policy(settings.memory_limit, settings.memory_mb << 20, settings.memory_remove),
     )
+    opened.callback(book.close)
     vectors.follow(book)
     history = HistorySource(store, projections, settings, book, Lazy(lambda: HistoryLog(main.log if main is not None else data_dir / LOG)))
     evidence = OutsideEvidence(data_dir)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 from datetime import UTC, datetime
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 import graphmem
-from graphmem.errors import NotIndexedError
+from graphmem.errors import BadInputError, NotIndexedError
 from graphmem.history.co_edits import History
 from graphmem.location import DATABASE
 from graphmem.maintenance.recovery import open_or_mend
+from graphmem.project import opening
 from graphmem.project.exploring import Pictures
 from graphmem.project.graph_source import GraphSource
 from graphmem.project.graphmem import GraphMem
@@ -89,3 +91,14 @@ def test_a_part_answers_without_the_others(tmp_path):
 def test_a_graph_without_a_run_is_refused(tmp_path):
     with GraphMem.open(tmp_path, settings=Settings(embedder="none")) as memory, pytest.raises(NotIndexedError):
         memory.parts.graph.view()
+
+
+@pytest.mark.parametrize("part", ["configured", "VectorFiller", "Doctor"])
+def test_an_open_that_fails_leaves_the_database_to_the_next(tmp_path, monkeypatch, part):
+    settings = Settings(embedder="none")
+    with monkeypatch.context() as patch:
+        patch.setattr(opening, part, mock.Mock(side_effect=BadInputError("no such setting")))
+        with pytest.raises(BadInputError, match="no such setting"):
+            GraphMem.open(tmp_path, settings=settings)
+    with GraphMem.open(tmp_path, settings=settings) as memory:
+        assert memory.state().state == "empty"
