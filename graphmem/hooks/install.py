@@ -102,8 +102,14 @@ class Vault:
         _write(self._record(path), json.dumps(record, indent=1).encode())
 
     def forget(self, path: Path) -> None:
-        """Delete the record of a file; keep the copy of its former content."""
+        """Delete the record of a file, and the copy of its former content.
+
+        The copy, which may hold keys, is kept only if the file has other content now.
+        """
         self._record(path).unlink(missing_ok=True)
+        copy = self.backup(path)
+        if copy.exists() and path.exists() and copy.read_bytes() == path.read_bytes():
+            copy.unlink()
 
     def backup(self, path: Path) -> Path:
         """Path of the copy of a file's former content."""

@@ -371,6 +371,18 @@ def test_copies_of_settings_are_for_their_owner_only(place):
     assert [one.stat().st_mode & 0o777 for one in copies] == [0o600]
 
 
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_uninstall_deletes_the_copy_of_a_file_that_it_restored(place, is_changed):
+    path = place.root / ".mcp.json"
+    path.write_text('{"mcpServers": {"other": {"env": {"KEY": "a secret"}}}}')
+    place.install("claude-code")
+    if is_changed:
+        path.write_text(path.read_text().replace("a secret", "another"))
+    place.uninstall("claude-code")
+    copies = [one for one in place.vault.folder.iterdir() if "a secret" in one.read_text()]
+    assert bool(copies) == is_changed
+
+
 def test_another_command_replaces_the_one_before(place):
     place.install("claude-code", "codex")
     place.install("claude-code", "codex", command=("/opt/tools/graphmem",))
