@@ -32,7 +32,6 @@ STORED: Final = "chances.json"
 TEST_FEATURES: Final = ("confidence", "depth", "share", "count", "named", "class_named", "file_named")
 MISS_FEATURES: Final = ("none_named", "dependents", "direct", "class_gap", "file_gap", "unresolved_share", "special_name")
 _CLASS_KINDS: Final = frozenset({"class", "interface", "enum", "type"})
-_FUNCTION_KINDS: Final = frozenset({"function", "method"})
 MOST_NEAR: Final = 64  # per graph; each takes 8 bytes for each test that is near
 _NEAR: WeakKeyDictionary[GraphView, dict[tuple[int, float, tuple[int, ...]], tuple[FloatArray, IntArray]]] = WeakKeyDictionary()
 _SUREST: Final = 0.97  # highest chance of a path found from text alone

@@ -44,10 +44,8 @@ REASONS: Final[dict[str, str]] = {
     "text_cut": "had a message or output over 4 KiB; cut and accepted",
     "args_cut": "had arguments too long or too many; cut and accepted",
 }
-TAKEN_ANYWAY: Final = frozenset({"after_end", "late", "future", "clock_back", "text_cut", "args_cut"})
 
 _NAMES: Final = {"sessionId": "session_id", "session": "session_id", "time": "at", "timestamp": "at", "type": "kind"}
-_FIELDS: Final = frozenset(Event._fields)
 
 
 class Checked(NamedTuple):

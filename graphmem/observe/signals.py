@@ -13,7 +13,6 @@ DROPPED_BELOW: Final = 0.4
 EARLY_GREP: Final = 3  # searches for one pattern
 EARLY_ERRORS: Final = 2  # distinct errors
 EARLY_EDITS: Final = 2  # next to a config file
-UNTRUSTED_CONFIDENCE: Final = 0.7  # factor for contaminated findings
 
 
 class Signal(NamedTuple):

@@ -12,8 +12,6 @@ NAMES: Final = "names"
 """A constant or a function of a module with the path of a route."""
 REFERS: Final = "refers"
 """A use whose path another module names."""
-DECLARES: Final = "declares"
-"""A schema file names it."""
 VERBS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 
 
