@@ -41,13 +41,17 @@ def show(root: Path, revision: str, path: str) -> bytes | None:
     """Return the bytes of a file at a revision, or None if it is missing.
 
     `path` is relative to `root`.
+
+    Raises:
+        GitError: the revision is unknown, the file cannot be read, or `root` is in no repository.
     """
     try:
         return run(root, "show", "--no-textconv", f"{revision}:./{path}")
-    except GitError as error:
-        if "does not exist" in error.stderr or "exists on disk" in error.stderr or "not in" in error.stderr:
-            return None
-        raise
+    except GitError:
+        # The words of Git's message depend on its version, so Git is asked for the entry of the path.
+        if run(root, "ls-tree", "--name-only", "-z", revision, "--", path):
+            raise
+        return None
 
 
 def revision(root: Path, name: str) -> str:

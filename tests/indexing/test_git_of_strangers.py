@@ -109,3 +109,14 @@ def test_variables_of_a_hook_do_not_point_at_another_repository(hostile, tmp_pat
     ask(other, "commit", "-q", "-m", "other")
     monkeypatch.setenv("GIT_DIR", str(other / ".git"))
     assert git.show(hostile, "HEAD", "b.py") is None
+
+
+def test_only_a_missing_file_is_none(tmp_path: Path) -> None:
+    root = a_repository(tmp_path / "plain")
+    assert git.show(root, "HEAD", "a.py") == b"one = 1\n"
+    assert git.show(root, "HEAD", "b.py") is None
+    with pytest.raises(GitError):
+        git.show(root, "nowhere", "b.py")
+    (tmp_path / "bare").mkdir()
+    with pytest.raises(GitError):  # its message has "not in a git directory" in it, or a translation of that
+        git.show(tmp_path / "bare", "HEAD", "b.py")
