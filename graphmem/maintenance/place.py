@@ -36,6 +36,7 @@ _OURS: Final = (
         "inputs.",
         "past.",
         "parsing.",
+        "unfinished.",
         "history.",
         "ledger.",
         "paragraphs.",
@@ -44,7 +45,6 @@ _OURS: Final = (
     ),
     *(
         "encryption.json",
-        "sharing.",
         "tokens.json",
         "owner.json",
         "starting.lock",

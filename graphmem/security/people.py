@@ -18,11 +18,11 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar, cast
 
+from graphmem.answers.organisation import Colleague
 from graphmem.errors import BadInputError, ForbiddenError
 from graphmem.runtime.pushes import PROJECT_NAME
 from graphmem.runtime.sqlite_file import Sidefile
 from graphmem.security.access import Access
-from graphmem.security.person import Person
 from graphmem.security.tokens import MOST_DAYS, digest
 
 FILE: Final = "people.sqlite"
@@ -512,6 +512,71 @@ class People:
                 yield self._db
             except sqlite3.Error as error:
                 raise _FILE.unreadable(self._path, error) from error
+
+
+class Person:
+    """A person in one project: which memories they own and see.
+
+    Two objects are equal if login, teams, project and the team of the credential are equal.
+    """
+
+    def __init__(self, people: People, login: str, teams: frozenset[str], chosen: str, project: str) -> None:
+        self._people = people
+        self.login, self.teams, self.chosen, self.project = login, teams, chosen, project
+
+    @property
+    def team(self) -> str:
+        """The team that sees the team memories of this person.
+
+        The team of the person's credential is returned. If the credential has none and the person is in exactly one team, that team is
+        returned. Otherwise the result is "".
+        """
+        return self.chosen or (next(iter(self.teams)) if len(self.teams) == 1 else "")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Person) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[str, frozenset[str], str, str]:
+        return self.login, self.teams, self.chosen, self.project
+
+    def seen(self) -> Mapping[str, frozenset[str]]:
+        """Return ids of memories that the person sees as author or team member.
+
+        The result maps "personal" to the memories that the person wrote, and "team" to those that the person's teams see.
+        """
+        return self._people.seen(self.project, self.login, self.teams)
+
+    def owns(self, memory: str) -> bool:
+        """Whether this person wrote a memory, which is given by its full id."""
+        return self._people.owner(self.project, memory) == self.login
+
+    def authors(self) -> Mapping[str, str]:
+        """Map ids of the project's memories to the logins of the authors."""
+        return self._people.authors(self.project)
+
+    def colleagues(self) -> list[Colleague]:
+        """Return the people with a role in the project, sorted by login.
+
+        Blocked people are left out.
+        """
+        found = [one for one in self._people.all() if self.project in one.roles and not one.disabled]
+        return [Colleague(one.login, one.name, tuple(one.teams), one.roles[self.project]) for one in found]
+
+    def writes(self, memory: str, visibility: str) -> None:
+        """Record this person as the owner of a memory that is written now."""
+        self._people.own(self.project, memory, self.login, self.team if visibility == "team" else "")
+
+    def moves(self, memory: str, visibility: str) -> None:
+        """Record the new `visibility` of a memory that this person owns."""
+        self._people.move(self.project, memory, self.team if visibility == "team" else "")
+
+    def did(self, action: str) -> None:
+        """Record in the audit log that the person called an operation (`action`)."""
+        self._people.note(self.login, action, self.project, "")
 
 
 def _check(argument: str, name: str) -> None:
