@@ -21,6 +21,10 @@ _NAMED_HOST: Final = re.compile(r"^[\w.-]+(?::\d+)?$")
 _CASE: Final = re.compile(r"test|benchmark|example|fuzz", re.IGNORECASE)
 """Beginning of the names of tests; other functions of a test file may set up a server for all of its tests."""
 
+_BASE: Final = re.compile(r"api|rest|v\d+")
+_MOST_BASE: Final = 3
+"""Most segments of the base path of an API, such as `api` and `v1`."""
+
 EXACT: Final = 100
 """Score of a hint that has exactly the words of a service."""
 
@@ -61,6 +65,19 @@ class _Routes:
         if last != HOLE:
             found += self._by_end.get((len(parts), HOLE), ())
         return found + [one for one in self._open if len(one.parts) <= len(parts) + 1]
+
+    def below_base(self, parts: Sequence[str]) -> list[_Route]:
+        """Return the routes that may match a path below the base path of an API.
+
+        Clients often add the base path in one place. The path `/carts/7` may thus reach the route `/api/carts/{}`.
+        """
+        last = parts[-1] if HOLE not in parts[-1] else HOLE
+        found: list[_Route] = []
+        for more in range(1, _MOST_BASE + 1):
+            for end in dict.fromkeys((last, HOLE)):
+                routes = self._by_end.get((len(parts) + more, end), ())
+                found += [one for one in routes if all(map(_BASE.fullmatch, one.parts[:more]))]
+        return found
 
 
 def _equal(requested: Sequence[str], offered: Sequence[str]) -> int:
@@ -148,7 +165,31 @@ def _endpoint(row: ContractRow, routes: _Routes, common: frozenset[str]) -> list
         chosen = _chosen(row, exact or candidates, " ".join(before), most, common)
         if chosen:
             return chosen
-    return []
+    return _below_base(row, verb, parts, routes, common)
+
+
+def _below_base(row: ContractRow, verb: str, parts: Sequence[str], routes: _Routes, common: frozenset[str]) -> list[Link]:
+    """Return links to routes below a base path that the client adds elsewhere.
+
+    Args:
+        row: the client's call, which has no route of its whole path.
+        verb: its HTTP verb.
+        parts: the segments of its path.
+        routes: all routes.
+        common: words that many services share.
+    """
+    if not parts or HOLE in parts[0] or _BASE.fullmatch(parts[0]):
+        return []
+    graded = [
+        (_equal(parts, one.parts[-len(parts) :]), one)
+        for one in routes.below_base(parts)
+        if _fits(verb, one.verb) and _is_in_reach(row, one.row)
+    ]
+    most = max((same for same, _ in graded), default=0)
+    candidates = [one for same, one in graded if same == most] if most > 0 else []
+    exact = [one for one in candidates if one.verb == verb] or candidates
+    found = _chosen(row, exact, "", most, common) if exact else []
+    return [one._replace(confidence=round(one.confidence - 0.2, 3)) for one in found]
 
 
 def _chosen(row: ContractRow, candidates: Sequence[_Route], before: str, same: int, common: frozenset[str]) -> list[Link]:

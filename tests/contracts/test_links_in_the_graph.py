@@ -246,3 +246,38 @@ def test_paths_that_another_module_names_lead_to_their_handlers(tmp_path, open_m
     (tmp_path / "repo/tests/paths.py").write_text(SERVICE["tests/paths.py"].replace('USERS = "/api/users"', 'USERS = "/api/nobody"'))
     memory.index(tmp_path / "repo")
     assert {rule[1] for rule in links(memory)} == {"test_one", "test_image", "load"}
+
+
+BASE_PATH = {
+    "src/app/api/carts/[id]/route.ts": "export async function GET(request: Request) { return new Response(); }\n",
+    "src/app/api/v1/items/route.ts": "export async function POST(request: Request) { return new Response(); }\n",
+    "src/app/api/teams/carts/route.ts": "export async function GET(request: Request) { return new Response(); }\n",
+    "src/hooks.ts": """\
+import { useApi } from "./api";
+
+export function useCart(id: string) {
+  const { get } = useApi();
+  return get(`/carts/${id}`);
+}
+
+export function useItems() {
+  const { post } = useApi();
+  return post("/items", {});
+}
+
+export function useNothing() {
+  const { get } = useApi();
+  return get("/carts") ?? get("/cards/1");
+}
+""",
+}
+
+
+def test_a_client_may_add_the_base_path_elsewhere(tmp_path, open_memory):
+    for path, text in BASE_PATH.items():
+        (tmp_path / "repo" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "repo" / path).write_text(text)
+    memory = open_memory()
+    memory.index(tmp_path / "repo")
+    assert links(memory) == {("endpoint", "useCart", "GET"), ("endpoint", "useItems", "POST")}
+    assert {one.symbol.qualname for one in memory.impact("src/app/api/carts/[id]/route.ts:GET").hits} == {"useCart"}

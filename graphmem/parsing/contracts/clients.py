@@ -31,12 +31,13 @@ def client(source: Source, site: Site, row: Row) -> Iterator[End]:
 
 def _requested(source: Source, site: Site, row: Row, text: str) -> Iterator[End]:
     made = evaluate(text, source.look_up)
-    found = paths.address(
-        made.pattern, relative=not row.absolute and source.facts.language in ("csharp", "typescript", "tsx", "javascript")
-    )
+    is_relative = source.facts.language in ("csharp", "typescript", "tsx", "javascript") and not (row.absolute or row.rooted)
+    found = paths.address(made.pattern, relative=is_relative)
     verb = verb_at(source, site, row, site.given[1:])
     yield from referred(source, site, verb, text, made.pattern, row.framework)
     if found is None or (row.absolute and not (found.host or made.pattern.startswith(HOLE))):
+        return
+    if row.rooted and not made.pattern.startswith("/"):
         return
     said = " ".join(dict.fromkeys(word for word in (found.host.replace(HOLE, " ").strip(), *made.names) if word))
     yield End(ASKS, "http", f"{verb or '*'} {found.path}", site.reference.scope, site.reference.line, "", said, row.framework)

@@ -48,6 +48,7 @@ class Row:
     given: str = ""
     role: str = ""
     absolute: bool = False
+    rooted: bool = False  # the path begins with a slash
 
     def is_on(self, receiver: str) -> bool:
         """Whether this row applies to a call on a receiver, such as `app`.
