@@ -122,7 +122,7 @@ class Injector:
         self.edits = EditBook(command)
 
     def close(self) -> None:
-        """Stop the threads and discard their current work."""
+        """Wait for the work of the threads, and drop work that has not begun."""
         self.agent.close()
         self._deadlines.close()
         self._behind.shutdown(wait=True, cancel_futures=True)

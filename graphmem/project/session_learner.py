@@ -158,5 +158,5 @@ class SessionLearner:
         self._thread().submit(lambda: None).result()
 
     def close(self) -> None:
-        """Wait for the current work, and drop work that has not begun."""
+        """Learn from the sessions that wait, and end the thread."""
         self._thread.end(lambda thread: thread.shutdown(wait=True))

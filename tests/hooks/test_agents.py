@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from graphmem.errors import BadInputError
 from graphmem.hooks import agents
+from graphmem.injection import deadlines
 from graphmem.injection.experiment import FULL, group_of
 
 CASES = sorted((path.parent.name, path.stem) for path in (Path(__file__).parent / "payloads").glob("*/*.json"))
@@ -145,6 +146,13 @@ STARTING = {
 }
 
 
+@pytest.fixture
+def patient(monkeypatch):
+    """Deadlines that a slow machine meets: what is late is tested elsewhere."""
+    monkeypatch.setattr(deadlines, "DEADLINES_S", dict.fromkeys(deadlines.POINTS, 60.0))
+
+
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("place", [STARTING, READING], ids=["start", "tool"])
 @pytest.mark.parametrize("agent", agents.NAMES)
 def test_a_session_of_every_agent_is_observed_and_told_what_is_known(agent, place, payload, root, service):
@@ -153,8 +161,7 @@ def test_a_session_of_every_agent_is_observed_and_told_what_is_known(agent, plac
     answer = service.hook(agent, json.dumps(payload(agent, event, root, **{known.session[0]: session})))
     assert answer.point == ("start" if place is STARTING else "tool")
     assert answer.events >= 1
-    if answer.late:
-        pytest.skip("the machine was too slow for the deadline; nothing was shown, as promised")
+    assert not answer.late
     found = json.loads(answer.output)
     if known.nested:
         assert found["hookSpecificOutput"]["hookEventName"] == event
@@ -168,10 +175,11 @@ def test_a_session_of_every_agent_is_observed_and_told_what_is_known(agent, plac
     assert session in [one.id for one in service.sessions().sessions]
 
 
+@pytest.mark.usefixtures("patient")
 def test_an_edit_by_patch_counts_for_its_file(payload, root, service):
     session = unused(service, "by-patch")
     answer = service.hook("codex", json.dumps(payload("codex", "PostToolUse", root, session_id=session)))
-    assert answer.late or "may be read once" in answer.output
+    assert "may be read once" in answer.output
 
 
 def test_files_outside_the_project_are_nobodys_business(payload, root, service):
