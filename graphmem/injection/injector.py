@@ -11,15 +11,14 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers.injection import ContextReady, InjectedItem, Injection, PackedText, Prefetch, StepLimit
-from graphmem.errors import GraphMemError
 from graphmem.injection.agent import MAX_CANDIDATES, Context, ContextAgent
 from graphmem.injection.ask import Ask, Gathered, check, whole_budget
+from graphmem.injection.background import Background
 from graphmem.injection.budgets import Budget, budget_for
 from graphmem.injection.deadlines import Deadlines, deadline_of
 from graphmem.injection.edits import MAX_TOKENS, EditBook, notes, reminder
@@ -68,6 +67,7 @@ class Injector:
         projections: copies of the memories and the code in memory.
         vectors: has the model that embeds contexts.
         data_dir: directory of the file with the trust level.
+        background: runs the work that follows an answer. Closed with the injector.
         state: returns the state of the index.
         rules: returns the rules that apply to given files, or all rules if called with None.
         root: returns the root directory of the project, if known.
@@ -89,18 +89,19 @@ class Injector:
         projections: Projections,
         vectors: VectorFiller,
         data_dir: Path,
+        background: Background,
         *,
         state: Callable[[], IndexState],
         rules: Callable[[Sequence[str] | None], RuleSet],
         root: Callable[[], Path | None],
-        on_ready: Callable[[ContextReady], None] = lambda news: None,
-        summaries: Callable[[], Sequence[SessionSummary]] = lambda: (),
-        moving: Callable[[Sequence[str], bool], Moving] = lambda names, wait: Moving([], ""),
-        relevance: Check | None = None,
-        advise: Advise = lambda edits: None,
-        command: TestCommand = lambda tests: "",
-        unit_of: Callable[[str], str] = lambda session: "",
-        refresh: Callable[[], None] = lambda: None,
+        on_ready: Callable[[ContextReady], None],
+        summaries: Callable[[], Sequence[SessionSummary]],
+        moving: Callable[[Sequence[str], bool], Moving],
+        relevance: Check | None,
+        advise: Advise,
+        command: TestCommand,
+        unit_of: Callable[[str], str],
+        refresh: Callable[[], None],
     ) -> None:
         self._refresh = refresh
         self._book = book
@@ -108,7 +109,7 @@ class Injector:
         self._rules = rules
         self._summaries = summaries
         self._deadlines = Deadlines()
-        self._behind = ThreadPoolExecutor(1, thread_name_prefix="graphmem-behind")
+        self._background = background
         self._first: OrderedDict[str, None] = OrderedDict()  # sessions that have sent their first message
         self._late_starts: OrderedDict[str, None] = OrderedDict()  # sessions whose context of the start missed its deadline
         self._first_lock = Lock()
@@ -125,7 +126,7 @@ class Injector:
         """Wait for the work of the threads, and drop work that has not begun."""
         self.agent.close()
         self._deadlines.close()
-        self._behind.shutdown(wait=True, cancel_futures=True)
+        self._background.close()
 
     # ---- sessions
 
@@ -201,7 +202,7 @@ class Injector:
         deadline = time.monotonic() + timeout_s
         if not self.agent.settle(timeout_s):
             return False
-        self._behind.submit(lambda: None).result(timeout=max(0.01, deadline - time.monotonic()))
+        self._background.wait(max(0.01, deadline - time.monotonic()))
         return True
 
     # ---- points
@@ -527,30 +528,13 @@ class Injector:
         The wait ends after `timeout_s` at the latest. A timeout is logged and raises no error.
         """
         try:
-            self._behind.submit(lambda: None).result(timeout=timeout_s)
+            self._background.wait(timeout_s)
         except TimeoutError:
             _log.warning("hook events are delayed by more than %.0f s", timeout_s)
-        except RuntimeError:  # closing
-            _log.debug("closing: no more background work")
 
     def soon(self, work: Callable[[], object]) -> None:
-        """Run a function in the background.
-
-        An error of the function is logged and affects no answer.
-        """
-
-        def guarded() -> None:
-            try:
-                work()
-            except GraphMemError as error:
-                _log.warning("background work of an answer failed: %s", error)
-            except Exception:  # noqa: BLE001 -- no caller waits for this thread: log the fault and continue
-                _log.exception("background work of an answer failed")
-
-        try:
-            self._behind.submit(guarded)
-        except RuntimeError:  # closing
-            _log.debug("closing: no more background work")
+        """Run a function in the background; see `Background.soon`."""
+        self._background.soon(work)
 
 
 def _is_lesson(info: MemoryInfo) -> bool:

@@ -184,15 +184,15 @@ class CoAccess:
             hits = [_hit(history, one, its, {}) for one, its in zip(ranked, seen, strict=True) if its.focus >= share]
         return list(islice((one for one in hits if among(one.path)), ALSO_MOVES))
 
-    def moving(self, places: Sequence[str], wait: bool, soon: Callable[[Callable[[], object]], object]) -> Moving:
+    def moving(self, soon: Callable[[Callable[[], object]], object], places: Sequence[str], wait: bool) -> Moving:
         """Return the files that change most often together with given files.
 
         The list is empty if the history is damaged or not loaded yet. The result then also has a sentence with the reason.
 
         Args:
+            soon: runs a function in the background; used to read the history when `wait` is false.
             places: paths of the given files and folders.
             wait: whether to read the history now if it is not in memory.
-            soon: runs a function in the background; used to read the history when `wait` is false.
         """
         log = self.history.log()
         if not log.exists:

@@ -23,6 +23,7 @@ from graphmem.errors import BadInputError, GraphMemError
 from graphmem.history import git_mark
 from graphmem.history.branches import OtherBranches
 from graphmem.history.change_log import HistoryLog
+from graphmem.injection.background import Background
 from graphmem.injection.feedback import Feedback
 from graphmem.injection.hook_events import Hooks
 from graphmem.injection.injector import Injector
@@ -321,25 +322,27 @@ def _connected(
     weights = WeightBook(data_dir)
     searcher = Searcher(store, projections, vectors, book, patience_s, phases, reranker_of(settings), model, weights, ProjectChurn(history))
     context_news: Hub[ContextReady] = Hub()
+    background = Background()
+    advice = EditAdvice(graph, projections, evidence, co_access, known, contracts, background.soon)
     injector = Injector(
         book,
         searcher,
         projections,
         vectors,
         data_dir,
+        background,
         state=status.state,
         rules=people.rules,
         root=graph.root_or_none,
         on_ready=context_news.publish,
         summaries=learning.recent_summaries,
-        moving=lambda places, wait: co_access.moving(places, wait, injector.soon),
+        moving=partial(co_access.moving, background.soon),
         relevance=_relevance(model, settings, book, projections),
-        advise=lambda edits: advice.consequences(edits),
-        command=lambda tests: advice.command(tests),
+        advise=advice.consequences,
+        command=advice.command,
         refresh=user.refresh,
         unit_of=lambda session: observer().unit_of(session),
     )
-    advice = EditAdvice(graph, projections, evidence, co_access, known, contracts, injector.soon)
     learner = SessionLearner(trails, observer, learning.learn_from, BookClock(book))
     feedback = Feedback(
         book,
