@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 SCOPE: Final = "index"
 BRANCH: Final = "graphmem.branch"
 """Key of the ASGI scope: the branch that the address of a push names."""
-MOST_PARTS: Final = 100_000
 
 
 def routes(receiving: Receiving) -> list[BaseRoute]:
@@ -58,7 +57,7 @@ def routes(receiving: Receiving) -> list[BaseRoute]:
         push, number = str(request.path_params["push"]), int(request.path_params["number"])
         try:
             _expect_right(request)
-            await server.runner.run_long(receiving.take, push, min(number, MOST_PARTS), await request.body())
+            await server.runner.run_long(receiving.take, push, number, await request.body())
             return _json({"kept": number})
         except GraphMemError as error:
             return refusal(error)

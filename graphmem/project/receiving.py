@@ -9,9 +9,6 @@ all files again.
 from __future__ import annotations
 
 import json
-import re
-import shutil
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -27,6 +24,7 @@ from graphmem.model import HandlesRow, IndexProgress, stable_id
 from graphmem.project.branches import BranchKey
 from graphmem.project.overlays import Overlays, unknown_branch
 from graphmem.project.pushed_commits import commit_of, digest_of
+from graphmem.project.pushed_parts import PushedParts, Reading
 from graphmem.project.pushed_rows import body_of
 from graphmem.project.pushed_texts import PushedTexts
 from graphmem.project.received_rows import WRONG, checked
@@ -41,10 +39,7 @@ if TYPE_CHECKING:
     from graphmem.project.runs import IndexRuns
 
 FILE: Final = PurePosixPath(PUSHED_FILE).name
-PARTS: Final = "pushing"
 TEXTS: Final = "texts"  # below the directory of a push: texts of its files, until the graph has changed
-LEFT_S: Final = 86_400  # after which the parts of an interrupted push are deleted
-_NAME: Final = re.compile(r"[0-9a-f]{32}")
 
 
 class Held(TypedDict):
@@ -190,17 +185,10 @@ class Receiving:
         `push` is the name of the push, and `number` the position of the part, from 0.
 
         Raises:
-            BadInputError: the name of the push is invalid.
+            BadInputError: the name of the push is invalid, or the push is too large.
             DiskFullError: the part cannot be written.
         """
-        folder = self._folder(push)
-        try:
-            if not folder.exists():
-                self._clean()
-                folder.mkdir(parents=True, mode=0o700)
-            replace_file(folder / str(number), body)
-        except OSError as error:
-            raise disk_refusal(error, "keeping a part of a push", folder) from error
+        PushedParts(self.data_dir, push).keep(number, body)
 
     def drop_expired(self, days: float) -> list[BranchKey]:
         """Delete the branches that were not pushed for `days` days; return them."""
@@ -223,7 +211,7 @@ class Receiving:
             BadInputError: a part is missing, or rows of a file are missing or unexpected.
             GenerationChangedError: another push was applied since this one began.
         """
-        folder = self._folder(push)
+        kept = PushedParts(self.data_dir, push)
         try:
             last = unpacked(body, MOST_PART)
             if last["format"] != FORMAT:
@@ -231,16 +219,14 @@ class Receiving:
                     f"the push has format {last['format']}, and this server reads {FORMAT}; use the same version of graphmem on both",
                     argument="body",
                 )
-            parts = [unpacked((folder / str(number)).read_bytes(), MOST_PART) for number in range(int(last["parts"]))]
+            parts = kept.read(int(last["parts"]))
             dropped: list[BranchKey] = []
             if branch:
                 generation = self._apply_branch(branch, who, last, parts)
             else:
-                generation, dropped = self._apply(last, parts, who, PushedTexts(self.data_dir.parent, folder / TEXTS))
-        except FileNotFoundError as error:
-            raise BadInputError("a part of the pushed index is missing; run `graphmem push` again", argument="body") from error
+                generation, dropped = self._apply(last, parts, who, PushedTexts(self.data_dir.parent, kept.folder / TEXTS))
         except OSError as error:
-            raise disk_refusal(error, "applying a push", folder) from error
+            raise disk_refusal(error, "applying a push", kept.folder) from error
         except WRONG as error:
             if isinstance(error, (BadInputError, GenerationChangedError)):
                 raise
@@ -250,7 +236,7 @@ class Receiving:
                 argument="body",
             ) from error
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            kept.drop()
         if branch:
             return {"generation": generation}
         self.runs.vectors.resume()
@@ -261,7 +247,7 @@ class Receiving:
 
     # ---- inside
 
-    def _apply_branch(self, branch: str, who: Pusher, last: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> int:
+    def _apply_branch(self, branch: str, who: Pusher, last: Mapping[str, Any], parts: Reading) -> int:
         """Store the pushed state of a branch; return its new counter of changes.
 
         `last` describes the push, and `parts` are the pieces in which the rows were sent. `who` is the person who pushes.
@@ -297,9 +283,7 @@ class Receiving:
                 bodies |= {digests[path]: body_of(rows, part["externals"], part["texts"].get(path)) for path, rows in of_path.items()}
             return self.overlays.put(key, who.login, str(last.get("commit", "")), facts, digests, main, bodies)
 
-    def _apply(
-        self, last: Mapping[str, Any], parts: list[Mapping[str, Any]], who: Pusher, texts: PushedTexts
-    ) -> tuple[int, list[BranchKey]]:
+    def _apply(self, last: Mapping[str, Any], parts: Reading, who: Pusher, texts: PushedTexts) -> tuple[int, list[BranchKey]]:
         """Apply a push of the main branch to the graph.
 
         The result is (new counter of changes, dropped branches). A branch is dropped (deleted) if the main branch now contains its changes.
@@ -368,20 +352,6 @@ class Receiving:
         except (OSError, ValueError):  # missing or damaged: everything is sent again
             return {}
         return found
-
-    def _folder(self, push: str) -> Path:
-        if not _NAME.fullmatch(push):
-            raise BadInputError(
-                "the id of the push is not in the form that `graphmem push` sends; install the graphmem version of this server, "
-                "and push again",
-                argument="push",
-            )
-        return self.data_dir / PARTS / push
-
-    def _clean(self) -> None:
-        for one in (self.data_dir / PARTS).glob("*"):
-            if time.time() - one.stat().st_mtime > LEFT_S:
-                shutil.rmtree(one, ignore_errors=True)
 
 
 def _may_drop(key: BranchKey, pushed_by: str, who: Pusher) -> bool:

@@ -6,7 +6,6 @@ The feed of a graph in PostgreSQL and `graphmem push` use it.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import zlib
 from typing import Any, Final
@@ -83,15 +82,30 @@ def unpacked(data: bytes, most: int) -> Any:
     Raises:
         BadInputError: the bytes are damaged or too large.
     """
+    return value_in(inflated(data, most))
+
+
+def inflated(data: bytes, most: int) -> bytes:
+    """Decompress bytes from another machine; see `unpacked`."""
     inflate = zlib.decompressobj()
     try:
-        text = inflate.decompress(data, most)
-        if inflate.unconsumed_tail:
-            raise BadInputError(f"a part of the push has more than {most:,} bytes; exclude large files from the index", argument="body")
-        if not inflate.eof:
-            raise BadInputError("a part of the push is truncated; run `graphmem push` again", argument="body")
-        return json.loads(text)
-    except (zlib.error, ValueError, RecursionError, binascii.Error) as error:
-        if isinstance(error, BadInputError):
-            raise
-        raise BadInputError(f"a part of the push is damaged ({error}); run `graphmem push` again", argument="body") from error
+        content = inflate.decompress(data, most)
+    except zlib.error as error:
+        raise _damaged(error) from error
+    if inflate.unconsumed_tail:
+        raise BadInputError(f"a part of the push has more than {most:,} bytes; exclude large files from the index", argument="body")
+    if not inflate.eof:
+        raise BadInputError("a part of the push is truncated; run `graphmem push` again", argument="body")
+    return content
+
+
+def value_in(content: bytes) -> Any:
+    """Return the JSON value in decompressed bytes; see `unpacked`."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(error) from error
+
+
+def _damaged(error: Exception) -> BadInputError:
+    return BadInputError(f"a part of the push is damaged ({error}); run `graphmem push` again", argument="body")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -24,7 +25,9 @@ from commands import environ, git, graphmem
 from graphmem.answers import to_json
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError, GitError, GraphMemError, StoreClosedError
+from graphmem.project import pushed_parts
 from graphmem.project.graphmem import GraphMem
+from graphmem.project.pushed_parts import PushedParts
 from graphmem.project.pushing import Pushing
 from graphmem.server.hosting import Hosting
 from graphmem.store.wire import packed
@@ -337,6 +340,47 @@ def test_a_damaged_or_incomplete_push_changes_nothing(tmp_path, server):
         [error] = _post(server, f"/push/{push}/end", body)["errors"]
         assert said in error["message"]
     assert RemoteGraphMem(server.project("shop")).state().generation == 1
+
+
+def test_a_push_is_limited_in_parts_and_bytes(tmp_path, server, monkeypatch):
+    with indexed(tmp_path / "shop", SHOP) as own:
+        own.push_index(server.project("shop"))
+        push, folder = uuid.uuid4().hex, tmp_path / "srv" / "shop" / ".graphmem" / "pushing"
+
+        def refused(number, body):
+            [error] = _post(server, f"/push/{push}/{number}", body)["errors"]
+            return error["message"]
+
+        assert "more than 10,000 parts" in refused(10_000, b"a")
+        assert _post(server, f"/push/{push}/9999", b"a") == {"kept": 9999}
+        monkeypatch.setattr(pushed_parts, "MOST_KEPT", 1_000)
+        assert "unfinished pushes of the project have more than 1,000 bytes" in refused(0, bytes(1_000))
+        assert [one.name for one in folder.glob("*/*")] == ["9999"], "a refused part is not stored"
+        for one in folder.iterdir():
+            os.utime(one, (0, 0))
+        push = uuid.uuid4().hex
+        assert _post(server, f"/push/{push}/0", bytes(990)) == {"kept": 0}, "interrupted pushes are deleted"
+        monkeypatch.undo()
+
+        monkeypatch.setattr(pushed_parts, "MOST_PUSH", 10_000)
+        parts = [packed({"rows": {}, "externals": {}, "texts": {"shop/app.py": " " * 6_000}})] * 2
+        for number, part in enumerate(parts):
+            assert _post(server, f"/push/{push}/{number}", part) == {"kept": number}
+        [error] = _post(server, f"/push/{push}/end", _end(2, "a.py", 1))["errors"]
+        assert "the push has more than 10,000 bytes" in error["message"]
+        assert RemoteGraphMem(server.project("shop")).state().generation == 1
+        assert list(folder.iterdir()) == []
+
+
+def test_one_part_of_a_push_is_read_at_a_time(tmp_path):
+    parts = PushedParts(tmp_path, "0" * 32)
+    parts.keep(0, packed(["first"]))
+    reading = iter(parts.read(2))
+    assert next(reading) == ["first"]
+    parts.keep(1, packed(["second"]))
+    assert list(reading) == [["second"]]
+    with pytest.raises(BadInputError, match="a part of the pushed index is missing"):
+        list(parts.read(3))
 
 
 def test_a_first_push_is_refused_with_the_reason(tmp_path, server):
