@@ -62,7 +62,9 @@ class IndexRuns:
     following: Following
     progress: Hub[IndexProgress]  # progress of runs
     _closing: threading.Event = field(default_factory=threading.Event, init=False)
-    _thread: threading.Thread | None = field(default=None, init=False)
+    _waiting: dict[tuple[str | None, bool], str] = field(default_factory=dict, init=False)  # runs for the background, with their ids
+    _thread: threading.Thread | None = field(default=None, init=False)  # does the runs in the background
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)  # of the two above
     turn: threading.Lock = field(default_factory=threading.Lock, init=False)
     _is_due: threading.Event = field(default_factory=threading.Event, init=False)  # a run waits for its turn
     _ended: float = field(default=-inf, init=False)  # time at which the last run ended
@@ -153,11 +155,25 @@ class IndexRuns:
         return summary
 
     def start_index(self, repo: str | None = None, full: bool = False) -> str:
-        run = uuid.uuid4().hex
-        thread = threading.Thread(target=self._run_quietly, args=(repo, full), name=f"graphmem-index-{run[:8]}", daemon=True)
-        thread.start()
-        self._thread = thread
+        with self._lock:
+            # A run that has not begun will read the files later than now, so it also serves an equal request.
+            run = self._waiting.setdefault((repo, full), uuid.uuid4().hex)
+            if self._thread is None:
+                thread = threading.Thread(target=self._run_waiting, name="graphmem-index", daemon=True)
+                thread.start()
+                self._thread = thread
         return run
+
+    def _run_waiting(self) -> None:
+        """Do the runs that wait for the background, one after the other."""
+        while True:
+            with self._lock:
+                if not self._waiting:
+                    self._thread = None
+                    return
+                repo, full = next(iter(self._waiting))
+                del self._waiting[repo, full]
+            self._run_quietly(repo, full)
 
     def _run_quietly(self, repo: str | None, full: bool) -> None:
         """Bring the index up to date; called in a background thread.
@@ -310,6 +326,8 @@ class IndexRuns:
         self._closing.set()
 
     def close(self) -> None:
-        """Wait for an index run in the background to end."""
-        if self._thread is not None:
-            self._thread.join()
+        """Wait for the index runs in the background to end."""
+        with self._lock:
+            thread = self._thread
+        if thread is not None:
+            thread.join()

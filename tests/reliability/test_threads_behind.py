@@ -110,6 +110,31 @@ def test_a_run_in_the_background_that_fails_after_the_commit_says_so(index, repo
     assert said in index.parts.progress.latest.message
 
 
+def test_closing_waits_for_every_run_in_the_background(index, monkeypatch):
+    begun, go, done = threading.Event(), threading.Event(), []
+    derive = index.parts.history.derive_edges
+
+    def slow():
+        begun.set()
+        assert go.wait(60)
+        derive()
+        done.append(True)
+
+    monkeypatch.setattr(index.parts.history, "derive_edges", slow)
+    index.start_index()
+    assert begun.wait(60)
+    runs = [index.start_index() for _ in range(20)]
+    assert len(set(runs)) == 1, "a run that has not begun serves equal requests"
+    assert index.start_index(full=True) not in runs
+    assert len([one for one in threading.enumerate() if one.name.startswith("graphmem-index")]) == 1
+    threading.Timer(0.2, go.set).start()
+    index.parts.runs.close()
+    assert len(done) == 3, "close returned before a run had ended"
+    assert index.start_index() not in runs
+    index.parts.runs.close()
+    assert len(done) == 4
+
+
 @by_name
 def test_a_task_that_fails_costs_the_owner_no_other(index, error, said, caplog):
     done = threading.Event()
