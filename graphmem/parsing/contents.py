@@ -15,6 +15,10 @@ from graphmem.runtime.inside import inside
 _OPEN_FLAGS: Final = os.O_RDONLY | system.OPEN | system.REGULAR
 _LINE_LIMIT: Final = 250  # mean bytes per line; hand-written code stays below 80
 _LONGEST_LINE: Final = 5000  # bytes; a line this long that is half of its file is data or a bundle
+_PACKED: Final = (".js", ".mjs", ".cjs", ".css")
+_LEAST_PACKED: Final = 500  # bytes; a shorter file may be one line that a person wrote
+_BLANKS: Final = 0.08  # share of blanks in code without layout; written code has more than 0.12
+_BLANK: Final = b" \t\r\n"
 _GENERATED: Final = re.compile(
     rb"""^[ ]{0,3}(?:\#|//|/\*|\*|--|;|<!--|%|\(\*|\"\"\"|''')[^\n]*?
     (?:@generated\b
@@ -87,7 +91,8 @@ def language_of_script(data: bytes) -> str:
 def made_by_machine(data: bytes, language: str, name: str) -> str:
     """Return "generated" or "minified" for a file made by a program, else "".
 
-    A notice near the start of `data` marks a generated file; very long lines mark a minified one. Files of `language` "text" are examined
+    A notice near the start of `data` marks a generated file; very long lines mark a minified one, and so do shorter lines
+    of scripts and style sheets with hardly any blanks. Files of `language` "text" are examined
     only if `name` ends in `.css`, `.js` or `.html`.
 
     The result is always "" for a table that other files include, such as `commands.def` in C. Such a table must be indexed even if a
@@ -102,6 +107,9 @@ def made_by_machine(data: bytes, language: str, name: str) -> str:
         return "generated"
     mean = len(data) / (data.count(b"\n") + 1)
     if mean > _LINE_LIMIT and len(data) > 2 * _LONGEST_LINE:
+        return "minified"
+    is_long = mean > _LINE_LIMIT and len(data) > _LEAST_PACKED and name.endswith(_PACKED)
+    if is_long and len(data.translate(None, _BLANK)) > (1 - _BLANKS) * len(data):
         return "minified"
     if mean > 100 and len(data) > _LONGEST_LINE:
         longest = max(map(len, data.split(b"\n")))

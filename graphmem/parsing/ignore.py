@@ -41,6 +41,14 @@ LOCK_FILES: Final = frozenset(
     "Cargo.lock Gemfile.lock Pipfile.lock bun.lock composer.lock flake.lock go.sum gradle.lockfile mix.lock npm-shrinkwrap.json "
     "package-lock.json packages.lock.json pdm.lock pnpm-lock.yaml poetry.lock pubspec.lock uv.lock yarn.lock".split()
 )
+# Committed build output: `app.3f9a1c.js`, `chunk-1a2b3c4d.css`, `assets/index-DkV3aXyz.js`; a hash has both digits and letters.
+_BUILT: Final = re.compile(
+    r"(?:^|[./])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,40}(?:\.(?:chunk|bundle|min|legacy))?\.(?:m?js|css)$"
+    r"|[-_](?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,40}(?:\.(?:chunk|bundle|min|legacy))?\.(?:m?js|css)$"
+    r"|(?:^|/)(?:assets|chunks|static)/(?:[^/]+/)*[^/]+-(?=[\w-]*\d)(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{8}\.(?:m?js|css)$"
+)
+_BUILT_FOLDER: Final = "dist"
+_BUILT_ENDINGS: Final = (".js", ".mjs", ".cjs", ".css", ".d.ts", ".d.mts", ".d.cts")  # of files that a bundler or compiler writes
 _MINIFIED_ENDINGS: Final = (".min.js", ".min.css", ".min.mjs", ".min.cjs", "-min.js", ".bundle.js", ".js.map", ".css.map", ".mjs.map")
 
 
@@ -170,11 +178,13 @@ def folder_reason(name: str) -> str:
     return "generated" if name.endswith((".egg-info", ".dist-info")) else ""
 
 
-def file_reason(name: str) -> str:
-    """Return the reason to skip files of a given name, or "".
+def file_reason(path: str) -> str:
+    """Return the reason to skip a file because of its path, or "".
 
-    The reason is one of "binary", "generated", "minified" and "translation".
+    The reason is one of "binary", "generated", "minified" and "translation". JavaScript and style sheets are generated if a folder `dist`
+    contains them, or if their name has a hash, such as `app.3f9a1c.js`.
     """
+    folder, _, name = path.rpartition("/")
     stem, _, suffix = name.lower().rpartition(".")
     if not stem:  # `lib`, `.db`
         suffix = ""
@@ -182,6 +192,6 @@ def file_reason(name: str) -> str:
         return "binary"
     if suffix in TRANSLATION_SUFFIXES:
         return "translation"
-    if name in LOCK_FILES:
+    if name in LOCK_FILES or _BUILT.search(path) or (name.endswith(_BUILT_ENDINGS) and _BUILT_FOLDER in folder.split("/")):
         return "generated"
     return "minified" if name.endswith(_MINIFIED_ENDINGS) else ""

@@ -84,7 +84,8 @@ def _parsed(file: FoundFile, data: bytes, project: str, hasty: bool) -> ParsedFi
     diagnostics = facts.diagnostics
     if text.note:
         diagnostics = (*diagnostics, ("note", "encoding", text.note, 0))
-    if chunks and chunks[-1].kind == "data" and chunks[-1].end_line < facts.lines and not is_drawing(file.path):
+    lines = text.source.rstrip().count(b"\n") + 1  # no chunk has the blank lines at the end
+    if chunks and chunks[-1].kind == "data" and chunks[-1].end_line < lines and not is_drawing(file.path):
         diagnostics = (*diagnostics, ("note", "cut", f"only its first {chunks[-1].end_line:,} lines are searchable", chunks[-1].end_line))
     ends = ends_of(facts, text.source)
     return ParsedFile(facts._replace(size_bytes=len(data), encoding=text.encoding, diagnostics=diagnostics, ends=ends), chunks)

@@ -222,8 +222,8 @@ class Watcher:
                 self._received_of_git(name)
             elif path in self._folders or name in _DECIDES or (os.path.isdir(path) and not os.path.islink(path)):
                 is_moved = True
-            elif not file_reason(name):
-                paths.add(path[len(self._root) + 1 :])
+            elif not file_reason(inner := path[len(self._root) + 1 :]):
+                paths.add(inner)
         if is_moved:
             self._report(set(), is_whole=True)
         if 0 < len(paths) <= FEW:

@@ -180,6 +180,14 @@ def test_data_is_bounded_and_the_cut_is_told(tmp_path):
     assert parsed.facts.diagnostics == (("note", "cut", f"only its first {last} lines are searchable", last),)
 
 
+def test_blank_lines_at_the_end_are_not_a_cut(tmp_path):
+    text = '{\n  "name": "a"\n}\n\n  \n'
+    (tmp_path / "a.json").write_text(text)
+    parsed = parse_file(FoundFile("a.json", str(tmp_path / "a.json"), len(text), content_hash(text.encode()), "text"), "p")
+    assert (parsed.chunks[-1].end_line, parsed.facts.lines) == (3, 5)
+    assert parsed.facts.diagnostics == ()
+
+
 def test_a_drawing_is_found_by_its_opening_and_gives_no_note(tmp_path):
     text = '<svg xmlns="x"><title>Layers</title>\n' + '<path d="M 1 2 L 3 4" fill="red"/>\n' * 400 + "</svg>\n"
     (tmp_path / "a.svg").write_text(text)

@@ -121,6 +121,44 @@ def test_each_left_out_file_is_counted_under_its_reason(either_way):
     assert set(found.skipped) <= set(SKIP_REASONS)
 
 
+def test_output_of_a_build_is_generated_by_its_name_or_folder(either_way):
+    written = {
+        "src/app.js": "",
+        "src/add-deadbeef.js": "",  # letters alone are words
+        "src/20240101.js": "",  # digits alone are dates
+        "src/date-handlers.js": "",
+        "src/v1.2.3.js": "",
+        "src/icon-Arrow2Up.js": "",
+        "distance/a.js": "",
+        "dist/build.py": "",
+    }
+    built = {
+        "static/app.3f9a1c.js": "",
+        "static/10.02c74d8ffd9bf568.js": "",
+        "static/main.1a2b3c4d.chunk.js": "",
+        "static/3f9a1c2b.mjs": "",
+        "static/style-1a2b3c4d.css": "",
+        "static/js/index-DkV3aXyz.js": "",
+        "packages/a/dist/index.js": "",
+        "packages/a/dist/lib/index.d.ts": "",
+    }
+    found = either_way(written | built)
+    assert paths(found) == sorted(written)
+    assert found.skipped == {"generated": len(built)}
+
+
+def test_a_small_minified_script_is_known_by_its_few_blanks(either_way):
+    packed = "!function(){var e={};function t(n){if(e[n])return e[n].exports;e[n]={exports:{}};return e[n].exports}t(1)}();" * 8
+    written = "export const message = 'a sentence with as many blanks as people write between their words, again and again. ' +" * 8
+    found = either_way({"entry.js": packed, "message.js": written, "short.js": "a()", "data.py": packed})
+    assert paths(found) == ["data.py", "message.js", "short.js"]
+    assert found.skipped == {"minified": 1}
+
+
+def test_an_ignore_file_keeps_the_output_of_a_build(either_way):
+    assert paths(either_way({".graphmemignore": "!dist/a.js\n", "dist/a.js": "", "dist/b.js": ""})) == [".graphmemignore", "dist/a.js"]
+
+
 def test_a_file_over_the_limit_is_named(either_way):
     found = either_way({"a.py": "", "big.py": "x = 1\n" * 100}, max_file_bytes=500)
     assert found.skipped == {"too_large": 1}

@@ -56,6 +56,18 @@ def test_a_package_of_the_repository_is_found_by_name_and_from_what_it_builds():
     assert places(files, "app/x.ts", "@a/other") == []
 
 
+def test_a_relative_import_of_what_a_build_writes_leads_to_its_source():
+    files = {"package.json": {"name": "a"}, "packages/b/package.json": {"name": "b"}}
+    assert places(files, "packages/b/bin/run.js", "../dist/cli.js") == ["packages/b/dist/cli.js", "packages/b/src/cli", "packages/b/cli"]
+    assert places(files, "bin/run.js", "../packages/b/dist/cli.js") == ["packages/b/dist/cli.js"]
+    assert places({}, "bin/run.js", "../dist/cli.js") == ["dist/cli.js"]
+
+
+def test_a_program_needs_no_suffix():
+    layout = read_layout({"package.json": '{"bin": {"a": "./bin/a"}}'})[0]
+    assert ModulePaths(layout).entry_files()["bin/a"] == "command"
+
+
 def test_file_names_are_tried_in_the_language_of_the_importer():
     assert next(iter(candidates("a/b.js", "x.ts"))) == "a/b.ts"
     assert next(iter(candidates("a/b.js", "x.js"))) == "a/b.js"

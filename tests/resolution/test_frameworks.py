@@ -299,6 +299,26 @@ def test_files_a_package_json_names_are_entry_points(resolve):
     }
 
 
+def test_programs_of_a_package_are_found_in_the_sources_from_which_they_are_built(resolve):
+    files = {
+        "package.json": '{"name": "x", "bin": {"x": "./cli.js", "y": "./bin/y.js", "z": "bin/z.js"}}',
+        "bin/z.js": "#!/usr/bin/env node\nrequire('../dist/run.js').run()\n",
+        "src/run.ts": "export function run() {}\n",
+        "src/cli.ts": "run()\n",
+        "src/bin/y.ts": "run()\n",
+        "src/other.ts": "run()\n",
+        "packages/b/package.json": '{"name": "b", "bin": "./dist/index.js"}',
+        "packages/b/src/index.ts": "run()\n",
+    }
+    assert entry_points(resolve, files) == {
+        "bin/z.js:<module>": "command",
+        "packages/b/src/index.ts:<module>": "command",
+        "src/bin/y.ts:<module>": "command",
+        "src/cli.ts:<module>": "command",
+    }
+    assert ("bin/z.js:<module>", "src/run.ts:run") in resolve(files).edges("CALLS")  # it loads what a build writes
+
+
 @pytest.mark.parametrize("text", ['{"bin": 3, "main": [], "exports": [1, null]}', '{"exports": {"./*": "./src/*.js"}}', "[]", "3"])
 def test_a_package_json_of_another_shape_names_nothing(resolve, text):
     assert entry_points(resolve, {"package.json": text, "src/a.js": "function f() {}\n"}) == {}

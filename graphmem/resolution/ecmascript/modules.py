@@ -8,6 +8,7 @@ project to check which one exists. The look-up is recorded as a dependency.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -84,8 +85,8 @@ class ModulePaths:
             folder, _, name = path.rpartition("/")
             if name == "package.json" and isinstance(document, dict):
                 for kind, target in _named_files(document):
-                    for place in _sources(folder, target):
-                        for candidate in candidates(place, "x.ts"):
+                    for place in (*_sources(folder, target), *(_moved(folder, target) if kind == "command" else ())):
+                        for candidate in (place, *candidates(place, "x.ts")):  # a program may have no suffix
                             found.setdefault(candidate, kind)
         return found
 
@@ -106,6 +107,7 @@ class ModulePaths:
                 document = self._documents.get(f"{place}/package.json")
                 if isinstance(document, dict):  # the folder names its own main file
                     yield from _entries(place, document)
+                yield from self._unbuilt(folder, place)
             return
         if specifier.startswith("/"):
             yield specifier.lstrip("/")
@@ -167,6 +169,16 @@ class ModulePaths:
             home = self._packages.get(package)
             place = "" if home is None else "/".join(part for part in (home[0], below or "tsconfig.json") if part)
         return next((found for found in (place, f"{place}.json", f"{place}/tsconfig.json") if found in self._documents), place)
+
+    def _unbuilt(self, folder: str, place: str) -> Iterator[str]:
+        """Yield the sources of a file that a build writes into a package.
+
+        An example is a program `bin/tool.js` that loads `../dist/cli.js`, which the repository does not contain. `folder` is the folder of
+        the importing file, and `place` is the path that it imports.
+        """
+        home = next((one for one in _folders(folder) if (f"{one}/package.json" if one else "package.json") in self._documents), None)
+        if home is not None and place.startswith(f"{home}/" if home else ""):
+            yield from itertools.islice(_sources(home, place[len(home) :].lstrip("/")), 1, None)  # the first is the place itself
 
     def _private(self, folder: str, specifier: str) -> Iterator[str]:
         """Return candidate paths for an import of `#name`.
@@ -439,3 +451,16 @@ def _sources(folder: str, target: str) -> Iterator[str]:
         stem = next((rest[: -len(ending)] for ending in sorted(_KNOWN, key=len, reverse=True) if rest.endswith(ending)), rest)
         for home in ("src", ""):
             yield "/".join(part for part in (folder, home, stem) if part)
+
+
+def _moved(folder: str, target: str) -> Iterator[str]:
+    """Yield the place in `src` of a command that a build moves to the package's root.
+
+    For `"bin": "./cli.js"` the source is `src/cli`, if the package is published from the folder into which it is built.
+    """
+    place = joined(folder, target)
+    if place is not None:
+        below = place[len(folder) + 1 :] if folder else place
+        if below.partition("/")[0] not in {*_BUILT_FOLDERS, "src"}:
+            stem = next((below[: -len(ending)] for ending in sorted(_KNOWN, key=len, reverse=True) if below.endswith(ending)), below)
+            yield "/".join(part for part in (folder, "src", stem) if part)
