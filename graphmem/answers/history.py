@@ -146,3 +146,6 @@ class Knowledge:
     parts: Annotated[list[KnownPart], Doc("the modules or files, lowest bus factor first, then most commits"), Size(50)]
     total: int
     notes: Annotated[list[str], Doc("why the list is empty or incomplete")]
+    whole: Annotated[
+        KnownPart | None, Doc("the module or directory whose files are listed; null if all modules are listed, or if nobody is known")
+    ] = None

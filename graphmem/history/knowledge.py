@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_COMMITS: Final = 5_000  # the newest; older ones have little weight
-MOST_FILES: Final = 200  # of one commit; a larger one moves or formats code, and shows no knowledge
+MOST_FILES: Final = 200  # of one commit, without third-party code; a larger one moves or formats code, and shows no knowledge
+_VENDORED: Final = re.compile(r"(?:^|/)(?:vendor|node_modules|third_party|Godeps)/")
 _ENTRY: Final = re.compile(r"\x01(?=\d{4}-\d\d-\d\dT[^\0]{8,20}\0)")  # names of people and files may hold the first sign
 HALF: Final = 0.5  # share of the knowledge without which a part is orphaned
 
@@ -57,7 +58,7 @@ class Known:
         return 0
 
 
-def known_by(root: Path, part_of: Mapping[str, str], now: datetime) -> tuple[dict[str, Known], int]:
+def known_by(root: Path, part_of: Mapping[str, str], now: datetime, whole: str | None = None) -> tuple[dict[str, Known], int]:
     """Return who knows each part of a project, and how many commits were read.
 
     The newest `MOST_COMMITS` commits are read, without merges. A commit counts once for each part that it touched. A commit of a bot, or
@@ -68,6 +69,7 @@ def known_by(root: Path, part_of: Mapping[str, str], now: datetime) -> tuple[dic
         root: root of the working tree.
         part_of: part of each file, by its path from the root; other files are ignored.
         now: aware time from which ages count.
+        whole: name of a further part, which has the files of all other parts; None for no such part.
 
     Raises:
         GitError: git is not installed, or the folder is not a repository.
@@ -88,12 +90,13 @@ def known_by(root: Path, part_of: Mapping[str, str], now: datetime) -> tuple[dic
     names = one_name_each((name, address) for _, name, address, *_ in entries if not is_bot(name))
     for at, author, address, *paths in entries:
         paths = [path.strip("\n") for path in paths if path.strip("\n")]
-        if len(paths) > MOST_FILES or is_bot(author):
+        if sum(_VENDORED.search(path) is None for path in paths) > MOST_FILES or is_bot(author):
             continue
         name = names[author, address]
         when = datetime.fromisoformat(at).astimezone(UTC)
         weight = 0.5 ** (max(0.0, (now - when).total_seconds()) / HALF_LIFE_S)
-        for part in _parts(paths, part_of):
+        touched = _parts(paths, part_of)
+        for part in {*touched, whole} if whole is not None and touched else touched:
             one = found[part]
             one.weight[name] += weight
             one.commits[name] += 1

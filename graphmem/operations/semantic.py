@@ -63,7 +63,7 @@ class SemanticOperations:
         of its age.
 
         Args:
-            module: the module whose files are listed; default: list all modules.
+            module: module or directory whose files are listed; default: list modules.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)

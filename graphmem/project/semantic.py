@@ -35,9 +35,10 @@ from graphmem.project.arguments import one_of, page, within
 from graphmem.runtime.naming import in_project, raw
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from graphmem.answers.vocabulary import CycleLevel, EntryKind, HotspotLevel
+    from graphmem.history.knowledge import Known
     from graphmem.project.derived import Semantics
     from graphmem.project.graph_source import GraphSource
     from graphmem.project.language import Described
@@ -139,43 +140,54 @@ class SystemQuestions:
     def people(self, module: str | None = None, limit: int = 100) -> Knowledge:
         """Find the people who know each module, or each file of one module.
 
-        Without `module`, all modules are listed. With `module`, its files are listed.
+        Without `module`, all modules are listed. With `module`, its files are listed. `module` may also be a directory, whose indexed files
+        are listed then.
 
         Raises:
-            SymbolNotFoundError: the module is unknown.
+            SymbolNotFoundError: neither a module nor a directory has this name.
         """
         page(limit)
         here = self.semantics.newest()
-        place = None if module is None else self._place_of(here, module)
         with here.lock:
-            groups = here.modules.groups
-            if place is None:
-                part_of = {path: group.name for group in groups for path in group.paths}
+            if module is None:
+                whole, part_of = None, {path: group.name for group in here.modules.groups for path in group.paths}
             else:
-                part_of = {path: path for path in groups[place].paths}
+                whole, files = self._files_of(here, module)
+                part_of = {path: path for path in files}
         try:
-            found, read = known_by(self.graph.root(), part_of, datetime.now(UTC))
+            found, read = known_by(self.graph.root(), part_of, datetime.now(UTC), whole)
         except GitError as error:
             return Knowledge([], 0, [f"without history: {error.message}"])
-        parts = [
-            KnownPart(
-                name,
-                sum(one.commits.values()),
-                one.bus_factor(),
-                [
-                    Reviewer(who, one.commits[who], round(one.weight[who] / sum(one.weight.values()), 4), one.last[who])
-                    for who in one.order()[:PEOPLE]
-                ],
-            )
-            for name, one in found.items()
-        ]
+        of_all = found.pop(whole, None) if whole is not None else None
+        parts = [_known_part(name, one) for name, one in found.items()]
         parts.sort(key=lambda one: (one.bus_factor, -one.commits, one.name))
         missing = len(set(part_of.values()) - set(found))
-        unit = "modules" if place is None else "files"
+        unit = "modules" if module is None else "files"
         notes = [f"git has no commit of a person that changed {missing:,} of the {len(set(part_of.values())):,} {unit}"] if missing else []
         if read == MOST_COMMITS:
             notes.append(f"only the newest {MOST_COMMITS:,} commits were read")
-        return Knowledge(parts[:limit], len(parts), notes)
+        return Knowledge(parts[:limit], len(parts), notes, _known_part(whole, of_all) if whole is not None and of_all is not None else None)
+
+    def _files_of(self, here: Semantics, ref: str) -> tuple[str, Sequence[str]]:
+        """Return the name and the files of a module, or of a directory.
+
+        `ref` is the name or id of the module, a file in it, or a directory. The last folder names of a directory suffice, if no other
+        directory at its depth or above ends with them.
+
+        Raises:
+            SymbolNotFoundError: neither a module nor a directory has this name.
+        """
+        try:
+            group = here.modules.groups[self._place_of(here, ref)]
+        except SymbolNotFoundError:
+            paths = here.view.paths
+            wanted = in_project(raw(ref), self.graph.root_path).strip("/")
+            folders = {folder for path in paths for folder in _folders_above(path)}
+            ends = sorted((one for one in folders if f"/{one}".endswith(f"/{wanted}")), key=lambda one: one.count("/"))
+            if wanted and ends and (len(ends) == 1 or ends[0] == wanted or ends[0].count("/") < ends[1].count("/")):
+                return f"{ends[0]}/", [path for path in paths if path.startswith(f"{ends[0]}/")]
+            raise
+        return group.name, group.paths
 
     def cycles(self, level: str = "files", limit: int = 50) -> CyclesAnswer:
         one_of("level", level, LEVELS)
@@ -306,6 +318,19 @@ def _kinds(kinds: Sequence[str] | None) -> tuple[str, ...] | None:
     for kind in kinds:
         one_of("kinds", kind, ENTRY_KINDS)
     return tuple(sorted(set(kinds)))
+
+
+def _known_part(name: str, one: Known) -> KnownPart:
+    """Return a part of the project with the people who know it, best first."""
+    in_all = sum(one.weight.values())
+    people = [Reviewer(who, one.commits[who], round(one.weight[who] / in_all, 4), one.last[who]) for who in one.order()[:PEOPLE]]
+    return KnownPart(name, sum(one.commits.values()), one.bus_factor(), people)
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    """Yield the folders that contain a file, the innermost first."""
+    while path := path.rpartition("/")[0]:
+        yield path
 
 
 def _place(kind: str) -> tuple[int, str]:

@@ -28,15 +28,18 @@ def test_the_bus_factor_counts_who_has_half_of_the_recent_commits(tmp_path):
     commit("Ada", "2020-01-01", pay="1", ship="1")
     commit("Ada", "2020-01-02", pay="2")
     commit("Bob", "2025-12-01", pay="3")
+    (tmp_path / "vendor").mkdir()
+    commit("Cid", "2025-12-01", send="1", **{f"vendor/made{i}": "x" for i in range(MOST_FILES)})
     commit("E\x01ve", "2025-12-02", ship="2", **{"two\nlines": "x", "odd\x01name": "x"})
     commit("deps[bot]", "2025-12-03", pay="5")
     commit("Bot", "2025-12-03", **{f"made{i}": "x" for i in range(MOST_FILES)}, pay="4")
 
-    found, read = known_by(tmp_path, {"pay.py": "pay", "ship.py": "ship", "two\nlines.py": "odd"}, NOW)
-    assert read == 6
+    found, read = known_by(tmp_path, {"pay.py": "pay", "ship.py": "ship", "send.py": "send", "two\nlines.py": "odd"}, NOW)
+    assert read == 7
     assert found["pay"].order() == ["Bob", "Ada"], "old commits weigh little, and those of very many files nothing"
     assert dict(found["pay"].commits) == {"Ada": 2, "Bob": 1}
     assert found["pay"].bus_factor() == found["ship"].bus_factor() == 1
+    assert found["send"].order() == ["Cid"], "third-party code does not make a commit large"
     assert found["odd"].order() == ["E\x01ve"]
 
 

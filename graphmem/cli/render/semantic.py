@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers.findings import CentralPage, DeadCodePage, DuplicatePage, EntryPointPage, FlowPage, HotspotPage
-from graphmem.answers.history import Knowledge
+from graphmem.answers.history import Knowledge, KnownPart
 from graphmem.answers.modules import CycleCut, CyclesAnswer, ModuleBoundary, ModuleDependency, ModuleDetail, ModuleMap
 from graphmem.answers.semantic import CommitPage, Drift, ParagraphState, Reason, Reply
 from graphmem.cli.output import Output, plural
@@ -129,6 +129,8 @@ def boundary(output: Output, found: ModuleBoundary) -> None:
 @renders(Knowledge, bare=lambda found: [one.name for one in found.parts])
 def people(output: Output, found: Knowledge) -> None:
     """Print modules or files with the people who know them."""
+    if found.whole is not None:
+        output.line((found.whole.name, HEADING), f"  {_shares(found.whole)}", (f"  bus factor {found.whole.bus_factor}", DIM))
     if found.parts:
         output.line(("bus factor, commits, shares of the commits (older ones weigh less)", DIM))
     output.rows(
@@ -137,7 +139,7 @@ def people(output: Output, found: Knowledge) -> None:
                 (f"{one.bus_factor}", BAD if one.bus_factor == 1 else DIM),
                 (one.name, NAME),
                 plural(one.commits, "commit"),
-                ", ".join(f"{person.name} {person.share:.0%}" for person in one.people[:SITES]) or ("nobody is known", DIM),
+                _shares(one) or ("nobody is known", DIM),
                 (f"and {len(one.people) - SITES} more" if len(one.people) > SITES else "", DIM),
             )
             for one in found.parts
@@ -146,6 +148,10 @@ def people(output: Output, found: Knowledge) -> None:
     )
     _cut(output, len(found.parts), found.total, "raise --limit")
     _end(output, found.notes)
+
+
+def _shares(one: KnownPart) -> str:
+    return ", ".join(f"{person.name} {person.share:.0%}" for person in one.people[:SITES])
 
 
 def paragraphs(output: Output, found: ParagraphState) -> None:
