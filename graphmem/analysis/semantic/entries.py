@@ -53,9 +53,18 @@ class Entries:
     def listed(self) -> dict[int, str]:
         """Map each entry point that people should see to its kind.
 
-        Of test code, only tests and fixtures are included.
+        Of test code, only tests and fixtures are included. Of a file with a function `main`, only this function is included, because the
+        code outside functions only prepares it.
         """
-        return {node: kind for node, kind in self.kind.items() if kind in TEST_KINDS or not self.view.is_test[node]}
+        view, module = self.view, NODE_KINDS.index("module")
+        functions = [node for node, kind in self.kind.items() if kind == "main" and view.kind[node] != module]
+        with_main = {view.path(node) for node in functions if view.name(node) == "main"}
+
+        def is_listed(node: int, kind: str) -> bool:
+            before = kind == "main" and view.kind[node] == module and view.path(node) in with_main
+            return not before and (kind in TEST_KINDS or not view.is_test[node])
+
+        return {node: kind for node, kind in self.kind.items() if is_listed(node, kind)}
 
     def of_kinds(self, kinds: Collection[str] | None) -> list[int]:
         """Return the nodes of the entry points of given kinds.
@@ -80,8 +89,8 @@ class Entries:
         * Code that is not part of the product, such as examples, comes last.
         * Commands that are not in `named` come first, because most of them are programs that a person starts, declared in a manifest such
           as pyproject.toml. Other entry points follow by kind.
-        * Among main programs, functions called `main` and files without such a function come first. Files with such a function follow,
-          because their own code only prepares it. Other functions come last, because they run when a package is loaded.
+        * Among main programs, functions called `main` and files without such a function come first. Other functions come last, because
+          they run when a package is loaded.
         * Programs that use more files come first, because a program often finds its commands without a call.
         * Programs and commands that run more code come first.
         * Ties are ordered by path and line.
@@ -92,9 +101,6 @@ class Entries:
             calls: calls that tell how much code a program runs.
         """
         view, ids = self.view, self.view.ids
-        module = NODE_KINDS.index("module")
-        mains = [one for one, kind in self.kind.items() if kind == "main" and view.kind[one] != module]
-        with_main = {view.path(one) for one in mains if view.name(one) == "main"}
 
         def place(node: int) -> tuple[object, ...]:
             kind = self.kind[node]
@@ -102,10 +108,8 @@ class Entries:
             typed = kind == "command" and ids[node] not in named
             number = -1 if typed else number
             reach = -calls.reach(node, MAX_STEPS) if typed or kind == "main" else 0
-            # Variables of a file are set before its `main` runs, but the program is `main`.
-            before = view.kind[node] == module and view.path(node) in with_main
-            at_load = 0 if kind != "main" else 1 if before else 2 * (view.name(node) not in _PROGRAMS)
-            uses = -self._used_files(view.path(node)) if kind == "main" and not at_load else 0
+            at_load = kind == "main" and view.name(node) not in _PROGRAMS
+            uses = -self._used_files(view.path(node)) if (kind == "main" or typed) and not at_load else 0
             return (bool(self.beside[node]), number, kind, at_load, uses, reach, view.path(node), int(view.start_line[node]), node)
 
         return sorted(self.of_kinds(kinds), key=place)
@@ -154,19 +158,41 @@ class Entries:
         found[nodes[exported | (by_init & named)]] = True
         return found
 
+    @cached_property
+    def declared(self) -> npt.NDArray[np.bool_]:
+        """Files of the API that package.json files declare, shape (f,).
+
+        They are the files that a package.json names, such as `src/index.ts`, and the files that these import, also through index files.
+        """
+        module = NODE_KINDS.index("module")
+        named = {self.view.path(node) for node, kind in self.kind.items() if kind == "export" and self.view.kind[node] == module}
+        found = first = np.array([path in named for path in self.files.paths], np.bool_)
+        index = np.array([path.rpartition("/")[2].startswith("index.") for path in self.files.paths], np.bool_)
+        while True:
+            wider = self._with_imports(found & (index | first), found)
+            if wider.sum() == found.sum():
+                return found
+            found = wider
+
+    def _with_imports(self, importing: npt.NDArray[np.bool_], found: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Return `found` and the files that `importing` files import, shape (f,)."""
+        files, view = self.files, self.view
+        imports = EDGE_KINDS.index(EdgeKind.IMPORTS)
+        wider = found.copy()
+        for link in np.flatnonzero(importing[files.src]).tolist():
+            rows = files.rows[files.ptr[link] : files.ptr[link + 1]]
+            wider[files.dst[link]] |= bool((view.edge_kind[rows] == imports).any())
+        return wider
+
     def _offered(self) -> npt.NDArray[np.bool_]:
         """Python files that belong to a library's API, as booleans, shape (f,).
 
         Such a file is a package's `__init__`, or is imported by an `__init__`. Tests and private paths (a part begins with one underscore)
         are excluded.
         """
-        files, view = self.files, self.view
+        files = self.files
         init = np.array([path.endswith("__init__.py") for path in files.paths], np.bool_)
-        found = init.copy()
-        imports = EDGE_KINDS.index(EdgeKind.IMPORTS)
-        for link in np.flatnonzero(init[files.src]).tolist():
-            rows = files.rows[files.ptr[link] : files.ptr[link + 1]]
-            found[files.dst[link]] |= bool((view.edge_kind[rows] == imports).any())
+        found = self._with_imports(init, init)
         private = np.array([any(p.startswith("_") and not p.startswith("__") for p in path.split("/")) for path in files.paths], np.bool_)
         return found & ~private & ~files.is_test
 

@@ -2,11 +2,12 @@
 
 A breadth-first search finds every symbol within eight calls of an entry point, so each symbol is reached by a shortest path. The flow of
 the entry point is the path that passes the most modules. Among equals, the longest path is chosen, then the most confident. Flows that
-differ only in their entry points are joined into one flow with variants.
+differ only in their entry points are joined into one flow with variants. The flow of an exported class begins at one of its public methods.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
@@ -15,6 +16,7 @@ from graphmem.analysis.semantic.entries import ENTRY_KINDS, MAX_STEPS, Calls, En
 from graphmem.analysis.semantic.files import step_of
 from graphmem.answers.findings import Flow
 from graphmem.model import stable_id
+from graphmem.projection.arrays import NODE_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -22,13 +24,17 @@ if TYPE_CHECKING:
     from graphmem.analysis.semantic.modules import Modules
     from graphmem.answers import SymbolInfo
     from graphmem.answers.vocabulary import EntryKind
+    from graphmem.projection.graph import GraphView
 
 LEAST_STEPS: Final = 2  # one call is not a flow
 VARIANTS: Final = 10
+_HIDDEN: Final = ("_", "#")  # how the names of private methods begin
+METHODS: Final = 3  # methods of an exported class that are tried, those with most calls
 
 
 class _Way(NamedTuple):
     entry: int
+    kind: str  # of the entry point; a method has that of its class
     rows: tuple[int, ...]
     modules: tuple[int, ...]
     confidence: float
@@ -37,29 +43,63 @@ class _Way(NamedTuple):
 def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = None) -> list[Flow]:
     """Return the flows (paths of calls) from entry points of given kinds.
 
-    The flow that passes the most modules comes first; flows from examples, scripts and other code beside the product come last. With
+    The flow that passes the most modules comes first, of equal ones that of the most used entry point. If a
+    package.json declares the API, flows of other exported code follow. Flows that pass the same modules as
+    an earlier one follow later. Flows from examples, scripts and other code beside the product come last. With
     `kinds` None, entry points of all kinds except tests and fixtures are used. A flow is left out if it equals the last steps of another
     flow.
     """
     calls, module_of = Calls(modules.view), _modules_of(modules)
-    ways = [way for node in sorted(entries.of_kinds(kinds)) if (way := _best(modules, calls, module_of, node)) is not None]
+    starts = _Starts(modules.view, calls)
+    ways = []
+    for node in sorted(entries.of_kinds(kinds)):
+        kind = entries.kind[node]
+        of_node = (_best(modules, calls, module_of, start, kind) for start in starts.of(node, kind))
+        ways += sorted((way for way in of_node if way is not None), key=lambda one: _rank(modules, entries, one))[:1]
     groups: dict[tuple[int, ...], list[_Way]] = {}
     for way in sorted(ways, key=lambda one: _rank(modules, entries, one)):
         groups.setdefault(way.rows[1:], []).append(way)
     kept = list(groups.values())
     covered: set[tuple[int, ...]] = {group[0].rows[at:] for group in kept for at in range(1, len(group[0].rows))}
     shown = [group for group in kept if group[0].rows not in covered]  # a flow that is the end of another adds nothing
-    return [_flow(modules, entries, group) for group in sorted(shown, key=lambda group: _rank(modules, entries, group[0]))]
+    shown.sort(key=lambda group: _rank(modules, entries, group[0]))
+    return [_flow(modules, entries, group) for group in _varied(modules, entries, shown)]
+
+
+def _varied(modules: Modules, entries: Entries, groups: Sequence[list[_Way]]) -> list[list[_Way]]:
+    """Order flows so that the first ones pass different modules.
+
+    `groups` are the flows in their order. The first flow through each set of modules comes first, then the second through each, and so on.
+    Flows from inner code, and from code beside the product, stay last.
+    """
+    number: Counter[frozenset[int]] = Counter()
+    keyed = []
+    for place, group in enumerate(groups):
+        passed = frozenset(group[0].modules)
+        keyed.append((*_rank_of_code(modules, entries, group[0]), number[passed], place))
+        number[passed] += 1
+    return [groups[place] for *_, place in sorted(keyed)]
+
+
+def _rank_of_code(modules: Modules, entries: Entries, way: _Way) -> tuple[bool, bool]:
+    """Return whether a flow begins beside the product, and at inner code.
+
+    Inner code is exported code of files that are not in the API that a package.json declares.
+    """
+    file = int(modules.files.file_of(np.array([way.entry], np.int32))[0])
+    inner = way.kind == "export" and bool(entries.declared.any()) and not (file >= 0 and entries.declared[file])
+    return bool(entries.beside[way.entry]), inner
 
 
 def _rank(modules: Modules, entries: Entries, way: _Way) -> tuple[object, ...]:
     view = modules.view
-    kind = ENTRY_KINDS.index(entries.kind[way.entry]) if entries.kind[way.entry] in ENTRY_KINDS else len(ENTRY_KINDS)
-    beside = bool(entries.beside[way.entry])
+    owner = int(view.parent[way.entry]) if view.kind[way.entry] == NODE_KINDS.index("method") else way.entry
+    kind = ENTRY_KINDS.index(way.kind) if way.kind in ENTRY_KINDS else len(ENTRY_KINDS)
     return (
-        beside,
+        *_rank_of_code(modules, entries, way),
         -len(set(way.modules)),
         kind,
+        -int(modules.used[owner]),
         -len(way.rows),
         -way.confidence,
         view.path(way.entry),
@@ -68,10 +108,34 @@ def _rank(modules: Modules, entries: Entries, way: _Way) -> tuple[object, ...]:
     )
 
 
-def _best(modules: Modules, calls: Calls, module_of: Sequence[int], entry: int) -> _Way | None:
-    """Return the path of calls from an entry point through the most modules.
+class _Starts:
+    """Symbols at which the flow of an entry point may begin."""
 
-    The result is None if no path has enough steps.
+    def __init__(self, view: GraphView, calls: Calls) -> None:
+        self._view = view
+        self._calls = calls
+        method, owner = NODE_KINDS.index("method"), NODE_KINDS.index("class")
+        self._methods: dict[int, list[int]] = {}  # public methods of each class
+        nodes = np.flatnonzero((view.kind == method) & (view.parent >= 0))
+        for node in nodes[view.kind[view.parent[nodes]] == owner].tolist():
+            if not view.name(node).startswith(_HIDDEN) and not {"private", "protected"}.intersection(view.modifiers(node)):
+                self._methods.setdefault(int(view.parent[node]), []).append(node)
+
+    def of(self, entry: int, kind: str) -> list[int]:
+        """Return the entry point and, for an exported class, some methods.
+
+        They are the `METHODS` public methods with most calls. Programs outside the project make objects of the class and call
+        the methods.
+        """
+        methods = self._methods.get(entry, []) if kind == "export" else []
+        number = {node: len(self._calls.outside_tests.get(node, ())) for node in methods}
+        return [entry, *sorted((node for node in methods if number[node]), key=lambda node: (-number[node], node))[:METHODS]]
+
+
+def _best(modules: Modules, calls: Calls, module_of: Sequence[int], entry: int, kind: str) -> _Way | None:
+    """Return the path of calls from a symbol through the most modules.
+
+    `kind` is the kind of the entry point. The result is None if no path has enough steps.
     """
     view = modules.view
     arrived: dict[int, tuple[int, int, int]] = {entry: (-1, -1, 0)}  # node -> (its caller, row that reached it, steps)
@@ -101,16 +165,16 @@ def _best(modules: Modules, calls: Calls, module_of: Sequence[int], entry: int) 
             continue
         key = (*value, view.path(node), int(view.start_line[node]), node)
         if best is None or key < best[0]:
-            best = key, _Way(entry, rows, through, confidence)
+            best = key, _Way(entry, kind, rows, through, confidence)
     return best[1] if best is not None else None
 
 
 def _called(symbol: SymbolInfo) -> str:
     """Return the name of a step of a flow, as answers show it.
 
-    For code that runs when a file is loaded, the name is the path of the file.
+    For code that runs when a file is loaded, and for `main`, the name is the path of the file.
     """
-    return symbol.path if symbol.qualname == "<module>" else symbol.qualname
+    return symbol.path if symbol.qualname in ("<module>", "main") else symbol.qualname
 
 
 def _modules_of(modules: Modules) -> list[int]:
@@ -128,7 +192,7 @@ def _flow(modules: Modules, entries: Entries, group: list[_Way]) -> Flow:
     return Flow(
         id=stable_id("flow", entry.id, *(step.dst.id for step in steps)),
         name=f"{_called(entry)} → {_called(steps[-1].dst)}",
-        kind=cast("EntryKind", entries.kind[way.entry]),
+        kind=cast("EntryKind", way.kind),
         entry=entry,
         steps=steps,
         modules=list(dict.fromkeys(passed)),

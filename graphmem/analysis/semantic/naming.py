@@ -6,10 +6,11 @@ is the name of a folder that no longer holds most of the module's files.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from graphmem.analysis.semantic.beside import is_beside
 from graphmem.analysis.semantic.files import common_folder
 from graphmem.model import stable_id
 
@@ -146,7 +147,8 @@ class _Shares:
 
     def __init__(self, groups: Iterable[Sequence[str]], top: str, root: str) -> None:
         self._root = root
-        self._folder = {_shown(folder, top): folder for folder in _below(path for group in groups for path in group)}
+        folders = _below(path for group in groups for path in group)
+        self._folder = {_shown(folder, top): folder for folder in sorted(folders, reverse=True)}  # `cli` and not `cli/src`
 
     def true_of(self, name: str, group: Sequence[str]) -> bool:
         """Whether a module with given files may have a given name.
@@ -170,7 +172,8 @@ class _Shares:
 def _base(group: Sequence[str], top: str) -> str:
     """Return the name of the deepest folder with most files of the group.
 
-    The result is relative to `top`, the common folder of all files. A leading `src` or similar folder is dropped. The root is "".
+    The result is relative to `top`, the common folder of all files. A leading `src` or similar folder is dropped, and so is the last one:
+    `packages/cli/src` gives `packages/cli`. The root is "".
     """
     return _shown(main_folder(group), top)
 
@@ -178,7 +181,9 @@ def _base(group: Sequence[str], top: str) -> str:
 def _shown(folder: str, top: str) -> str:
     base = folder.removeprefix(top).strip("/") if folder != top else top.rpartition("/")[2]
     first, _, rest = base.partition("/")
-    return rest if first in SOURCES and rest else base
+    base = rest if first in SOURCES and rest else base
+    above, _, last = base.rpartition("/")
+    return above if last in SOURCES and above else base
 
 
 def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float], top: str, root: str) -> str:
@@ -186,7 +191,7 @@ def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: 
 
     The result is the first of these names that no other module has:
 
-    * for a module of the root with most files in folders, the main folders: `build + perf`;
+    * for a module of the root, of `src` or of the folder of all files, with most files in folders: the main folders, `build + perf`;
     * the folder `base`, if `most` is true;
     * the folder with two of its parts: `store: reading, tables`;
     * the folder with one of its parts;
@@ -205,7 +210,8 @@ def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: 
     """
     inside = main_folder(group)
     parts = Counter(path.removeprefix(inside).strip("/").partition("/")[0] for path in group if "/" in path.removeprefix(inside).strip("/"))
-    if base == root and sum(parts.values()) > MOST * len(group) and (name := _together(group, parts, top)) not in taken:
+    says_little = base == root or base in SOURCES or inside == top
+    if says_little and sum(parts.values()) > MOST * len(group) and (name := _together(group, parts, top, inside, weight)) not in taken:
         return name
     if most and base not in taken:
         return base
@@ -225,15 +231,26 @@ def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: 
     return f"{base} {number}"
 
 
-def _together(group: Sequence[str], parts: Counter[str], top: str) -> str:
+def _together(group: Sequence[str], parts: Counter[str], top: str, inside: str, weight: Mapping[str, float]) -> str:
     """Return folders that together hold most files, as in `build + perf`.
 
-    At most `PARTS` folders are named. `parts` has the number of files in each folder, and `top` is the common folder of all files.
+    At most `PARTS` folders are named. Folders with most files come first, then those with the highest weight of files, and last folders
+    beside the product, such as `scripts`.
+
+    Args:
+        group: files of the module.
+        parts: number of files in each folder of `inside`.
+        top: common folder of all files.
+        inside: folder that holds most of the module's files.
+        weight: weight of each file.
     """
     chosen: list[str] = []
-    held = 0
-    for part, count in sorted(parts.items(), key=lambda one: (-one[1], one[0]))[:PARTS]:
-        chosen.append(_shown(common_folder(path for path in group if path.startswith(f"{part}/")), top))
+    head, held = f"{inside}/" if inside else "", 0
+    heavy: defaultdict[str, float] = defaultdict(float)
+    for path in group:
+        heavy[path.removeprefix(head).partition("/")[0]] += weight.get(path, 0.0)
+    for part, count in sorted(parts.items(), key=lambda one: (is_beside(f"{head}{one[0]}/"), -one[1], -heavy[one[0]], one[0]))[:PARTS]:
+        chosen.append(_shown(common_folder(path for path in group if path.startswith(f"{head}{part}/")), top))
         held += count
         if held > MOST * len(group):
             break

@@ -41,7 +41,7 @@ def test_functions_that_run_when_a_package_is_loaded_come_after_the_program(proj
     main = "package main\n\nfunc main() {\n}\n"
     service = project({"go.mod": "module example.org/shop\n", "shop.go": init, "cmd/shop/main.go": main})
     names = [one.symbol.name for one in service.entry_points(["main"]).entry_points]
-    assert (names[0], names[-1]) == ("main", "init")
+    assert names == ["main", "init"], "the code of a file only prepares its `main`"
 
 
 def test_the_program_that_uses_most_of_the_project_comes_first_though_it_finds_its_commands_without_a_call(project):
@@ -59,6 +59,28 @@ def test_the_program_that_uses_most_of_the_project_comes_first_though_it_finds_i
     )
     first, second, *_ = service.entry_points(["main"]).entry_points
     assert [(one.symbol.path, one.symbol.name) for one in (first, second)] == [("cmd/shop/main.go", "main"), ("cmd/probe/main.go", "main")]
+
+
+def test_the_flow_of_an_exported_class_begins_at_a_public_method_of_the_declared_api(project):
+    source = (
+        "import {{ round }} from './{0}'\n\nexport class {1} {{\n  sum() {{ return round(1) }}\n"
+        "  private hidden() {{ return round(2) }}\n}}\n"
+    )
+    service = project(
+        {
+            "package.json": '{"name": "shop", "main": "./index.js"}',
+            "src/index.ts": "export * from './cart'\n",
+            "src/cart.ts": source.format("round", "Cart"),
+            "src/alone.ts": source.format("round", "Alone"),
+            "src/round.ts": "export function round(one: number) { return floor(one) }\n\n"
+            "function floor(one: number) { return Math.floor(one) }\n",
+        }
+    )
+    found = service.flows().flows
+    assert [(one.entry.qualname, one.kind, [step.dst.qualname for step in one.steps]) for one in found] == [
+        ("Cart.sum", "export", ["round", "floor"]),
+    ]
+    assert [one.split(":")[1] for one in found[0].variants] == ["Alone.sum"]
 
 
 def test_flows_of_the_product_come_before_those_of_scripts(project):

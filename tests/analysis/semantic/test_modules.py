@@ -257,7 +257,26 @@ def test_files_of_the_root_are_named_after_their_package_or_as_the_top_level():
 def test_files_without_a_common_folder_are_named_after_the_folders_that_hold_most():
     scattered = ["build/a.py", "build/b.py", "perf/c.py", "perf/d.py", "setup.py"]
     core = [f"core/{name}.py" for name in "abcdef"]
-    assert [one.name for one in named([scattered, core], [], {}, set(), "p")] == ["build + perf", "core"]
+    assert [one.name for one in named([scattered, core], [], {}, set(), "p")] == ["perf + build", "core"]
+
+
+def test_the_folder_of_sources_does_not_name_a_module():
+    groups = [
+        [f"packages/cli/src/{name}.ts" for name in "abc"],
+        [f"packages/load/src/{name}.ts" for name in "abc"],
+        ["packages/load/fixtures.ts"],
+    ]
+    assert [one.name for one in named(groups, [], {}, set(), "p")] == ["cli", "load", "load: fixtures"]
+    spread = ["src/query/a.ts", "src/query/b.ts", "src/util/c.ts", "src/util/d.ts", "src/e.ts", "scripts/f.ts"]
+    decorator = [f"src/decorator/{name}.ts" for name in "abcdefg"]
+    assert [one.name for one in named([spread, decorator], [], {}, set(), "p")] == ["query + util", "decorator"]
+
+
+def test_folders_beside_the_product_are_named_last():
+    scattered = ["scripts/a.go", "scripts/b.go", "limit/a.go", "store/a.go", "store/b.go"]
+    core = [f"core/{name}.go" for name in "abcdef"]
+    heavy = {"limit/a.go": 2.0}
+    assert [one.name for one in named([scattered, core], [], heavy, set(), "p")] == ["store + limit", "core"]
 
 
 def test_code_that_only_tests_tie_to_them_is_in_the_module_of_its_folder():
