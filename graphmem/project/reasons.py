@@ -34,6 +34,7 @@ _SHORTEST: Final = 20
 _MOST_LINES: Final = 400  # lines of a hit that are read
 _STATED: Final = 2  # words of the question that a passage must have, if the question has as many; of long questions half
 _DECISION: Final = 0.5  # more for a memory of this type
+_KEPT: Final = 0.25  # more for other memories, which somebody kept on purpose
 _BROUGHT: Final = 0.5  # score of the commit that brought the code, if its message has no word of the question
 _LEAST_STEM: Final = 4
 _GENERAL: Final = frozenset(
@@ -51,6 +52,12 @@ _CAUSE: Final = re.compile(
     r"\b(?:because|since (?!v?\d)|so that|in order to|to (?:avoid|prevent|keep|ensure|allow|make sure)|instead of|rather than|otherwise"
     r"|therefore|due to|reason|rationale|motivation|purpose|decided|chose|chosen|we (?:use|prefer|want|need|do not|don't)"
     r"|needed (?:for|to|because|when)|required (?:by|for|because)|avoids?|prevents?|allows?|enabl(?:es|ing)|trade-?offs?"
+    r"|(?<!how )(?<!want )(?<!wants )(?<!used )(?<!need )(?<!have )(?<!has )(?<!able )(?<!trying )to "
+    r"(?:support|handle|fix|reduce|improve|speed up|work around|protect|guarantee|enable|preserve|detect|catch|match|maintain|simplify"
+    r"|share|reuse|minimi[sz]e|maximi[sz]e|free|return|distinguish|limit|satisfy|comply)"
+    r"|leads? to|results? in|would (?:otherwise |never |not )?(?:be|break|fail|cause|lead|lose|leak)|leaks?|leaked|exhausts?|work-?around"
+    r"|hence|thus|this is why|that is why|that's why|must (?:be|not|never)|for (?:performance|security|safety|compat\w+|backwards?"
+    r"|consistency|convenience|simplicity|historical|legacy)|backwards?[- ]compatib\w+|race conditions?|dead-?locks?|make sure"
     r"|for (?:better|greater|more|less|improved|simpler|easier|faster) \w+|makes? (?:it )?(?:easier|simpler|faster|possible)|in favou?r of"
     r"|weil|damit|deshalb|daher|um zu|statt|sonst)\b",
     re.IGNORECASE,
@@ -60,6 +67,7 @@ _END: Final = re.compile(r"\s*(?:\*+/|\"\"\"|'''|-->)\s*$")
 _QUOTES: Final = ('"""', "'''")
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])")
 _NAME: Final = re.compile(r"\w*(?:[a-z0-9][A-Z]|\w_\w)\w*")
+_DOTTED: Final = re.compile(r"\w+(?:\.\w+)*")
 _CODE_FENCE: Final = ("```", "~~~")
 
 
@@ -94,7 +102,7 @@ def reasons(question: str, found: Sequence[SearchHit], search: Callable[..., Sea
     ranked: list[tuple[float, Reason]] = []
     for hit in memories:
         if hit.memory is not None and not is_held(hit.memory):
-            extra = _DECISION if hit.memory.type == "decision" else 0.0
+            extra = _DECISION if hit.memory.type == "decision" else _KEPT
             reason = Reason("memory", "", False, hit.memory.title, "", 0, hit.memory.short_id, hit.memory.created_at)
             ranked.append(_best(reason, hit.memory.content, wanted, extra))
     places: set[tuple[str, int]] = set()
@@ -166,11 +174,18 @@ def _ranked(reason: Reason, text: str, wanted: dict[str, str], extra: float = 0.
 def _words(text: str, wanted: dict[str, str], title: str = "") -> set[str]:
     """Return the stems of the words of a passage and of its title.
 
-    A name in the passage, such as `OS_SUPPORTED`, counts only if `wanted` has the whole name. The words inside any other name are ignored,
-    because the use of a name explains nothing about them.
+    A name in the passage, such as `OS_SUPPORTED`, counts only if `wanted` has the whole name, or all words of it: "query runner" means
+    `QueryRunner`. The words inside any other name are ignored, because the use of a name explains nothing about them.
     """
     asked = set(wanted.values())
-    prose = _NAME.sub(lambda found: found.group() if asked.intersection(query_words(found.group())[:1]) else " ", text)
+
+    def counted(name: str) -> str:
+        parts = [word for part in name.split(".") for word in query_words(part)[1:] or query_words(part)]
+        if len(parts) > 1 and set(stems_of(parts).values()) <= wanted.keys():
+            return name
+        return _NAME.sub(lambda found: found.group() if asked.intersection(query_words(found.group())[:1]) else " ", name)
+
+    prose = _DOTTED.sub(lambda found: counted(found.group()), text)
     return set(stems_of(query_words(f"{title} {prose}")).values())
 
 

@@ -87,6 +87,8 @@ def test_a_reason_is_found_where_it_is_written(shop, question, kind, said):
     [
         ("why do jobs have conditions", "Paths are computed early, because JobCondition.OS_SUPPORTED may be unset.", False),
         ("why does JobCondition exist", "JobCondition exists because some systems lack features.", True),
+        ("why are query runners released", "QueryRunner.release is called in a finally block; a leaked runner exhausts the pool.", True),
+        ("why are query runners released", "QueryRunnerFactory.release is called in the end; a leak is seen by the monitor.", False),
         ("why throttle", "Upgrades use a map. We need the queue instead of GROUP_THROTTLE_WAIT.", False),
         ("why throttle", "Throttle the reload, because the registry limits requests.", True),
         ("why throttle", "Throttle is a setting. The map is kept, because it is slow to build.", False),
