@@ -5,6 +5,9 @@
 INDEX is the directory of an index. Each checkout of --code (default: this one) derives the results for the explorer in its own copy, as an
 index run does. Then each visit starts `graphmem serve` on a new copy and asks over HTTP the questions that Home asks, one after the other.
 Visits of the checkouts alternate. No browser is needed; `home` measures the page in a browser.
+
+After every 100,000 new objects, Python's garbage collector takes some tens of milliseconds of one question. Any change of the code may move
+these to another question, so compare the sums before single questions.
 """
 
 from __future__ import annotations

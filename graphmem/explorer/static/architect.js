@@ -1,7 +1,7 @@
 // Questions of an architect, each a page with an address: what uses what, where to cut, what changed, who knows it, what is risky,
 // what was decided, and which rules hold.
 
-import { ask } from "./api.js";
+import { Refusal, ask } from "./api.js";
 import { fill, h } from "./dom.js";
 import { breakable, card, chip, choice, commitPage, day, details, failure, field, fileLink, go, into, link, listing, mostTangled, symbolLink, table, to, where } from "./parts.js";
 import { moduleOf, shares } from "./routes.js";
@@ -31,7 +31,7 @@ const moduleLink = (name) => link(to("graph", { focus: name }), breakable(name))
 async function moduleBox(of, signal, chosen, empty = null) {
   const { modules } = await ask("ModuleNames", {}, signal);
   const names = modules.modules.map((one) => one.name).sort();
-  const box = h("select", { onchange: () => chosen(box.value) }, empty === null ? null : h("option", { value: "" }, empty), names.map((name) => h("option", { value: name, selected: name === of }, name)));
+  const box = h("select", { onchange: () => chosen(box.value) }, empty === null ? null : h("option", { value: "" }, empty), (of && !names.includes(of) ? [of, ...names] : names).map((name) => h("option", { value: name, selected: name === of }, name)));
   return { box: field(words.map.columns.module, box), names };
 }
 
@@ -215,22 +215,33 @@ function drifted(found) {
     found.notes.map((note) => h("p.hint", null, `${note}.`)));
 }
 
+/** Who knows a module, a directory, or the module whose name is the end of a path. */
+export async function peopleOf(place, signal) {
+  try {
+    return await ask("People", { module: place, limit: MOST_PEOPLE }, signal);
+  } catch (error) {
+    const names = error instanceof Refusal ? (await ask("ModuleNames", {}, signal)).modules.modules.map((one) => one.name) : [];
+    const module = moduleOf(place, names);
+    if (!module) throw error;
+    return ask("People", { module, limit: MOST_PEOPLE }, signal);
+  }
+}
+
 /** Who knows the modules, or the files of one, and how few they are. */
 export async function people(page, { of: asked_of = "" }, signal) {
   const w = words.architect.people;
   const [boxes, place] = [h("div.boxes"), h("div")];
   headed(page, "people", boxes, place);
-  const names = asked_of ? (await ask("ModuleNames", {}, signal)).modules.modules.map((one) => one.name) : [];
-  const of = moduleOf(asked_of, names) ?? asked_of;
-  const asked = Promise.all([ask("People", { ...(of ? { module: of } : {}), limit: MOST_PEOPLE }, signal), of ? ask("People", { limit: MOST_PEOPLE }, signal) : null, of ? ask("Atlas", { edges: 0 }, signal) : null]);
-  moduleBox(of, signal, (name) => go(to("people", { of: name })), w.all).then(({ box }) => fill(boxes, box), () => {});
-  await into(place, asked, ([{ people: found }, all, atlas]) => {
-    const whole = all?.people.parts.find((one) => one.name === of);
+  const of = asked_of;
+  const asked = Promise.all([of ? peopleOf(of, signal) : ask("People", { limit: MOST_PEOPLE }, signal), of ? ask("Atlas", { edges: 0 }, signal) : null]);
+  asked.then(([{ people: found }]) => found.whole?.name ?? of, () => of).then((name) => moduleBox(name, signal, (chosen) => go(to("people", { of: chosen })), w.all)).then(({ box }) => fill(boxes, box), () => {});
+  await into(place, asked, ([{ people: found }, atlas]) => {
+    const { whole } = found;
     const files = atlas?.atlas.columns.files;
     const tests = new Set(files ? files.path.filter((_, i) => files.role[i] === "test") : []);
     const parts = [...found.parts.filter((one) => !tests.has(one.name)), ...found.parts.filter((one) => tests.has(one.name))];
     return [
-      whole ? h("p.answer", null, w.of_all(of, shares(whole.people), whole.busFactor)) : null,
+      whole ? h("p.answer", null, w.of_all(whole.name, shares(whole.people), whole.busFactor)) : null,
       found.notes.map((note) => h("p.hint", null, `${note[0].toUpperCase()}${note.slice(1)}.`)),
       parts.length
         ? table(w.title, [of ? words.map.columns.file : words.map.columns.module, w.bus, w.commits, w.people, w.last], parts.map((one) => [
@@ -240,7 +251,7 @@ export async function people(page, { of: asked_of = "" }, signal) {
           shares(one.people),
           h("span.date", null, one.people.map((who) => who.lastAt).sort().at(-1)?.slice(0, 10) ?? ""),
         ]), { first: 60, numeric: [1, 2] })
-        : h("p.lead", null, of && !names.includes(of) ? words.ask.unknown(of) : words.none),
+        : h("p.lead", null, words.none),
     ];
   });
 }

@@ -1,5 +1,6 @@
 // The neighbourhood of a symbol as a scene: what it depends on to the left, who depends on it to the right.
 
+import { spelled } from "./parts.js";
 import { colours } from "./stage.js";
 import { words } from "./words.js";
 
@@ -95,7 +96,7 @@ function label(nodes, i) {
   if (!nodes.path[i]) return ref;
   const file = nodes.path[i].split("/").slice(-2).join("/");
   if (qualname === "<module>") return words.top_level(file);
-  return !qualname ? file : qualname.split(".").slice(-2).join(".");
+  return !qualname ? file : spelled(qualname.split(".").slice(-2).join("."));
 }
 
 function fitted(context, text, width) {

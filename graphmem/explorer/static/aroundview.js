@@ -5,7 +5,7 @@ import { AroundScene } from "./around.js";
 import { fill, h } from "./dom.js";
 import { exportMenu } from "./exports.js";
 import { KINDS } from "./map.js";
-import { breakable, certainty, choice, details, failure, go, link, menu, refOf, site, symbolField, table, to } from "./parts.js";
+import { breakable, certainty, choice, details, failure, go, link, menu, refOf, site, spelled, symbolField, table, to } from "./parts.js";
 import { colours } from "./stage.js";
 import { svgText } from "./svg.js";
 import { words } from "./words.js";
@@ -198,7 +198,7 @@ function label(node) {
   if (!node.path) return node.ref;
   const qualname = node.ref.slice(node.path.length + 1);
   const file = node.path.split("/").slice(-2).join("/");
-  return qualname === "<module>" ? words.top_level(file) : qualname ? qualname.split(".").slice(-2).join(".") : file;
+  return qualname === "<module>" ? words.top_level(file) : qualname ? spelled(qualname.split(".").slice(-2).join(".")) : file;
 }
 
 /** The columns, the wires between what is in sight of them, and the line below that says why. */

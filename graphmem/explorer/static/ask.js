@@ -6,6 +6,9 @@ import { chip, commitPage, day, details, go, into, link, to } from "./parts.js";
 import { lead, routed } from "./routes.js";
 import { words } from "./words.js";
 
+const MOST_STRONG = 5; // hits that are told in short
+const STRONG = 0.7; // least share of the highest score
+
 export async function show(page, parameters, signal) {
   const w = words.ask;
   const question = parameters.q ?? "";
@@ -16,10 +19,11 @@ export async function show(page, parameters, signal) {
     input.focus();
     return;
   }
-  const answer = h("div");
+  const answer = h("div", null, h("p.loading", null, words.loading));
   page.insertBefore(answer, result);
   const route = await routed(question, signal).catch((error) => (error.name === "AbortError" ? Promise.reject(error) : null)); // search answers then
   if (route) into(answer, lead(route, signal), (made) => made);
+  else fill(answer);
   await into(result, ask("Ask", { question, limit: 12 }, signal), ({ ask: reply }) => {
     const search = reply.evidence;
     const why = reply.reasons.length ? reasons(reply.reasons) : null;
@@ -29,18 +33,29 @@ export async function show(page, parameters, signal) {
           h("section.card", null, h("h2", null, w.answer), h("p", null, reply.sentences.map((one) => [one.text, " ", one.cites.map((number) => [cite(number), " "])]))),
           h("p.hint", null, w.by(reply.model)),
         ]
-      : why ?? (route ? null : h("section.card", null, h("h2", null, w.in_short), h("ul.short", null, search.hits.slice(0, 5).map((hit, i) => h("li", null, gist(hit), " ", cite(i + 1))))));
+      : why ?? (route ? null : h("section.card", null, h("h2", null, w.in_short), h("ul.short", null, strong(search.hits).map(([hit, number]) => h("li", null, gist(hit), " ", cite(number))))));
     const found = [
       h("p.hint", null, search.facets.map((one) => `${w.facet[one.facet]} ${one.hits}`).join(" · ")),
       search.groups.map((group) => [group.path ? h("p.where", null, group.path) : null, h("ol.evidence", null, group.hits.map((number) => evidence(search.hits[number - 1], number)))]),
       h("p.hint", null, w.answered(search.answered.join(", ")), search.missing.map((one) => ` ${w.missing(one.name, one.value)}.`), search.notes.map((one) => ` ${one}.`)),
+      route ? null : reply.notes.map((note) => h("p.hint", null, coded(`${note[0].toUpperCase()}${note.slice(1)}.`))),
     ];
     return [
-      route ? null : reply.notes.map((note) => h("p.hint", null, `${note[0].toUpperCase()}${note.slice(1)}.`)),
       said,
       route ? details(w.also_found, search.hits.length, false, found) : [h("h2", null, w.evidence), found],
     ];
   });
+}
+
+/** A sentence with its names in code style. */
+const coded = (text) => text.split("`").map((part, i) => (i % 2 ? h("code", null, part) : part));
+
+/** The best hits with their numbers: those whose score is near the highest one. In the evidence, a hit stands beside those that it calls. */
+function strong(hits) {
+  const all = hits.map((hit, i) => [hit, i + 1]).sort(([a], [b]) => b.score - a.score);
+  const own = all.filter(([hit]) => !["MODULE", "FLOW"].includes(hit.kind)); // those two tell of other code
+  const numbered = own.length ? own : all;
+  return numbered.filter(([hit]) => hit.score >= STRONG * numbered[0][0].score).slice(0, MOST_STRONG);
 }
 
 /** Passages that give a reason; or, when none does, that nobody wrote it, and the nearest passages. */

@@ -10,6 +10,7 @@ import { words } from "./words.js";
 const LIMIT = 5000;
 const SURE = 0.8;
 const MOST_DIRECT = 15; // direct dependents that are listed at first
+const LIKELY = 0.3; // least chance that a test runs the target, to be listed first
 const FIRST_TESTS = 3; // tests that are named beside the command
 const MOST_EXAMPLES = 5; // places beside a reason
 const NAMED = "named_in_text"; // the cause that lists places which only name the target
@@ -44,16 +45,19 @@ export async function show(page, parameters, signal) {
       ask("ImpactOverview", { ...question, direction: "DEPENDENCIES", maxDepth: Math.min(2, Number(depth)) }, signal),
       modulesByPath(signal),
     ]),
-    ([after, before, modules]) => zones(after.impact, before.impact, modules, { commands: ask("TestCommands", { targets: [of], maxDepth: Number(depth), minConfidence: Number(least) }, signal).then((found) => found.testsToRun) }),
+    ([after, before, modules]) => {
+      const commands = (limit) => ask("TestCommands", { targets: [of], maxDepth: Number(depth), minConfidence: Number(least), ...(limit ? { limit } : {}) }, signal).then((found) => found.testsToRun);
+      return zones(after.impact, before.impact, modules, { commands: commands(), likely: commands });
+    },
     (ref) => to("impact", { of: ref, depth, least }),
   );
 }
 
 /**
  * The three zones with everything around them, grouped by `modules`; also of a diff, which has no `before`.
- * @param {object} more  `commands`: a promise of how many tests there are and what runs them; `middle` in the place of the target.
+ * @param {object} more  `commands`: a promise of how many tests there are and what runs them; `likely`: the same for the first tests, by their number; `middle` in the place of the target.
  */
-export function zones(after, before, modules, { commands, middle = null }) {
+export function zones(after, before, modules, { commands, likely = null, middle = null }) {
   const w = words.impact;
   const focus = after.targets[0];
   const paths = [...after.targets, ...after.hits.map((hit) => hit.symbol), ...after.tests.map((hit) => hit.symbol)].map((one) => one.path).filter(Boolean);
@@ -73,7 +77,7 @@ export function zones(after, before, modules, { commands, middle = null }) {
     warnings,
     directCard(after, direct, shown),
     after.outside.length ? card(w.other_projects, null, listing(after.outside.map(outsideUse), 15)) : null,
-    testCard(after.tests, wayOf(after), commands),
+    testCard(after.tests, wayOf(after), commands, likely),
     h(`div.zones3${before ? "" : ".two"}`, null,
       h("section.zone.focus", null, h("h2", null, w.focus), middle ?? [h("p.ref", null, symbolLink(focus)), h("p", null, kindChip(focus.kind)), where(focus), focus.signature ? h("pre.signature", null, focus.signature) : null,
         h("nav.actions", null, link(to("graph", { around: refOf(focus), depth: 2 }), w.picture, { class: "button" }), link(to("graph", { paint: "impact", of: refOf(focus) }), words.panel.on_map, { class: "button" }), link(to("path", { to: refOf(focus) }), words.views.path, { class: "button" }),
@@ -226,14 +230,18 @@ function why(hit, way) {
   return whole;
 }
 
-/** The tests to run, above all dependents: how many, the commands, the first few, and the others by file. */
-function testCard(hits, way, commands) {
+/** The tests to run, above all dependents: how many, the commands, the first few, and the others by file; unlikely ones are folded. */
+function testCard(hits, way, commands, likelyCommands) {
   const w = words.impact;
   if (!hits.length) return card(w.tests, null, h("p.hint", null, w.no_tests));
   const cases = hits.filter((hit) => runnable(hit.symbol));
   const shared = hits.filter((hit) => !runnable(hit.symbol));
-  const [files, others] = [byFile(cases), byFile(shared)];
-  const place = h("div");
+  const likely = cases.filter((hit) => hit.confidence >= LIKELY);
+  const isSplit = likely.length > 0 && likely.length < cases.length; // code that many callers share, such as a decorator, leads to tests of everything
+  const unlikely = isSplit ? cases.filter((hit) => hit.confidence < LIKELY) : [];
+  const [files, rest, others] = [byFile(isSplit ? likely : cases), byFile(unlikely), byFile(shared)];
+  const [first, place] = [h("div"), h("div")];
+  if (isSplit && likelyCommands) into(first, likelyCommands(likely.length), (found) => (found.commands.length ? [h("h3", null, w.run_likely), found.commands.map(toRun), h("h3", null, w.run_all)] : null));
   into(place, commands, (found) => {
     const loose = found.tests.filter((one) => !one.runner);
     const inCommands = found.commands.reduce((sum, one) => sum + one.tests, 0);
@@ -248,8 +256,11 @@ function testCard(hits, way, commands) {
   return h("section.card.tests", null,
     h("h2", null, w.tests, h("span.count", null, words.number(cases.length))),
     cases.length ? h("p", null, w.likeliest, cases.slice(0, FIRST_TESTS).map((hit, i) => [i ? ", " : "", symbolLink(hit.symbol), " ", where(hit.symbol), ` (${hit.confidence === 1 ? w.ran : w.reaches(words.depth(hit.depth))})`])) : null,
+    isSplit ? h("p", null, w.split(likely.length, unlikely.length)) : null,
+    first,
     place,
-    cases.length > FIRST_TESTS ? details(w.in_files(cases.length, files.size), null, false, perFile(files, way)) : null,
+    cases.length > FIRST_TESTS ? details(isSplit ? w.likely_in_files(likely.length, files.size) : w.in_files(cases.length, files.size), null, false, perFile(files, way)) : null,
+    unlikely.length ? details(w.unlikely_in_files(unlikely.length, rest.size), null, false, perFile(rest, way)) : null,
     others.size ? details(w.shared(shared.length), null, false, h("p.hint", null, w.shared_hint), perFile(others, way)) : null);
 }
 

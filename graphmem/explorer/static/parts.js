@@ -43,8 +43,11 @@ export function refOf(symbol) {
 
 export function nameOf(symbol) {
   if (symbol.qualname === "<module>") return words.top_level(symbol.path);
-  return symbol.qualname || symbol.path || symbol.name;
+  return spelled(symbol.qualname || symbol.path || symbol.name);
 }
+
+/** A name as people wrote it: in names of tests, which are their titles, the index writes "·" for a dot. */
+export const spelled = (name) => name.replace(/·+$/, "").replaceAll("·", ".");
 
 export function symbolLink(symbol) {
   return link(to("code", { at: refOf(symbol) }), nameOf(symbol), { class: "symbol", title: refOf(symbol) });
@@ -275,7 +278,7 @@ export function menu(title, signal, ...inside) {
 /** A file as a link that shows its name, with its folder below: long paths do not break in the middle of a word. */
 export function fileLink(path) {
   const at = path.lastIndexOf("/");
-  return [link(to("code", { at: path }), path.slice(at + 1), { title: path }), at > 0 ? h("div.where", null, path.slice(0, at)) : null];
+  return [link(to("code", { at: path }), breakable(path.slice(at + 1)), { title: path }), at > 0 ? h("div.where", null, path.slice(0, at)) : null];
 }
 
 /** A labelled form field. */

@@ -2,7 +2,7 @@
 
 import { Refusal, ask } from "./api.js";
 import { h } from "./dom.js";
-import { countedDependents, failure, link, nameOf, runnable, to } from "./parts.js";
+import { countedDependents, failure, link, nameOf, refOf, runnable, to } from "./parts.js";
 import { entryPoints, isOutside } from "./semantics.js";
 import { sentence, tangles } from "./tangled.js";
 import { words } from "./words.js";
@@ -18,12 +18,23 @@ export async function routed(question, signal) {
   const view = words.ask.routes.find(([pattern]) => pattern.test(question))?.[1];
   if (!view) return null;
   if (!ABOUT_MODULES.has(view) && !ABOUT_CODE.has(view)) return { view, subject: null };
-  return { view, subject: await subject(question, view === "known" || ABOUT_MODULES.has(view), signal) };
+  return { view, subject: (view === "people" && (await directory(question, signal))) || (await subject(question, view === "known" || ABOUT_MODULES.has(view), signal)) };
+}
+
+const wordsOf = (question) => question.replace(/[?!.,;]+(?=\s|$)/g, "").split(/\s+/).map((word) => word.replace(/^[`"'„“(]+|[`"'“”)]+$/g, "")).filter(Boolean).reverse();
+
+/** The module or directory that a question names by a path, with the people who know it; null without one. */
+async function directory(question, signal) {
+  for (const word of wordsOf(question).filter((one) => one.includes("/"))) {
+    const { people } = await ask("People", { module: word, limit: 1 }, signal).catch((error) => (error instanceof Refusal ? { people: {} } : Promise.reject(error)));
+    if (people.whole) return { module: people.whole.name, ref: word, whole: people.whole };
+  }
+  return null;
 }
 
 /** The file, symbol or, if the page takes one, module that a question names, the last of several; `unknown` is a name that is not in the index. */
 async function subject(question, modulesToo, signal) {
-  const said = question.replace(/[?!.,;]+(?=\s|$)/g, "").split(/\s+/).map((word) => word.replace(/^[`"'„“(]+|[`"'“”)]+$/g, "")).filter(Boolean).reverse();
+  const said = wordsOf(question);
   const { modules } = await ask("ModuleNames", {}, signal);
   const names = modulesToo ? modules.modules.map((one) => one.name) : [];
   const isCode = (word) => /[./_:]|[a-z][A-Z]/.test(word);
@@ -70,8 +81,10 @@ export async function lead({ view, subject: about }, signal) {
   const unknown = about?.unknown;
   if (unknown) about = null;
   let line = null;
+  let links = [];
   try {
     line = unknown ? words.ask.unknown(unknown) : await (FIRST[view]?.(about, signal) ?? null);
+    if (Array.isArray(line)) [line, links] = line;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     line = failure(error, (ref) => to(page, view === "code" ? { at: ref } : { of: ref }));
@@ -80,9 +93,19 @@ export async function lead({ view, subject: about }, signal) {
   const parameters = !about ? {} : key ? { [key]: view === "coaccess" ? about.path ?? about.ref : about.ref } : about.module ? { of: about.module } : {};
   return h("section.card", null,
     h("h2", null, w.answer),
-    line === null ? null : line instanceof Node ? line : h("p.answer", null, line),
+    line === null ? null : line instanceof Node ? line : h("p.answer", null, linked(line, links)),
     h("p", null, w.on_page, " ", link(to(page, parameters), about && ABOUT_CODE.has(view) ? `${title} ${about.ref}` : title, { class: "button primary" })));
 }
+
+/** A sentence in which names are links; `links` are pairs of name and address. */
+function linked(text, links) {
+  const names = new Map(links);
+  const longest = [...names.keys()].sort((a, b) => b.length - a.length).map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  if (!longest.length) return text;
+  return text.split(new RegExp(`(${longest.join("|")})`)).map((part) => (names.has(part) ? link(names.get(part), part) : part));
+}
+
+const pageOf = (symbol) => to("code", { at: refOf(symbol) });
 
 export const shares = (people) => people.filter((who) => Math.round(100 * who.share)).map((who) => `${who.name} ${Math.round(100 * who.share)}%`).join(", ");
 
@@ -96,7 +119,8 @@ const FIRST = {
   },
   people: async (about, signal) => {
     if (!about) return null; // a page of all modules answers that, and no first line of it does
-    const { path } = about;
+    const { path, whole } = about;
+    if (whole) return words.ask.knows(whole.name, shares(whole.people), whole.busFactor);
     about.module ??= (await ask("Module", { ref: path }, signal)).module.module.name; // the page about a file is that of its module
     const { people } = await ask("People", { ...(path ? { module: about.module } : {}), limit: 500 }, signal);
     const one = people.parts.find((part) => part.name === (path ?? about.module));
@@ -104,8 +128,9 @@ const FIRST = {
   },
   entries: async (_, signal) => {
     const { some, total } = await entryPoints(signal);
-    const names = some.slice(0, NAMED).map(({ symbol }) => (["<module>", "main"].includes(symbol.qualname) ? symbol.path : nameOf(symbol)));
-    return names.length ? (isOutside(some[0]) ? words.ask.starts : words.ask.exports)(names, total) : null;
+    const called = some.map(({ symbol }) => [["<module>", "main"].includes(symbol.qualname) ? symbol.path : nameOf(symbol), pageOf(symbol)]);
+    const first = called.slice(0, NAMED).map(([name]) => name);
+    return first.length ? [(isOutside(some[0]) ? words.ask.starts : words.ask.exports)(first, total), called] : null;
   },
   news: async (_, signal) => {
     const { teamNews: one } = await ask("TeamNews", { limit: 1 }, signal);
@@ -117,18 +142,20 @@ const FIRST = {
   },
   flows: async (_, signal) => {
     const { flows } = await ask("Flows", { limit: NAMED }, signal);
-    return flows.flows.length ? words.ask.flows(flows.flows.map((one) => one.name), flows.total) : null;
+    return flows.flows.length ? [words.ask.flows(flows.flows.map((one) => one.name), flows.total), flows.flows.map((one) => [one.name, pageOf(one.entry)])] : null;
   },
   tests: async (about, signal) => {
     if (!about) return words.impact.hint;
     const { impact } = await ask("ImpactOverview", { targets: [about.ref] }, signal);
     const cases = impact.tests.filter((hit) => runnable(hit.symbol));
-    return words.ask.tests(about.ref, cases.length, cases.slice(0, NAMED).map((hit) => nameOf(hit.symbol)));
+    const first = cases.slice(0, NAMED).map((hit) => hit.symbol);
+    return [words.ask.tests(about.ref, cases.length, first.map(nameOf)), first.map((one) => [nameOf(one), pageOf(one)])];
   },
   coaccess: async (about, signal) => {
     if (!about) return words.coaccess.hint;
     const { coAccess } = await ask("CoAccess", { files: [about.path ?? about.ref], limit: NAMED }, signal);
-    return words.ask.together(about.path ?? about.ref, coAccess.hits.filter((one) => one.support).map((one) => `${one.path} (${Math.round(100 * one.confidence)}%)`));
+    const often = coAccess.hits.filter((one) => one.support);
+    return [words.ask.together(about.path ?? about.ref, often.map((one) => `${one.path} (${Math.round(100 * one.confidence)}%)`)), often.map((one) => [one.path, to("code", { at: one.path })])];
   },
   risk: async (about, signal) => {
     if (about) return null; // the page has the figures of the module
@@ -149,6 +176,7 @@ const FIRST = {
   code: async (about, signal) => {
     if (!about) return words.code.hint;
     const { symbol } = await ask("Symbol", { ref: about.ref, first: NAMED }, signal);
-    return words.ask.callers(nameOf(symbol), symbol.callers.totalCount, symbol.callers.edges.map(({ node }) => nameOf(node)));
+    const callers = symbol.callers.edges.map(({ node }) => node);
+    return [words.ask.callers(nameOf(symbol), symbol.callers.totalCount, callers.map(nameOf)), callers.map((one) => [nameOf(one), pageOf(one)])];
   },
 };

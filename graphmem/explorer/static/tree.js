@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { failure, go, link, refOf, to } from "./parts.js";
+import { failure, go, link, refOf, spelled, to } from "./parts.js";
 import { words } from "./words.js";
 
 export class TreePane {
@@ -102,7 +102,7 @@ export class TreePane {
       h("h2", { title: path }, w.outline(path.split("/").at(-1)), h("span.count", null, words.number(entries.length))),
       entries.length
         ? h("ul", null, entries.map((one) => {
-            const made = link(to("code", { at: refOf(one.symbol) }), one.symbol.name, { class: `kind-${one.symbol.kind.toLowerCase()}`, title: `${one.symbol.kind.toLowerCase()} ${one.symbol.qualname}`, "data-line": one.symbol.startLine });
+            const made = link(to("code", { at: refOf(one.symbol) }), spelled(one.symbol.name), { class: `kind-${one.symbol.kind.toLowerCase()}`, title: `${one.symbol.kind.toLowerCase()} ${one.symbol.qualname}`, "data-line": one.symbol.startLine });
             made.style.setProperty("--level", depth(one) - least);
             return h("li", null, made, one.traps ? h("span.mark.traps", { title: words.source.traps(one.traps) }, "!") : null, one.callers ? h("span.count", { title: words.source.callers(one.callers) }, words.number(one.callers)) : null);
           }))

@@ -85,7 +85,7 @@ class ModulePaths:
             folder, _, name = path.rpartition("/")
             if name == "package.json" and isinstance(document, dict):
                 for kind, target in _named_files(document):
-                    for place in (*_sources(folder, target), *(_moved(folder, target) if kind == "command" else ())):
+                    for place in (*_sources(folder, target), *_moved(folder, target)):
                         for candidate in (place, *candidates(place, "x.ts")):  # a program may have no suffix
                             found.setdefault(candidate, kind)
         return found
@@ -454,7 +454,7 @@ def _sources(folder: str, target: str) -> Iterator[str]:
 
 
 def _moved(folder: str, target: str) -> Iterator[str]:
-    """Yield the place in `src` of a command that a build moves to the package's root.
+    """Yield the source of a file that a build moves to the package's root.
 
     For `"bin": "./cli.js"` the source is `src/cli`, if the package is published from the folder into which it is built.
     """

@@ -1,0 +1,121 @@
+"""Questions of somebody who has never seen the project, a small one in TypeScript with a history."""
+
+from __future__ import annotations
+
+import subprocess
+from urllib.parse import quote
+
+import pytest
+
+from graphmem.errors import SymbolNotFoundError
+from graphmem.project.graphmem import GraphMem
+from graphmem.settings import Settings
+
+pytestmark = pytest.mark.browser
+
+FILES = {
+    "package.json": '{"name": "shop", "bin": {"shop": "./cli.js"}, "devDependencies": {"vitest": "1"}}\n',
+    "src/cli.ts": "import { total } from './cart/total'\n\nexport function main() {\n  return total([1])\n}\n\nmain()\n",
+    "src/cart/total.ts": "import { round } from './round'\n\nexport function total(some: number[]) {\n  return round(some[0])\n}\n",
+    "src/cart/round.ts": "export function round(one: number) {\n  return Math.round(one)\n}\n",
+    "src/cart/deep/list.ts": "export function list() {\n  return []\n}\n",
+    "src/cart/total.test.ts": "import { total } from './total'\n\n"
+    "describe('total', () => {\n  it('adds the prices of v1.2.', () => { total([1]) })\n})\n",
+}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    root = tmp_path_factory.mktemp("stranger") / "shop"
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", "-C", root, "-c", "user.email=a@mail.example", *arguments], check=True, capture_output=True)
+
+    git("init", "-q")
+    git("add", ".")
+    git("-c", "user.name=Ada", "commit", "-q", "-m", "Add the shop")
+    (root / "src/cart/round.ts").write_text("export function round(one: number) {\n  return Math.floor(one)\n}\n", encoding="utf-8")
+    git("-c", "user.name=Bob", "-c", "user.email=b@mail.example", "commit", "-qam", "Round down")
+    with GraphMem.open(tmp_path_factory.mktemp("index") / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        yield memory
+
+
+@pytest.fixture(scope="module")
+def address(shop, serve):
+    with serve(shop) as found:
+        yield found
+
+
+def answer(tab, visit, address: str, question: str) -> str:
+    visit(f"{address}/explore/ask?q={quote(question)}", "document.querySelector('main .card .answer')")
+    return str(tab.value("document.querySelector('main .card .answer').textContent"))
+
+
+def test_the_people_of_a_directory_that_is_not_a_module_are_told(tab, address, visit):
+    assert answer(tab, visit, address, "who knows src/cart?").startswith("src/cart/: Ada 50%, Bob 50%")
+    page = tab.value("document.querySelector('main .card a.button').href")
+    visit(page, "document.querySelector('main tbody')?.textContent.includes('round.ts')")
+    said = tab.value("document.querySelector('main').textContent")
+    assert "src/cart/ is known best by Ada 50%, Bob 50%" in said
+    assert "src/cli.ts" not in said
+    tab.until("document.querySelector('main select')?.value === 'src/cart/'")
+
+
+def test_the_program_that_package_json_declares_is_where_execution_starts(tab, address, visit):
+    assert "src/cli.ts" in answer(tab, visit, address, "what are the entry points?")
+
+
+def test_a_name_in_an_answer_leads_to_its_page(tab, address, visit):
+    answer(tab, visit, address, "what are the entry points?")
+    page = tab.value("document.querySelector('main .card .answer a').href")
+    visit(page, "document.querySelector('main h2.ref')?.textContent.includes('src/cli.ts')")
+
+
+def test_a_question_about_splitting_something_else_is_searched(tab, address, visit):
+    visit(f"{address}/explore/ask?q={quote('where are totals split into prices?')}", "document.querySelector('main ul.short')")
+    assert tab.value("document.querySelector('main .card .answer')") is None
+    visit(f"{address}/explore/ask?q={quote('where would I split this module?')}", "document.querySelector('main .card a.button')")
+
+
+def test_titles_of_tests_are_shown_as_people_wrote_them(tab, address, visit):
+    said = answer(tab, visit, address, "which tests should I run if I change total?")
+    assert "total.adds the prices of v1.2" in said
+    assert "·" not in said
+
+
+def test_directories_are_found_by_their_last_names(shop):
+    inner = shop.people("src/cart/deep").whole
+    assert inner is not None
+    assert (inner.name, inner.commits, [one.name for one in inner.people]) == ("src/cart/deep/", 1, ["Ada"])
+    assert shop.people("deep").whole == inner
+    assert shop.people("cart").whole.name == "cart", "a module comes before a directory"
+    assert shop.people().whole is None
+    with pytest.raises(SymbolNotFoundError):
+        shop.people("art/deep")
+
+
+UNLIKELY_TESTS = """(async () => {
+  const [{ ask }, { zones }, { fill }] = await Promise.all(["api", "impact", "dom"].map((name) => import(`/explore/assets/${name}.js`)));
+  const { impact } = await ask("ImpactOverview", { targets: ["total"] });
+  const [hit] = impact.tests.filter((one) => one.symbol.entryPoint === "test");
+  const far = (n) => ({ ...hit, confidence: 0.1, symbol: { ...hit.symbol, id: `t${n}`, path: `far${n}.test.ts` } });
+  impact.tests = [hit, far(1), far(2), far(3)];
+  const runs = (command, tests) => [{ runner: "vitest", command, tests, wholeFiles: false, recording: "" }];
+  const answer = async (command, tests) => ({ total: tests, tests: [], commands: runs(command, tests) });
+  const more = { commands: answer("run everything", 4), likely: (n) => answer(`run the first ${n}`, n) };
+  fill(document.querySelector("main"), zones(impact, null, new Map(), more));
+})()"""
+
+
+def test_tests_that_hardly_run_the_target_are_folded_below_the_likely_ones(tab, address, visit):
+    visit(f"{address}/explore/impact?of=total", "document.querySelector('section.tests .command')")
+    tab.value(UNLIKELY_TESTS)
+    tab.until("document.querySelectorAll('section.tests .command').length === 2")
+    said = tab.value("document.querySelector('section.tests').textContent")
+    assert "1 test runs the target with a chance of 30% or more. The other 3 reach it" in said
+    assert said.index("run the first 1") < said.index("run everything")
+    assert "3 less likely tests in 3 files" in said
