@@ -399,3 +399,23 @@ def test_frameworks_of_ruby_php_csharp_and_kotlin_have_ways_in(graph_of):
         "app.rb:GET /baskets": "route",
         "src/App.kt:Application.module.POST /baskets": "route",
     }
+
+
+def test_the_path_of_a_file_makes_its_handlers_routes(resolve):
+    files = {
+        "src/app/api/carts/[id]/route.ts": "export async function GET() {}\nexport const POST = async () => {};\nfunction PUT() {}\n",
+        "src/app/carts/page.tsx": "export default function Carts() {}\nexport function helper() {}\n",
+        "src/app/homepage.tsx": "export default function Home() {}\n",
+        "pages/api/ping.js": "export default function handler() {}\n",
+        "src/routes/items/+server.ts": "export function DELETE() {}\n",
+        "src/lib/verbs.ts": "export function GET() {}\n",
+    }
+    assert entry_points(resolve, files) == {
+        "src/app/api/carts/[id]/route.ts:GET": "route",
+        "src/app/api/carts/[id]/route.ts:POST": "route",
+        "src/app/carts/page.tsx:Carts": "route",
+        "pages/api/ping.js:handler": "route",
+        "src/routes/items/+server.ts:DELETE": "route",
+    }
+    found = {row.name for result in resolve(files).results.values() for row in result.handles}
+    assert found == {"/api/carts/{}", "/api/ping", "/items"}

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from graphmem.model import EdgeKind
+from graphmem.parsing.contracts.by_path import by_path
 from graphmem.parsing.facts import ATTR, CALL, INDEX, LIST, NAME, STRING, TUPLE, Call, Reference, TermIndex
 from graphmem.resolution.edges import framework_keys
 from graphmem.resolution.edges.requests import Requests, given, handed, nearest
@@ -45,6 +46,7 @@ class Handing:
         self.tables = entry.frameworks
         self.known: dict[tuple[str, str], Sequence[HandsOver]] = {}  # rows for external names
         self.requests = Requests(inference, entry)
+        self.routes_of_path = {end.scope: end.name.partition(" ")[2] for end in by_path(entry.facts)}  # by index of the definition
 
     # registered
 
@@ -102,9 +104,11 @@ class Handing:
     def named(self, symbol: Symbol) -> None:
         """Record the keys, such as routes, in a function's decorators.
 
-        A key is the string or object under which a framework knows the function.
+        A key is the string or object under which a framework knows the function. The key may also be the path of the file, as in Next.js.
         """
         definition = self.entry.definitions[symbol.index]
+        if symbol.index in self.routes_of_path:
+            self.evidence.handles("route", self.routes_of_path[symbol.index], "", symbol, "route", definition.start_line)
         for kind, name, framework in framework_keys.decorated(self.entry, symbol) if definition.decorators else ():
             self.evidence.handles(kind, name, framework, symbol, "signal" if kind == "event" else kind, definition.start_line)
 
