@@ -261,23 +261,24 @@ resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, resource.getrlimit(resourc
 count = int(sys.argv[1])
 said = []
 with tempfile.TemporaryDirectory() as folder:
+    files = []
     for language, texts in sorted(json.load(sys.stdin).items()):
-        rng, files = random.Random(language), []
+        rng = random.Random(language)
         for number in range(count):
             deep = rng.choice(DEEP) * rng.choice((1_000, 20_000))
             data = deep if number % 4 == 0 else broken(rng, rng.choice(texts).encode()) + (deep if number % 4 == 1 else b"")
             path = Path(folder) / f"{{language}}{{number}}{{language_spec(language).extensions[0]}}"
             path.write_bytes(data)
             files.append(FoundFile(path.name, str(path), len(data), "", language))
-        print(language, flush=True)
-        for parsed in pool.parse_files(files, project="p", workers=1, time_limit_s=3.0):
-            data = (Path(folder) / parsed.facts.path).read_bytes()
-            lines = data.count(b"\\n") + data.count(b"\\r") + 1
-            assert parsed.facts.language == language
-            assert all(0 <= one.start_line <= one.end_line <= lines for one in parsed.facts.definitions), parsed.facts.path
-            said += [(parsed.facts.path, code, why) for level, code, why, _ in parsed.facts.diagnostics if level == "error"]
-            files = [one for one in files if one.path != parsed.facts.path]
-        assert not files, files
+    left = {{one.path: one.language for one in files}}
+    for parsed in pool.parse_files(files, project="p", workers=1, time_limit_s=2.0):
+        print(parsed.facts.path, flush=True)
+        data = (Path(folder) / parsed.facts.path).read_bytes()
+        lines = data.count(b"\\n") + data.count(b"\\r") + 1
+        assert parsed.facts.language == left.pop(parsed.facts.path)
+        assert all(0 <= one.start_line <= one.end_line <= lines for one in parsed.facts.definitions), parsed.facts.path
+        said += [(parsed.facts.path, code, why) for level, code, why, _ in parsed.facts.diagnostics if level == "error"]
+    assert not left, left
 print(json.dumps(said))
 """
 
@@ -291,7 +292,7 @@ def parsed_apart(texts: dict[str, list[str]], count: int) -> list[tuple[str, str
     """Errors of broken and of endlessly deep sources, parsed as an index run of a whole tree does it."""
     command = [sys.executable, "-P", "-c", CHILD.format(folder=str(Path(__file__).parent)), str(count)]
     done = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True, timeout=110 * RUNS, check=False)
-    assert done.returncode == 0, f"ended with {done.returncode} in {done.stdout.split()[-1:]}: {done.stderr[-2_000:]}"
+    assert done.returncode == 0, f"ended with {done.returncode} after {done.stdout.split()[-1:]}: {done.stderr[-2_000:]}"
     return [(path, code, why) for path, code, why in json.loads(done.stdout.splitlines()[-1])]
 
 
