@@ -10,10 +10,10 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
+from weakref import WeakValueDictionary
 
 from starlette.datastructures import Headers
 
@@ -84,7 +84,7 @@ class HubApp:
         self._hosting, self._options, self._rights, self._mcp = hosting, options, rights, mcp
         self._root = build_app(cast("Service", self.service), options, keys=rights.keys(""))
         self._mounts: dict[tuple[str, BranchId | None], _Mount] = {}
-        self._turns: defaultdict[tuple[str, BranchId | None], asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._turns: WeakValueDictionary[tuple[str, BranchId | None], asyncio.Lock] = WeakValueDictionary()  # without unused locks
         self.state = self._root.state
         self.state.servers = self._servers
 
@@ -214,12 +214,16 @@ class HubApp:
             self._hosting.touch(name, mount.branch)
 
     async def _mounted(self, key: tuple[str, BranchId | None]) -> _Mount:
-        async with self._turns[key]:
+        async with self._turn(key):
             mount = self._mounts.get(key)
             if mount is None:
                 mount = self._mounts[key] = await self._mount(*key)
             mount.last = time.monotonic()
             return mount
+
+    def _turn(self, key: tuple[str, BranchId | None]) -> asyncio.Lock:
+        """Return the lock for opening and closing a project or branch."""
+        return self._turns.setdefault(key, asyncio.Lock())
 
     async def _mount(self, name: str, branch: BranchId | None) -> _Mount:
         async with contextlib.AsyncExitStack() as life:
@@ -260,7 +264,7 @@ class HubApp:
                 _log.info("the branch %s of %s has expired", branch.name, name)
 
     async def _unmount(self, key: tuple[str, BranchId | None], mount: _Mount) -> None:
-        async with self._turns[key]:
+        async with self._turn(key):
             if not mount.users and self._mounts.get(key) is mount:
                 del self._mounts[key]
                 await mount.life.aclose()

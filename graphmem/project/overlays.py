@@ -122,9 +122,11 @@ class Overlays:
             memory: id of the memory.
             here: the branch that answers the request; None for the main branch.
         """
-        if self._links is None:
-            self._links = self.branches.links()
-        found = [one for one in self._links if one[1].memory == memory]
+        with self._lock:  # otherwise an older list could replace the reset by a new link
+            if self._links is None:
+                self._links = self.branches.links()
+            links = self._links
+        found = [one for one in links if one[1].memory == memory]
         if not found:
             return []
         overlay = self._live.get(here) if here is not None else None
@@ -295,7 +297,7 @@ class Overlays:
         ]
         if links:
             self.branches.add_links(key, links)
-            self._links = None
+            self._reset_links()
             overlay.seen = -1
 
     def _adopt_links(self) -> None:
@@ -315,7 +317,7 @@ class Overlays:
             ],
         )
         self.branches.forget_links(there)
-        self._links = None
+        self._reset_links()
 
     # ---- pushes
 
@@ -424,8 +426,8 @@ class Overlays:
             if one.key in set(merged) or all(digests.get(path, GONE) == digest for path, digest in changed.items()):
                 dropped.append(one.key)
                 self.drop(one.key)
-        for key in list(self._live):
-            self._live[key].seen = -1
+        for key, overlay in list(self._live.items()):
+            overlay.seen = -1
             self.follow_memories(key)
         return dropped
 
@@ -437,7 +439,7 @@ class Overlays:
         with self._lock:
             self._live.pop(key, None)
         gone = self.branches.drop(key)
-        self._links = None
+        self._reset_links()
         return gone
 
     def drop_expired(self, days: float) -> list[BranchKey]:
@@ -452,6 +454,11 @@ class Overlays:
         self.branches.close()
 
     # ---- inside
+
+    def _reset_links(self) -> None:
+        """Read the links of memories again when they are needed."""
+        with self._lock:
+            self._links = None
 
     def _judge(self, store: OverlayStore) -> None:
         store.judge(self.judging(store.layer.own))

@@ -10,13 +10,13 @@ import json
 import logging
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakValueDictionary
 
 from graphmem.errors import BadInputError
 from graphmem.project.branches import Branches, BranchId, BranchKey
@@ -68,7 +68,7 @@ class Hosting:
         self._most_open, self.idle_s = most_open, idle_s
         self._lock = threading.Lock()  # of the two tables below
         self._open: dict[str, _Held] = {}
-        self._turns: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)  # one opens or closes a project
+        self._turns: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()  # one opens or closes a project; only used locks
         self._closed = False
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -230,7 +230,7 @@ class Hosting:
 
     def _turn(self, name: str) -> threading.Lock:
         with self._lock:
-            return self._turns[name]
+            return self._turns.setdefault(name, threading.Lock())
 
     def _opened(self, name: str) -> _Held:
         from graphmem.project.graphmem import GraphMem

@@ -247,6 +247,7 @@ def test_projects_are_opened_on_demand_and_closed_when_idle(tmp_path):
         assert RemoteGraphMem(server.project("shop")).impact(["rounded"]).total == 2
         [listed] = RemoteGraphMem(server.address).projects().projects
         assert (listed.is_open, listed.files) == (True, 2)
+        _until(lambda: not server.app._turns and not server.hosting._turns)  # locks are kept only while they are used
 
 
 def _status(server):
