@@ -297,10 +297,7 @@ class RemoteGraphMem(Operations):
         given = {"source": source or "imported", **({"embedding_model": embedding_model} if embedding_model else {})}
         renamed = self._operation("remember").hints.renamed
         listed = [{**given, **by_new_names("remember_many", one, renamed)} for one in items]
-        operation = self._operation("remember_many")
-        answers = [
-            self._call(operation, (listed[at : at + MANY],), {"skip_invalid": skip_invalid}) for at in range(0, max(1, len(listed)), MANY)
-        ]
+        answers = [self._remembered(listed, at, skip_invalid=skip_invalid) for at in range(0, max(1, len(listed)), MANY)]
         counts = Counter[str]()
         for answer in answers:
             counts.update(answer.counts)
@@ -312,6 +309,23 @@ class RemoteGraphMem(Operations):
             counts=dict(counts),
             seconds=sum(answer.seconds for answer in answers),
         )
+
+    def _remembered(self, items: list[dict[str, Any]], at: int, *, skip_invalid: bool) -> RememberManyAnswer:
+        """Store the memories of one request, which begins with item `at`.
+
+        Positions in the answer and in an error count from the first item of `items`.
+        """
+        try:
+            answer: RememberManyAnswer = self._call(
+                self._operation("remember_many"), (items[at : at + MANY],), {"skip_invalid": skip_invalid}
+            )
+        except BadInputError as error:
+            place = error.facts.get("index")
+            if not at or not isinstance(place, int):
+                raise
+            message = error.message.replace(f"item {place}:", f"item {at + place}:", 1)
+            raise type(error)(message, **{**error.facts, "index": at + place}) from error
+        return dataclasses.replace(answer, refused=[dataclasses.replace(one, index=at + one.index) for one in answer.refused])
 
     def unpin(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002 - the word of the domain
         """Make a pinned memory an ordinary confirmed one again."""
