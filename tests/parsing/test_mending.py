@@ -1,4 +1,4 @@
-"""TypeScript that its grammar does not know is read as what it is, in its place."""
+"""Code of TypeScript and Go that the grammars do not know is read as what it is, in its place."""
 
 from __future__ import annotations
 
@@ -168,3 +168,39 @@ def test_parts_of_components_without_an_end_take_little_work(part):
     assert len(code_of(b"<template></template>\n" + part)) == 22 + len(part)
     assert len(code_of(b"<div></div>\n" + part)) == 12 + len(part)
     assert time.process_time() - begun < 3, "in time proportional to the square of the length it takes more than 4 s"
+
+
+NEW_VALUES = """package shop
+
+import "time"
+
+// new(comment(1))
+func Make(tags Tags) *Item {
+	plain := new(int)
+	handler := new(map[string]func(int) int)
+	boxes := new(lib.Box[Item])
+	return &Item{
+		At:    new(time.Now()),
+		Count: new(12),
+		Tags:  new(tags.Build(1, new(2.5))),
+		Text:  new("new(1)"),
+	}
+}
+
+func Last() { Make(nil) }
+"""
+
+
+def test_go_may_give_a_value_to_new():
+    facts = extract("shop.go", NEW_VALUES.encode(), "go", "")
+    assert (facts.error_count, facts.diagnostics) == (0, ())
+    assert [one.name for one in facts.definitions[1:]] == ["Make", "Last"]
+    names = {(one.line, facts.terms[facts.terms[one.term][1]][-1]) for one in facts.references if one.kind == "call"}
+    assert {(11, "Now"), (13, "Build"), (7, "new"), (9, "new"), (18, "Make")} <= names
+
+
+def test_types_given_to_new_stay_as_they_are():
+    helper = load_grammar("go").helper
+    same = b'a(new(int), new([]T), new([4]byte), new(*p.T), new(struct{ F func() }), new(B[K, V]), b.new(f()), "new(f())", `new(1)`)'
+    assert helper.mended(same) == same
+    assert helper.mended(b"f(new(g()))") == b"f(   (g()))"

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from graphmem.parsing.terms import TermBuilder
 
 _NAMED_TYPES: Final = frozenset({"type_identifier", "qualified_type", "generic_type"})
+_NEW: Final = re.compile(
+    rb"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|`[^`]*`|'(?:\\.|[^'\\\n])+'|(?P<new>(?<![\w.])new\()|(?P<bracket>[()])""", re.DOTALL
+)
+_TYPE: Final = re.compile(rb"\s*(?:(?:func|struct|interface|chan|map|<-)\b|[A-Za-z_\[*][\w.\[\]*,\s]*$)")
+"""A type, as the argument of `new`; other arguments are values."""
 _VERSION: Final = re.compile(r"^v\d+$|\.v\d+$")
 
 
@@ -41,6 +46,24 @@ class GoHelper(Helper):
 
     The literals are composite literals, such as `T{a: 1}`.
     """
+
+    def mended(self, source: bytes) -> bytes:
+        """Return the source with each `new(value)` as a value in brackets.
+
+        The grammar knows only types as arguments of `new`. The length stays the same.
+        """
+        if b"new(" not in source:
+            return source
+        rewritten = bytearray(source)
+        opened: list[int] = []  # offset after the bracket of each open `new(`; -1 for other brackets
+        for match in _NEW.finditer(source):
+            if match["new"] or match["bracket"] == b"(":
+                opened.append(match.end() if match["new"] else -1)
+            elif match["bracket"] and opened:
+                start = opened.pop()
+                if start >= 0 and not _TYPE.match(source[start : match.start()]) and (start < match.start()):
+                    rewritten[start - 4 : start - 1] = b"   "
+        return bytes(rewritten)
 
     def imports(self, found: Import) -> tuple[Import, ...]:
         """Return the import with `alias` set to the name that it binds.
