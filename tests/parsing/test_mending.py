@@ -143,6 +143,16 @@ def test_a_component_is_parsed_without_errors():
     assert [(one.name, one.start_line) for one in facts.definitions[1:]] == [("a", 2)]
 
 
+def test_an_object_in_an_attribute_at_the_end_of_a_line_is_a_value():
+    source = (
+        b'<template>\n<Menu\n  :use="{\n    delete: false,\n    edit: may(1),\n  }"\n  :to="`/a`"\n  @save="save(2)"\n/>\n</template>\n'
+    )
+    for text in (source, source.replace(b"\n", b"\r\n")):
+        facts = extract("A.vue", text, "typescript", "")
+        assert facts.error_count == 0
+        assert sorted(one.line for one in facts.references if one.kind == "call") == [5, 8]
+
+
 def test_a_script_in_a_comment_is_left_out():
     source = (
         b"<!--\n<script>\nfunction old() {}\n</script>\n-->\n<script>\nconst begin = '<!--'\nfunction a() {}\n</script>\n<p>{a()}</p>\n"

@@ -56,9 +56,12 @@ def code_of(source: bytes) -> bytes:
             if not match["code"].strip() or match["code"].lstrip().startswith((b"/", b":")):
                 continue
             code[first:last] = match["code"]
-            is_group = b";" not in match["code"] and code[first - 1 : first] + code[last : last + 2] == b"   "
-            if is_group:
-                code[first - 1], code[last], code[last + 1] = b"();"
+            ends_line = code[last + 1 : last + 2] in (b"\r", b"\n")
+            around = code[first - 1 : first] + code[last : last + 1] + (b" " if ends_line else code[last + 1 : last + 2])
+            if b";" not in match["code"] and around == b"   ":
+                code[first - 1], code[last] = b"()"
+                if not ends_line:
+                    code[last + 1] = ord(";")
                 if code[first - 2 : first - 1] == b" ":
                     code[first - 2] = ord(";")  # a line without a semicolon may stand before
             elif code[last] not in b"\r\n":
