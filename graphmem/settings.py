@@ -60,6 +60,10 @@ _OUTSIDE: Final = "would let a repository write to a directory outside of it"
 _SECRET: Final = frozenset({"token", "server_token", "oidc_secret", "store", "sync_url", "model_key", "embedder_key", "reranker_key"})
 
 
+LEAST_BODY_KB: Final = 1_024
+"""Least value of `limits.body_kb`: hooks and clients send requests of up to this size."""
+
+
 def _setting(default: Any, doc: str, *, low: int | None = None, high: int | None = None, choices: tuple[str, ...] = ()) -> Any:
     return field(default=default, metadata={"doc": doc, "low": low, "high": high, "choices": choices})
 
@@ -72,7 +76,7 @@ class Limits:
     complexity: int = _setting(120_000, "maximum number of objects in the answer to a GraphQL query", low=1, high=10_000_000)
     aliases: int = _setting(30, "aliases in a GraphQL query", low=0, high=10_000)
     tokens: int = _setting(4_000, "tokens in a GraphQL query", low=10, high=1_000_000)
-    body_kb: int = _setting(1_024, "size of a request's body, KiB", low=1, high=1_048_576)
+    body_kb: int = _setting(1_024, "size of a request's body, KiB", low=LEAST_BODY_KB, high=1_048_576)
     seconds: int = _setting(30, "time for one request, seconds", low=1, high=3_600)
     cypher_rows: int = _setting(1_000, "rows of the answer to a Cypher query", low=1, high=1_000_000)
     cypher_seconds: int = _setting(5, "time for one Cypher query, seconds", low=1, high=600)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_BYTES = 32 << 20  # of stdin; the rest is read and dropped
-MAX_BODY = 1_000_000  # of a request; the server has the same bound
+MAX_BODY = 1_000_000  # of a request; every server accepts it, see settings.LEAST_BODY_KB
 MAX_TEXT = 16_384  # characters of one text; a longer text is sent as its two ends
 LONGEST_S = 2.5  # for any event
 # Seconds to wait for the server, by event: the deadline of the moment (injection.deadlines) and a margin for transport.

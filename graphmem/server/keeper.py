@@ -32,7 +32,7 @@ class Task(NamedTuple):
 
     name: str
     quiet_s: float  # without a request before the task may start
-    every_s: float  # between two runs of the task
+    every_s: float  # between two runs of the task; less than LOOK_S has no effect
     work: Callable[[GraphMem], object]
     first_s: float = 0.0  # after the start of the server, before the first run
 
@@ -49,7 +49,7 @@ TASKS: Final = (
     Task("compaction", 60.0, 60.0, lambda service: service.compact_when_wasteful()),
     Task("backup", 0.0, 60.0, lambda service: service.backup_when_due(), first_s=60.0),
     Task("memories looked through", 5.0, 300.0, lambda service: service.prune_when_due()),
-    Task("memories of other worktrees", 0.0, 1.0, lambda service: service.follow_journal()),
+    Task("memories of other worktrees", 0.0, LOOK_S, lambda service: service.follow_journal()),
     Task("memories shared", 0.0, 5.0, lambda service: service.sync_when_due()),
     Task("engine put away", 0.0, 20.0, lambda service: service.rest(ENGINE_S)),
     Task("vectors taken up again", 0.0, 300.0, lambda service: service.resume_vectors()),

@@ -18,7 +18,7 @@ from graphmem.errors import ResourceError
 from graphmem.mcp_server.server import build_server
 from graphmem.project import watching
 from graphmem.projection.graph import GraphView
-from graphmem.server.keeper import Keeper, Task
+from graphmem.server.keeper import LOOK_S, TASKS, Keeper, Task
 
 OF_THE_SYSTEM = (
     (MemoryError(), "memory"),
@@ -150,6 +150,10 @@ def test_a_task_that_fails_costs_the_owner_no_other(index, error, said, caplog):
     finally:
         keeper.stop()
     assert "refused: tried again" in caplog.text
+
+
+def test_no_task_asks_for_more_than_the_keeper_looks():
+    assert [task.name for task in TASKS if task.every_s < LOOK_S] == []
 
 
 @by_name

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from graphmem.client import remote
 from graphmem.errors import SettingsError
+from graphmem.hooks import entry
 from graphmem.location import find_project, locate
-from graphmem.settings import PROJECT_FILE, Settings, known_settings, load_settings
+from graphmem.settings import LEAST_BODY_KB, PROJECT_FILE, Limits, Settings, known_settings, load_settings
 
 
 def test_each_source_wins_over_the_weaker_ones_and_says_so(tmp_path: Path) -> None:
@@ -44,6 +46,7 @@ def test_limits_are_a_table_in_files_and_one_word_in_the_environment(tmp_path: P
         ("max_db_gb = 48\n", {}, ["max_db_gb", "power of two"]),
         ("port = true\n", {}, ["port", "whole number"]),
         ("[limits]\ndeth = 3\n", {}, ["limits.depth"]),
+        ("[limits]\nbody_kb = 512\n", {}, ["limits.body_kb", "512", "1024"]),
         ("port 8420\n", {}, [PROJECT_FILE, "cannot be read"]),
     ],
 )
@@ -116,6 +119,13 @@ def test_every_setting_has_a_description_and_a_variable_of_its_own() -> None:
     known = list(known_settings())
     assert all(item.doc for item in known)
     assert len({item.variable for item in known}) == len(known)
+
+
+def test_the_least_server_accepts_the_largest_requests_of_hooks_and_clients() -> None:
+    least = Limits(body_kb=LEAST_BODY_KB).body_kb * 1024
+    assert least >= entry.MAX_BODY
+    assert least >= remote.BATCH_BYTES
+    assert least >= remote.LARGE_TEXT * 6
 
 
 def test_the_project_is_the_nearest_index_then_the_nearest_git_then_here(tmp_path: Path) -> None:
