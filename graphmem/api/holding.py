@@ -100,10 +100,10 @@ def cut_off(transport: asyncio.Transport) -> None:
 class Slot:
     """The record of one accepted connection, with the event it waits for."""
 
-    def __init__(self, address: str, let_go: Callable[[], object]) -> None:
+    def __init__(self, address: str, close_now: Callable[[], object]) -> None:
         self.address = address
-        self.let_go = let_go  # ends it at once; its protocol replaces this
-        self.late: Callable[[], object] = let_go  # ends it when its time limit has passed
+        self.close_now = close_now  # ends it at once; its protocol replaces this
+        self.late: Callable[[], object] = close_now  # ends it when its time limit has passed
         self.look: Callable[[], Phase] = lambda: Phase.HEADERS
         self.phase = Phase.HEADERS
         self.since = time.monotonic()
@@ -156,7 +156,7 @@ class Connections:
     def __len__(self) -> int:
         return len(self._slots)
 
-    def take(self, address: str, descriptor: int, let_go: Callable[[], object]) -> Slot | float:
+    def take(self, address: str, descriptor: int, close_now: Callable[[], object]) -> Slot | float:
         """Register a new connection; return its record, or seconds to wait.
 
         If the server or `address` has too many connections, one that waits for its client is closed. If none may be closed yet, the new
@@ -166,7 +166,7 @@ class Connections:
         Args:
             address: address of the client.
             descriptor: file descriptor of the connection; a high number means that the process has many open files.
-            let_go: closes the new connection at once.
+            close_now: closes the new connection at once.
         """
         # The system gives the lowest free number, so all lower ones are in use.
         crowded = self._last_file is not None and descriptor >= self._last_file
@@ -177,7 +177,7 @@ class Connections:
             wait_s = self.make_room()
         if wait_s:
             return wait_s
-        slot = Slot(address, let_go)
+        slot = Slot(address, close_now)
         self._slots.add(slot)
         self._by_address[address] += 1
         return slot
@@ -208,7 +208,7 @@ class Connections:
         if left_s > 0:
             return left_s
         self.leave(slot)
-        slot.let_go()
+        slot.close_now()
         return 0.0
 
     def end_late(self) -> None:
@@ -292,7 +292,7 @@ class Acceptor:
         if isinstance(slot, Slot):
             task = self._loop.create_task(self._begin(connection, slot))
             self._beginning.add(task)
-            slot.let_go = slot.late = task.cancel
+            slot.close_now = slot.late = task.cancel
             task.add_done_callback(partial(self._begun, connection, slot))
             return True
         if slot == math.inf:

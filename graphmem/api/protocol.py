@@ -62,7 +62,7 @@ class BoundedHttp(HttpToolsProtocol):
         """Begin a connection, after the TLS handshake if TLS is used."""
         super().connection_made(transport)
         slot = self._slot
-        slot.let_go, slot.late, slot.look = self._let_go, self._end_late, self._phase
+        slot.close_now, slot.late, slot.look = self._close_now, self._end_late, self._phase
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Unregister the connection, which has ended."""
@@ -81,7 +81,7 @@ class BoundedHttp(HttpToolsProtocol):
                 cycle.disconnected = True
                 cycle.message_event.set()
 
-    def _let_go(self) -> None:
+    def _close_now(self) -> None:
         self._tell_gone()
         cut_off(self.transport)
 
@@ -199,7 +199,7 @@ class BoundedHttp(HttpToolsProtocol):
         if phase in (Phase.HEADERS, Phase.BODY) and (self.cycle is None or not self.cycle.response_started or self.cycle.response_complete):
             self._refuse(408)
         else:
-            self._let_go()
+            self._close_now()
 
     def _refuse(self, status: int) -> None:
         """Answer a refused request with the reason, and close the connection.
@@ -233,7 +233,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         """Begin the WebSocket on the connection that its handshake used."""
         super().connection_made(transport)
         slot = self._slot
-        slot.let_go = slot.late = partial(cut_off, self.transport)
+        slot.close_now = slot.late = partial(cut_off, self.transport)
         slot.look = self._phase
         slot.note()
 

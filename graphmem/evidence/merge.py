@@ -129,7 +129,7 @@ class Outside:
             self._merge(kept, edges, ranks, settled)
         return found._replace(edges=sorted(edges.values()), unresolved=[row for row in found.unresolved if not _is_settled(row, settled)])
 
-    def let_go(self) -> None:
+    def release_memory(self) -> None:
         """Release the parsed files from memory; call this after all merges."""
         self._resolver = None
         self._definitions = {}

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 MANY_CHANGES: Final = 64
 """Changed files; with fewer, a resolver that continues is always cheap."""
 
-ANEW_SHARE: Final = 5
+ALL_SHARE: Final = 5
 """With more than one changed file in so many, every file is resolved."""
 
 CORE_FILES: Final = 16
@@ -96,7 +96,7 @@ class KeptResolver:
         """Free the kept resolver of names, because this run does not use it."""
         held, self._resolver = self._resolver, None
         if held is not None:
-            held.let_go()
+            held.release_memory()
 
     def resolver_with(self, run: Run) -> tuple[Resolver, set[str]]:
         """Return a resolver for the current files, and the affected paths.
@@ -111,7 +111,7 @@ class KeptResolver:
         resolver, self._resolver = self._resolver, None
         if known and _is_most(len(parsed) + len(removed), len(known)):
             if resolver is not None:
-                resolver.let_go()
+                resolver.release_memory()
             resolver = None
         elif (resolver is None or resolver.layout != layout) and known:
             with run.meter.stage("resolve"):
@@ -242,7 +242,7 @@ class KeptResolver:
         if self._resolver is not None:
             self._resolver.index_answers()
 
-    def let_go(self) -> bool:
+    def release_memory(self) -> bool:
         """Release the memory kept for the next run; return whether there was any.
 
         The next run reads the data from files instead.
@@ -250,7 +250,7 @@ class KeptResolver:
         held, self._resolver = self._resolver, None
         if held is None:
             return False
-        held.let_go()  # its parts know each other, and what is loaded for long is not looked at by the collector (see `facts_cache`)
+        held.release_memory()  # its parts know each other, and what is loaded for long is not looked at by the collector (see `facts_cache`)
         give_back()
         return True
 
@@ -260,7 +260,7 @@ def _is_most(changed: int, files: int) -> bool:
 
     Many changes affect nearly all edges. To find the affected files takes half the time of a full resolution, and would then save little.
     """
-    return changed >= MANY_CHANGES and changed * ANEW_SHARE > files
+    return changed >= MANY_CHANGES and changed * ALL_SHARE > files
 
 
 def _layout_key(layout: Layout) -> str:

@@ -131,7 +131,7 @@ class Indexer:
             self._indexed = run.known
             if has_new_keys:
                 with run.meter.stage("write"):
-                    self._name_functions(anew=run.is_full)
+                    self._name_functions(rewrite=run.is_full)
             delta = None if run.is_full else change.delta
             del change  # that of a full run is as large as the graph, and no longer needed
             self._project_rows(run, generation, delta)
@@ -216,12 +216,12 @@ class Indexer:
 
         Otherwise its memory is freed, because it needs as much as all later steps.
         """
-        self._outside.let_go()
+        self._outside.release_memory()
         resolver, change.resolver = change.resolver, None
         if self._options.keep_warm and resolver is not None:
             return resolver
         if resolver is not None:
-            resolver.let_go()
+            resolver.release_memory()
             del resolver
         if len(run.known) >= MANY_FILES:
             gc.collect()  # exceptions hold frames, and these hold facts
@@ -304,25 +304,25 @@ class Indexer:
         """Index the results that `answer_ahead` cached, for use in the next run."""
         self._kept.end_warming()
 
-    def let_go(self) -> bool:
+    def release_memory(self) -> bool:
         """Release the memory kept for the next run; return whether there was any."""
-        return self._kept.let_go()
+        return self._kept.release_memory()
 
     def close(self) -> None:
         """Close the file that stores the edges from test runs and other tools."""
         self._outside.close()
 
-    def _name_functions(self, *, anew: bool) -> None:
+    def _name_functions(self, *, rewrite: bool) -> None:
         """Write framework keys and their functions to the graph, if they changed.
 
-        A framework finds a function by its key: a route's path, an event or a command. If the parameter is True, unchanged keys are
+        A framework finds a function by its key: a route's path, an event or a command. With `rewrite`, unchanged keys are
         written, too.
         """
         rows = self._inputs.handles()
         if rows is None:
             return
         mark = stable_id("handles", *("\x1e".join(map(str, row)) for row in rows))
-        if anew or self._store.meta().get(HANDLES_OF) != mark:
+        if rewrite or self._store.meta().get(HANDLES_OF) != mark:
             self._store.put_handles(mark, self._project, rows)
 
     def _evidence(self, run: Run, resolver: Resolver) -> set[str]:

@@ -271,8 +271,8 @@ class Running:
         if pad.first_at and (info.started_at is None or info.started_at.timestamp() > pad.first_at):
             info = info._replace(started_at=moment(pad.first_at))
         ignored: dict[str, int] = dict(pad.ignored)
-        if let_go := pad.let_go():
-            ignored["let_go"] = let_go
+        if dropped := pad.dropped():
+            ignored["let_go"] = dropped  # a name in stored records
         pairs = next(one for one in self.detectors.all if isinstance(one, CoAccessed))
         co_accesses = tuple(pairs.co_accesses())
         if left_out := len(pairs.pairs) - len(co_accesses):

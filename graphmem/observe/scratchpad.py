@@ -402,9 +402,9 @@ class Scratchpad:
             if self.cost() <= most * _ENOUGH:
                 return
 
-    def let_go(self) -> int:
+    def dropped(self) -> int:
         """Number of entries of evidence that were removed to save memory."""
-        return sum(table.let_go for table in self._tables())
+        return sum(table.dropped for table in self._tables())
 
     # ---- parts of findings
 

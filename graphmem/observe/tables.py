@@ -30,7 +30,7 @@ class Table(dict[K, V], Generic[K, V]):
         self.rank = rank
         self.bytes_each = bytes_each
         self.cost = 0
-        self.let_go = 0
+        self.dropped = 0
 
     def add(self, key: K, value: V) -> V:
         """Store a value under a key and return it; first halve a full table."""
@@ -47,7 +47,7 @@ class Table(dict[K, V], Generic[K, V]):
         going = keys[: (len(keys) + 1) // 2]
         for key in going:
             del self[key]
-        self.let_go += len(going)
+        self.dropped += len(going)
         self.cost = self.cost * len(self) // max(1, len(keys))
 
 

@@ -55,7 +55,7 @@ class GraphMem(Operations):
         self.rest = parts.upkeep.rest
         self.cool = parts.upkeep.cool
         self.unload_model = parts.upkeep.unload_model
-        self.let_go = parts.runs.let_go
+        self.release_memory = parts.runs.release_memory
         self.derive_when_due = parts.semantics.derive_when_due
 
     @classmethod

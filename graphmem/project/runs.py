@@ -302,7 +302,7 @@ class IndexRuns:
         """The rules that decide which files of a tree are indexed."""
         return self.indexers.options
 
-    def let_go(self, unused_s: float = 0.0) -> bool:
+    def release_memory(self, unused_s: float = 0.0) -> bool:
         """Release memory that is kept for the next index run.
 
         Nothing is released during a run, or less than `unused_s` seconds after the last run. Returns whether any memory was released.
@@ -310,7 +310,7 @@ class IndexRuns:
         if time.monotonic() - self._ended < unused_s or not self.turn.acquire(blocking=False):
             return False
         try:
-            return self.indexers.newest is not None and self.indexers.newest.let_go()
+            return self.indexers.newest is not None and self.indexers.newest.release_memory()
         finally:
             self.turn.release()
 

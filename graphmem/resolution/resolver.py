@@ -375,7 +375,7 @@ class Resolver:
         self._project.solver.forget_interned()
         self._answers = AnswersOf()
 
-    def let_go(self) -> None:
+    def release_memory(self) -> None:
         """Free all memory at once; the resolver is unusable afterwards.
 
         Without this call, the cyclic garbage collector would scan a million objects and free none.

@@ -55,7 +55,7 @@ TASKS: Final = (
     Task("vectors taken up again", 0.0, 300.0, lambda service: service.resume_vectors()),
     Task("look-ups put away", 300.0, 300.0, lambda service: service.cool()),
     Task("model put away", 300.0, 60.0, lambda service: service.unload_model()),
-    Task("facts of index runs put away", FACTS_S, 60.0, lambda service: service.let_go(FACTS_S)),
+    Task("facts of index runs put away", FACTS_S, 60.0, lambda service: service.release_memory(FACTS_S)),
 )
 
 

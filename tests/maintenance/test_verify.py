@@ -213,9 +213,9 @@ def test_deleting_everything_takes_the_sessions_along(index, open_index):
 def test_an_index_that_let_go_of_its_memory_goes_on_as_before(index, repo):
     (repo / "m0.py").write_text("from m1 import f1\n\n\ndef f0(value):\n    return f1(value) * 2\n")
     index.index(repo)
-    assert not index.let_go(unused_s=600), "an index run has just used it"
-    assert index.let_go()
-    assert not index.let_go(), "there is nothing left"
+    assert not index.release_memory(unused_s=600), "an index run has just used it"
+    assert index.release_memory()
+    assert not index.release_memory(), "there is nothing left"
     (repo / "m3.py").write_text("def f3(value):\n    return value\n")
     index.index(repo)
     assert index.verify_index(deep=True).sound

@@ -61,7 +61,7 @@ def test_a_table_keeps_what_tells_most():
         table.add(name, worth)
     table.add("e", 5)
     assert list(table) == ["b", "d", "e"]
-    assert table.let_go == 2
+    assert table.dropped == 2
 
 
 def test_a_flood_stays_inside_the_memory_a_session_may_have():
@@ -100,7 +100,7 @@ def test_when_room_is_short_the_least_valuable_evidence_goes_first(observer):
     assert all(len(table) <= 1 for name in BY_VALUE[:-1] for table in pad.tables.get(name, ()))
     assert len(pad.tables["co_access"][0]) >= pairs // 2
     assert (len(pad.files), len(pad.searches)) == (200, 200)  # the counts themselves go last
-    assert observer.record("s").ignored["let_go"] == pad.let_go() > 0
+    assert observer.record("s").ignored["let_go"] == pad.dropped() > 0
 
 
 def test_a_fork_starts_from_all_its_parent_knows_and_tells_only_its_own(observer):
