@@ -250,7 +250,7 @@ class KeptResolver:
         held, self._resolver = self._resolver, None
         if held is None:
             return False
-        held.release_memory()  # its parts know each other, and what is loaded for long is not looked at by the collector (see `facts_cache`)
+        held.release_memory()  # its parts refer to each other, and the collector skips what is loaded for long (see `facts_cache`)
         give_back()
         return True
 
