@@ -241,7 +241,7 @@ function testCard(hits, way, commands, likelyCommands) {
   const unlikely = isSplit ? cases.filter((hit) => hit.confidence < LIKELY) : [];
   const [files, rest, others] = [byFile(isSplit ? likely : cases), byFile(unlikely), byFile(shared)];
   const [first, place] = [h("div"), h("div")];
-  if (isSplit && likelyCommands) into(first, likelyCommands(likely.length), (found) => (found.commands.length ? [h("h3", null, w.run_likely), found.commands.map(toRun), h("h3", null, w.run_all)] : null));
+  if (isSplit && likelyCommands) into(first, likelyCommands(likely.length), (found) => (found.commands.length ? [h("h3", null, w.run_likely), found.commands.map(toRun)] : null));
   into(place, commands, (found) => {
     const loose = found.tests.filter((one) => !one.runner);
     const inCommands = found.commands.reduce((sum, one) => sum + one.tests, 0);
@@ -258,7 +258,7 @@ function testCard(hits, way, commands, likelyCommands) {
     cases.length ? h("p", null, w.likeliest, cases.slice(0, FIRST_TESTS).map((hit, i) => [i ? ", " : "", symbolLink(hit.symbol), " ", where(hit.symbol), ` (${hit.confidence === 1 ? w.ran : w.reaches(words.depth(hit.depth))})`])) : null,
     isSplit ? h("p", null, w.split(likely.length, unlikely.length)) : null,
     first,
-    place,
+    isSplit && likelyCommands ? details(w.run_all(cases.length), null, false, place) : place,
     cases.length > FIRST_TESTS ? details(isSplit ? w.likely_in_files(likely.length, files.size) : w.in_files(cases.length, files.size), null, false, perFile(files, way)) : null,
     unlikely.length ? details(w.unlikely_in_files(unlikely.length, rest.size), null, false, perFile(rest, way)) : null,
     others.size ? details(w.shared(shared.length), null, false, h("p.hint", null, w.shared_hint), perFile(others, way)) : null);
