@@ -98,6 +98,13 @@ def test_directories_are_found_by_their_last_names(shop):
         shop.people("art/deep")
 
 
+def test_the_map_names_modules_by_parts_that_say_something(tab, address, visit):
+    visit(f"{address}/explore/graph", "document.querySelector('main canvas')")
+    names = ["api/v2", "notify/slack", "provider/mem", "@shop/prompt/src/library", "@shop/load/src", "cli", "src"]
+    shown = tab.value(f"import('/explore/assets/map.js').then((map) => map.shortest({names}))")
+    assert shown == ["api/v2", "slack", "provider/mem", "prompt/library", "load", "cli", "src"]
+
+
 UNLIKELY_TESTS = """(async () => {
   const [{ ask }, { zones }, { fill }] = await Promise.all(["api", "impact", "dom"].map((name) => import(`/explore/assets/${name}.js`)));
   const { impact } = await ask("ImpactOverview", { targets: ["total"] });

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from graphmem.answers.vocabulary import FileRole
 
 MIGRATIONS: Final = frozenset({"migrations", "migration", "alembic", "migrate"})
+FIXTURES: Final = frozenset({"fixtures", "__fixtures__", "testdata", "__mocks__"})
 ROLES: Final = ("code", "test", "migration", "generated", "no_code")
 
 
@@ -22,7 +23,7 @@ def role_of(path: str, is_test: bool, has_code: bool) -> FileRole:
     *folders, name = path.split("/")
     if not has_code:
         return "no_code"
-    if is_test:
+    if is_test or FIXTURES.intersection(folders):
         return "test"
     if MIGRATIONS.intersection(folders):
         return "migration"

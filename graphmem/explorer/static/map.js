@@ -631,12 +631,13 @@ function ranked(values) {
   return values.map((value) => (value <= 0 ? 0 : [0.35, 0.65, 0.85, 0.95].filter((cut) => place(value) > cut).length));
 }
 
+const SOURCES = new Set(["src", "lib"]); // folders that hold code and do not tell which
 const VAGUE = /^(.{1,3}|v\d+\w*|apps?|base|common|core|helpers?|impl|index|internal|libs?|library|main|misc|models?|shared|src|tests?|types|utils?)$/i;
 
 /** Each name's last part, or as much more of it as tells it from the others and says something. */
-function shortest(names) {
+export function shortest(names) {
   const ends = (parts) => {
-    const made = names.map((name) => name.split("/").slice(-parts).join("/"));
+    const made = names.map((name) => name.split("/").filter((part, i, all) => !SOURCES.has(part) || all.length === 1).slice(-parts).join("/"));
     return made.map((one) => (made.filter((other) => other === one).length > 1 ? null : one));
   };
   const [one, two] = [ends(1), ends(2)];

@@ -60,6 +60,8 @@ def test_a_chain_with_one_edge_back_has_that_edge_to_cut():
     [
         ("shop/cart.py", False, True, "code"),
         ("tests/test_cart.py", True, True, "test"),
+        ("packages/load/fixtures/basic/index.js", False, True, "test"),
+        ("shop/fixtures.py", False, True, "code"),
         ("shop/migrations/0001_initial.py", False, True, "migration"),
         ("api/shop_pb2.py", False, True, "generated"),
         ("web/generated/schema.ts", False, True, "generated"),
