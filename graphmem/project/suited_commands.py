@@ -71,6 +71,10 @@ _COMMANDS: Final = (
         is_about=False,
     ),
     _suited(r"\bhot ?spots?\b|\b(riskiest|most risky)\b", "hotspots", "where changes are risky", is_about=False),
+    _suited(
+        r"\b(what|which|list|show)\b.*\b(routes|endpoints)\b", "entry-points --kind route", "the handlers of all routes", is_about=False
+    ),
+    _suited(r"^\W*(what (does|do) \S+ do\b|what is (an? |the )?\S+\s*\W*$|explain \S+\s*$)", "symbol", "its definition, callers and bases"),
     _suited(r"\b(dead|unused) code\b", "dead-code", "definitions that appear to be unused", is_about=False),
 )
 

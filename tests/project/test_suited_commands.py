@@ -46,6 +46,10 @@ def shop(tmp_path_factory):
         ("where does the program begin?", "entry-points"),
         ("what are the entry points", "entry-points"),
         ("how do the modules depend on each other", "modules"),
+        ("which endpoints does the API have", "entry-points --kind route"),
+        ("what does flush_cache do?", "symbol flush_cache"),
+        ("what is Cart?", "symbol Cart"),
+        ("explain Cart.total", "symbol Cart.total"),
     ],
 )
 def test_the_first_note_names_the_command_for_the_question(shop, question, command):
@@ -54,7 +58,13 @@ def test_the_first_note_names_the_command_for_the_question(shop, question, comma
 
 @pytest.mark.parametrize(
     "question",
-    ["what breaks if I change nothing_like_that", "how is the total of a basket computed", "why Cart", "how is the start of a cart stored"],
+    [
+        "what breaks if I change nothing_like_that",
+        "how is the total of a basket computed",
+        "why Cart",
+        "how is the start of a cart stored",
+        "what is the total of Cart",
+    ],
 )
 def test_other_questions_are_left_to_the_search(shop, question):
     assert suited_command(shop.parts.graph.view(), question) == ""
