@@ -30,6 +30,7 @@ class Argument(NamedTuple):
     line: int
     term: int  # index of the expression
     given: Type
+    receiver: int = -1  # index of the expression on which the method is called
 
 
 class Call:

@@ -375,7 +375,9 @@ class Evaluation:
                 return self._explicit_super(entry, scope, positional, line)
             return self.super_object(entry, scope)
         named = entry.terms[called]
-        written = self.term(entry, self.scope_of_callee(entry, scope, named[1], line) if named[0] == NAME else scope, called, line)
+        written = rules_of(entry).new_objects(self, entry, scope, called) if operator == NEW else EMPTY
+        if not written:
+            written = self.term(entry, self.scope_of_callee(entry, scope, named[1], line) if named[0] == NAME else scope, called, line)
         callee = self.expanded(written)
         if len(callee) > 1 and callee is written:
             written = callee = rules_of(entry).reached(self, entry, scope, line, (index, callee))

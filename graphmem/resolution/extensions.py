@@ -63,7 +63,7 @@ def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
     names = _type_names(rules, inference, receiver)
     if not names:
         return []
-    seen = _packages_seen(rules, entry)
+    seen = packages_seen(rules, entry)
     found: list[tuple[bool, int, Symbol]] = []
     for symbol in inference.project.named(name):
         if symbol.kind != "method":
@@ -93,7 +93,7 @@ def of_unknown(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
         return []
     if any((atom[0] != EXT and atom[0] != EXTI) or _type_names(rules, inference, atom) for atom in receiver):
         return []
-    seen, found = _packages_seen(rules, entry), []
+    seen, found = packages_seen(rules, entry), []
     for symbol in inference.project.named(name):
         other = inference.project.entry(symbol)
         if symbol.kind != "method" or other.rules is not entry.rules:
@@ -170,7 +170,8 @@ def _endings(qualname: str) -> list[str]:
     return [".".join(parts[first:]) for first in range(len(parts))]
 
 
-def _packages_seen(rules: ExtensionRules, entry: FileEntry) -> frozenset[str]:
+def packages_seen(rules: ExtensionRules, entry: FileEntry) -> frozenset[str]:
+    """Return the packages whose extension functions a file can use."""
     kept: frozenset[str] | None = entry.kept.get("packages seen")
     if kept is None:
         found = set(rules.names_of(entry.facts))

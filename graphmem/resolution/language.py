@@ -56,6 +56,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "go": "graphmem.resolution.go.rules",
     "cfamily": "graphmem.resolution.cfamily.rules",
     "scoped": "graphmem.resolution.scoped.rules",
+    "csharp": "graphmem.resolution.csharp.rules",
     "rust": "graphmem.resolution.rust.rules",
     "jinja": "graphmem.resolution.jinja",
     "java": "graphmem.resolution.java.rules",

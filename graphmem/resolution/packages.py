@@ -265,6 +265,13 @@ class PackageRules(Rules):
             return self.unbound(inference, entry, scope, name)
         return inference.expanded(join_all(inference.slot(place) for place in places if place.slot.kind != "parameter"))
 
+    def generic_objects(self, inference: Inference, entry: FileEntry, scope: int, base: int, count: int) -> Type:
+        """Return the classes and external types that `Base<…>` names.
+
+        `base` is the expression `Base`, and `count` is the number of type arguments, which does not matter by default.
+        """
+        return self.objects(inference, entry, scope, base)
+
     def _is_no_type(self, place: Place, scope: int) -> bool:
         """Whether a binding of a name is a value and not a type.
 
@@ -331,7 +338,7 @@ class PackageRules(Rules):
     def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
         """Return the type of a generic annotation `Base<Key>`."""
         arguments = [item for item in items_or_itself(entry.terms, key) if entry.terms[item][0] != UNKNOWN]
-        objects = self.objects(inference, entry, scope, base)
+        objects = self.generic_objects(inference, entry, scope, base, len(arguments))
         written = last_name(entry.terms[base])
         if written and not any(atom[0] == CLASS for atom in objects):
             known = self.containers.get(written)

@@ -98,6 +98,12 @@ class CallRules:
     string_type: str = ""
     """Type of a string literal in the language's library; "" if it has no name."""
 
+    extensions_come_last: bool = False
+    """Whether a call runs an extension function if no method of the receiver's class accepts the arguments.
+
+    The receiver is then a parameter of the extension function, by which overloads differ.
+    """
+
     functions_take_types: bool = False
     """Whether brackets after a function or type contain types: `Map[int](…)`.
 
@@ -396,6 +402,13 @@ class CallRules:
         `annotation` is the declared type of the parameter of `function`. None means that the caller compares only the types.
         """
         return None
+
+    def new_objects(self, inference: Inference, entry: FileEntry, scope: int, called: int) -> Type:
+        """Return the classes that `new Type(…)` names.
+
+        `called` is the expression `Type`. By default the result is empty, and `Type` is evaluated like any other name.
+        """
+        return EMPTY
 
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
         """Return the type of the name `f` that is called in `f()`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import CALL, INDEX, NAME, NEW, SUPER, TYPED, TermIndex
+from graphmem.parsing.facts import CALL, INDEX, NAME, NEW, SUPER, TUPLE, TYPED, TermIndex
 from graphmem.parsing.languages import Helper
 from graphmem.parsing.languages.conditions import whole
 
@@ -29,7 +29,7 @@ class CSharpHelper(Helper):
         if what == "initializer":  # `: this(…)`, `: base(…)`
             arguments = tuple(_arguments(builder, node))
             if any(child.type == "this" for child in node.children):
-                return builder.add((NEW, builder.add((NAME, _class_around(builder, node))), arguments, ()))
+                return builder.add((NEW, _class_around(builder, node), arguments, ()))
             return builder.add((CALL, builder.add((SUPER,)), arguments, ()))
         if what == "array":  # `new Type[n]`, `new Type[] {…}`
             return builder.add((TYPED, builder.annotation(node.child_by_field_name("type"))))
@@ -64,12 +64,19 @@ def _arguments(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
             yield builder.term(child)
 
 
-def _class_around(builder: TermBuilder, node: Node) -> str:
+def _class_around(builder: TermBuilder, node: Node) -> TermIndex:
+    """Return the class around a constructor, with its type parameters."""
     around = node.parent
     while around is not None and around.type not in _TYPES:
         around = around.parent
     name = around.child_by_field_name("name") if around is not None else None
-    return builder.text(name) if name is not None else ""
+    found = builder.add((NAME, builder.text(name) if name is not None else ""))
+    listed = next((child for child in around.named_children if child.type == "type_parameter_list"), None) if around is not None else None
+    given = [child for child in listed.named_children if child.type == "type_parameter"] if listed is not None else []
+    if not given:
+        return found
+    names = [builder.add((NAME, builder.text(child.child_by_field_name("name") or child))) for child in given]
+    return builder.add((INDEX, found, builder.add((TUPLE, tuple(names))) if len(names) > 1 else names[0]))
 
 
 HELPER = CSharpHelper()

@@ -177,7 +177,7 @@ class CFamilyRules(CFamilyOperators):
 
         `annotation` declares the parameter of `function`. None means that the caller must compare the types.
         """
-        entry, scope, line, index, given = argument
+        entry, scope, line, index, given, _ = argument
         declared = declared_of(inference, function, annotation)
         term = entry.terms[index]
         found = fit(term, given, declared)

@@ -118,7 +118,10 @@ class CallSites:
         _, written, arguments, named = call
         called = self.without_types(reference, written)
         callee = self.terms[called]
-        if rules.is_super_call(self.entry, reference.term):
+        made = rules.new_objects(self.inference, self.entry, reference.scope, written) if call[0] == NEW else EMPTY
+        if made:
+            targets = self.of_types(reference, made)
+        elif rules.is_super_call(self.entry, reference.term):
             targets = [Target(None, (rules.builtin_package, "super"), "builtin")]
         elif callee[0] == NAME:
             targets = self.called_name(reference, called, callee[1])
@@ -131,7 +134,7 @@ class CallSites:
             if not targets:
                 self.nothing_found(reference, value, "dynamic")
         if rules.has_overloads:
-            targets = self.overloads.chosen(reference, targets)
+            targets = self.overloads.chosen(reference, targets) or self.overloads.chosen(reference, self.extending(reference, called))
         else:
             targets = [target for target in targets if target.rule != "override" or self.overloads.can_construct(reference, target.symbol)]
             if rules.values_are_checked:
@@ -238,6 +241,29 @@ class CallSites:
         _, base, _ = found
         takes_types = any(atom[0] in (FUNC, CLASS, EXT) for atom in self.value(reference, base))
         return base if takes_types else callee
+
+    def extending(self, reference: Reference, called: int) -> list[Target]:
+        """Return the extension functions that `x.name()` can run.
+
+        They are tried if no method of the class of `x` accepts the arguments. `called` is the expression `x.name`.
+        """
+        callee = self.terms[called]
+        rules = rules_of(self.entry)
+        if callee[0] != ATTR or not rules.extensions_come_last:
+            return []
+        _, receiver, name = callee
+        found: dict[Symbol, None] = {}
+        for atom in ordered(self.value(reference, receiver)):
+            found |= dict.fromkeys(rules.extensions(self.inference, self.entry, atom, name))
+        return [self.targets.extension(symbol, "receiver_type") for symbol in found]
+
+    def of_types(self, reference: Reference, value: Type) -> list[Target]:
+        """Return the classes in a type as targets of a call `new Type(…)`."""
+        found: list[Target] = []
+        for atom in ordered(value):
+            rule = "scope" if atom[0] == CLASS and atom[1].path == self.entry.path else "import"
+            found += self.targets.of_value(frozenset((atom,)), rule, self.caller(reference))
+        return found
 
     def called_name(self, reference: Reference, index: int, name: str) -> list[Target]:
         """Return the definitions (targets) that a call `name()` can run.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from graphmem.parsing.facts import LITERAL, NAME, SPREAD, Parameter, Reference, written_name
+from graphmem.parsing.facts import ATTR, LITERAL, NAME, SPREAD, Parameter, Reference, written_name
 from graphmem.resolution.call import Argument
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.file_entry import FileEntry
@@ -184,7 +184,13 @@ class Overloads:
             return IMPOSSIBLE
         entry = self.project.entry(symbol)
         rules, parameters = rules_of(entry), entry.definitions[symbol.index].parameters[is_extension:]
+        callee = self.terms[call_at(self.terms, reference.term)[1]]
+        receiver = callee[1] if callee[0] == ATTR else -1
         total, collects = 0, any(parameter.kind == "rest" for parameter in parameters)
+        if is_extension:
+            total = self._receiver_points(reference, symbol, receiver)
+            if total < 0:
+                return IMPOSSIBLE
         for argument, parameter, is_last in self._pairs(reference, parameters):
             given = self._given(reference, argument)
             if self.terms[argument] == (LITERAL, "none") and self._is_value(entry, symbol, parameter.annotation):
@@ -202,9 +208,8 @@ class Overloads:
                     collects = False
                     total += points or EXACT
                     continue
-            written = rules.fit_argument(
-                self.inference, Argument(self.entry, reference.scope, reference.line, argument, given), symbol, parameter.annotation
-            )
+            passed = Argument(self.entry, reference.scope, reference.line, argument, given, receiver)
+            written = rules.fit_argument(self.inference, passed, symbol, parameter.annotation)
             points = self._points(entry, symbol, parameter.annotation, given) if written is None else written
             if points < 0:
                 return IMPOSSIBLE
@@ -212,6 +217,17 @@ class Overloads:
         _, _, positional, named = call_at(self.terms, reference.term)
         fills = len(parameters) > len(positional) + len(named)  # defaults fill the missing parameters
         return 4 * total + (not collects) * (COLLECTED if rules.collects_last else 2) + (not fills)
+
+    def _receiver_points(self, reference: Reference, symbol: Symbol, receiver: int) -> int:
+        """Score how well the receiver of a call fits an extension method.
+
+        The first parameter of the method declares the receiver. -1 means that the method cannot be called on it.
+        """
+        first = self.project.definition(symbol).parameters[:1]
+        if receiver < 0 or not first:
+            return 0
+        passed = Argument(self.entry, reference.scope, reference.line, receiver, EMPTY)
+        return rules_of(self.entry).fit_argument(self.inference, passed, symbol, first[0].annotation) or 0
 
     def _is_longer(self, reference: Reference, symbol: Symbol) -> bool:
         """Whether a function has more parameters than a call has arguments."""

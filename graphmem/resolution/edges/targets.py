@@ -434,11 +434,15 @@ class Targets:
         the object. The result is empty for more than `AMBIGUOUS_LIMIT` functions.
         """
         found = rules_of(self.entry).unknown_extensions(self.inference, self.entry, receiver, name)
-        if len(found) > AMBIGUOUS_LIMIT:
+        rules = rules_of(self.entry)
+        groups: set[object] = set(found)
+        if rules.extensions_come_last:  # the receiver, as written, and the arguments decide among overloads
+            groups = {rules.overload_group(self.project.entry(symbol), symbol) for symbol in found}
+        if len(groups) > AMBIGUOUS_LIMIT:
             return []
-        if len(found) == 1:
-            return [self.extension(found[0], "unique_name")]
-        return [self.extension(symbol, "ambiguous_name")._replace(confidence=round(0.5 / len(found), 3)) for symbol in found]
+        if len(groups) == 1:
+            return [self.extension(symbol, "unique_name") for symbol in found]
+        return [self.extension(symbol, "ambiguous_name")._replace(confidence=round(0.5 / len(groups), 3)) for symbol in found]
 
     def one_of_parts(self, targets: Iterable[Target]) -> list[Target]:
         """Keep one part of each class that is split over several declarations.

@@ -149,9 +149,18 @@ class ScopedClasses(ScopedNames):
                 found += (
                     (path, position)
                     for position in (_pieces(other).get(owner.qualname, ()) if self._is_piece(owner, entry) else ())
-                    if other.symbols[position] is not owner and self._is_piece(other.symbols[position], other)
+                    if other.symbols[position] is not owner
+                    and self._is_piece(other.symbols[position], other)
+                    and self.is_same_class(entry, owner, other, other.symbols[position])
                 )
         return tuple(found)
+
+    def is_same_class(self, entry: FileEntry, symbol: Symbol, other_entry: FileEntry, other: Symbol) -> bool:
+        """Whether two declarations of one name may be parts of one class.
+
+        `entry` and `other_entry` are their files. By default the result is True.
+        """
+        return True
 
     def _is_piece(self, symbol: Symbol, entry: FileEntry) -> bool:
         """Whether a class may have further declarations, as `partial` in C#.

@@ -108,9 +108,13 @@ class ScopedRules(ScopedProtocols):
         if found or not self.types_are_declared or self._by_path or written[0] != NAME:
             return found
         name = written[1]
-        if not is_class_name(name) or name in _local_names(entry) or inference.project.knows_name(name):
+        if not is_class_name(name) or name in _local_names(entry) or self.may_define(inference, name):
             return EMPTY
         return EMPTY if inference.lookup(entry, scope, name, 1 << 30) else one((EXT, UNNAMED, name, None))
+
+    def may_define(self, inference: Inference, name: str) -> bool:
+        """Whether the project may define a type of a given name."""
+        return inference.project.knows_name(name)
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the type that an annotation declares.
@@ -137,6 +141,11 @@ class ScopedRules(ScopedProtocols):
         If the language has names for the parts of pairs, the elements of a map are pairs of a key and a value.
         """
         written = last_name(entry.terms[base])
+        is_known = written in self._containers or written in self._transparent or written in self._pairs
+        if is_known and inference.project.knows_name(written):
+            count = len(items_or_itself(entry.terms, key))
+            if any(atom[0] == CLASS for atom in self.generic_objects(inference, entry, scope, base, count)):  # a class of the project
+                return super().generic(inference, entry, scope, base, key)
         if written in self._pairs:
             return tuple_of(inference.declared(entry, scope, one_key) for one_key in items_or_itself(entry.terms, key))
         if written and (written in self._containers or written in self._transparent):

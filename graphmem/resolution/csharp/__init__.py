@@ -1,0 +1,1 @@
+"""Rules that resolve names and calls in C# code to definitions."""

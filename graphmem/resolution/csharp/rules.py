@@ -1,0 +1,185 @@
+"""Find the classes and the extension methods that C# code means.
+
+Two classes may have one name and differ in the number of type parameters: `Row<A, B>` and `Row<A, B, C>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from graphmem.parsing.facts import INDEX, LAMBDA, NAME
+from graphmem.resolution.csharp.written import Fitting, declares_parameter, is_inferred, names_of_parameters
+from graphmem.resolution.extensions import packages_seen
+from graphmem.resolution.file_entry import Place
+from graphmem.resolution.scoped.rules import ScopedRules
+from graphmem.resolution.symbol import Symbol
+from graphmem.resolution.terms import arguments_of, items_or_itself
+from graphmem.resolution.types import CLASS, EMPTY, EXTI, Atom, Type, join_all
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Reference
+    from graphmem.resolution.call import Argument
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.inference import Inference
+
+
+class CSharpRules(ScopedRules):
+    """Rules that resolve names and calls in C# to definitions."""
+
+    extensions_come_last = True
+
+    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        """Return the classes and external types that a type expression names.
+
+        Of classes with one name, those with the written number of type arguments are returned.
+        """
+        written = entry.terms[term]
+        if written[0] != INDEX:
+            return self._with_parameters(inference, entry, super().objects(inference, entry, scope, term), (scope, term), 0)
+        return self.generic_objects(inference, entry, scope, written[1], len(items_or_itself(entry.terms, written[2])))
+
+    def generic_objects(self, inference: Inference, entry: FileEntry, scope: int, base: int, count: int) -> Type:
+        """Return the classes and external types that `Base<…>` names.
+
+        `base` is the expression `Base`, and `count` is the number of type arguments.
+        """
+        return self._with_parameters(inference, entry, super().objects(inference, entry, scope, base), (scope, base), count)
+
+    def new_objects(self, inference: Inference, entry: FileEntry, scope: int, called: int) -> Type:
+        """Return the classes that `new Type(…)` names.
+
+        `called` is the expression `Type`. A property with the same name as its class is not meant.
+        """
+        found = self.objects(inference, entry, scope, called)
+        return found if any(atom[0] == CLASS for atom in found) else EMPTY
+
+    def may_define(self, inference: Inference, name: str) -> bool:
+        """Whether the project may define a type of a given name.
+
+        Properties, which often have the name of a type, do not count.
+        """
+        return super().may_define(inference, name) and any(
+            symbol.kind not in ("method", "variable") for symbol in inference.project.named(name)
+        )
+
+    def overload_group(self, entry: FileEntry, symbol: Symbol) -> tuple[str, int, str]:
+        """Return the key that all overloads of a method share.
+
+        The methods of a `partial class` may be in several files. Their key is ("", 0, qualified name).
+        """
+        parent = entry.definitions[symbol.index].parent
+        is_split = symbol.kind == "method" and "partial" in entry.definitions[parent].modifiers
+        return ("", 0, symbol.qualname) if is_split else super().overload_group(entry, symbol)
+
+    def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
+        """Return the best of methods that fit the arguments equally well.
+
+        A method without type parameters is better than one whose type parameters follow from the arguments. This holds only if the types of
+        all arguments are known.
+        """
+        for argument in arguments_of(entry.terms[reference.term]):
+            if (
+                not inference.expanded(inference.term(entry, reference.scope, argument, reference.line))
+                or entry.terms[argument][0] == LAMBDA
+            ):
+                return methods
+        plain = [method for method in methods if not is_inferred(inference.project.entry(method), method)]
+        return plain or methods
+
+    def is_same_class(self, entry: FileEntry, symbol: Symbol, other_entry: FileEntry, other: Symbol) -> bool:
+        """Whether two declarations of one name may be parts of one class.
+
+        The parts must have equally many type parameters.
+        """
+        return type_parameters(entry, symbol) == type_parameters(other_entry, other)
+
+    def fit_argument(self, inference: Inference, argument: Argument, function: Symbol, annotation: int) -> int | None:
+        """Score how well an argument, as written in the source, fits a parameter.
+
+        `annotation` is the declared type of the parameter of `function`. None means that the caller compares only the types.
+        """
+        if annotation < 0:
+            return None
+        return Fitting(inference, argument, self.final_types).points(function, annotation)
+
+    def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
+        """Return whether a method overrides a base's method of the same name.
+
+        A method that overrides one of a class says `override`. Without the word it is another method, which hides the base's.
+        """
+        entry = inference.project.entry(base)
+        if entry.definitions[entry.definitions[base.index].parent].kind == "class":
+            definition = inference.project.definition(method)
+            if definition.kind == "method" and "override" not in definition.signature.partition("(")[0].split():
+                return False
+        return super().overrides(inference, base, method)
+
+    def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
+        """Return the extension methods of a given name that fit a receiver.
+
+        An extension of a type such as `Task<T>`, which counts as `T` in other places, fits a value of `T`.
+        """
+        found = super().extensions(inference, entry, receiver, name)
+        return found or self.unwrapped(inference, entry, name)
+
+    def unknown_extensions(self, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> Sequence[Symbol]:
+        """Return the extension methods that may fit a value of unknown type.
+
+        The results of most library methods are of unknown type.
+        """
+        is_result = all(atom[0] == EXTI and "." in atom[2] and atom[1] in ("", self.builtin_package) for atom in receiver)
+        return super().unknown_extensions(inference, entry, EMPTY if is_result else receiver, name)
+
+    def unwrapped(self, inference: Inference, entry: FileEntry, name: str) -> Sequence[Symbol]:
+        """Return the extension methods of types that count as their argument.
+
+        Extension methods of any type, `this T value`, are returned, too.
+        """
+        if not inference.project.knows_name(name):
+            return ()
+        seen = packages_seen(self, entry)
+        found: list[Symbol] = []
+        for symbol in inference.project.named(name):
+            other = inference.project.entry(symbol)
+            if other.rules is not entry.rules or "extension" not in other.definitions[symbol.index].modifiers:
+                continue
+            extended = self.extended_type(other, symbol.index)
+            is_wrapper = extended in self._transparent or declares_parameter(other, symbol.index, extended) == symbol.index
+            if is_wrapper and not seen.isdisjoint(self.names_of(other.facts)):
+                found.append(symbol)
+        return found
+
+    def _with_parameters(self, inference: Inference, entry: FileEntry, found: Type, named: tuple[int, int], count: int) -> Type:
+        """Return the classes in a type that have `count` type parameters.
+
+        `found` is the type of a name, and `named` has the scope and the expression that names it. If `found` has no such class, other
+        declarations of the name are tried, in this file and then in others. If there is none, `found` is returned.
+        """
+        classes = [atom for atom in found if atom[0] == CLASS]
+        fitting = _fitting(inference, found, count)
+        scope, term = named
+        written = entry.terms[term]
+        if fitting or not classes or written[0] != NAME:
+            return fitting or found
+        while not fitting and scope >= 0:
+            places = (Place(entry, scope, slot) for slot in entry.names(scope).get(written[1], ()) if slot.kind == "definition")
+            fitting = _fitting(inference, join_all(inference.slot(place) for place in places), count)
+            scope = entry.definitions[scope].parent
+        if not fitting:
+            others = join_all(inference.slot(place) for place in self.shared(inference, entry, written[1]) or ())
+            fitting = _fitting(inference, inference.expanded(others), count)
+        return fitting or found
+
+
+def _fitting(inference: Inference, found: Type, count: int) -> Type:
+    """Return the classes in a type that have `count` type parameters."""
+    return frozenset(atom for atom in found if atom[0] == CLASS and type_parameters(inference.project.entry(atom[1]), atom[1]) == count)
+
+
+def type_parameters(entry: FileEntry, symbol: Symbol) -> int:
+    """Return the number of type parameters in the header of a class."""
+    return len(names_of_parameters(entry, symbol))
+
+
+RULES = CSharpRules
