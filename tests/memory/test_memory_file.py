@@ -14,6 +14,7 @@ from graphmem import GraphMem
 from graphmem.errors import BadInputError
 from graphmem.memory import sync
 from graphmem.settings import Settings
+from made_once import empty_index
 
 OWN = """\
 ---
@@ -285,7 +286,7 @@ DOCUMENTS = st.builds(
 def test_of_any_markdown_every_line_is_still_there_in_order(tmp_path_factory, documents):
     root = tmp_path_factory.mktemp("any")
     with GraphMem.open(
-        db=root / ".graphmem", settings=Settings(embedder="none", sync_files="m0.md,m1.md,m2.md,m3.md,m4.md,m5.md")
+        db=empty_index(root / ".graphmem"), settings=Settings(embedder="none", sync_files="m0.md,m1.md,m2.md,m3.md,m4.md,m5.md")
     ) as memory:
         memory.remember("Carts are lists.", type="fact")
         memory.remember("We use SQLite because there is one writer.", type="decision")

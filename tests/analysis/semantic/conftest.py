@@ -18,7 +18,7 @@ from graphmem.client.remote import RemoteGraphMem
 from graphmem.project.graphmem import GraphMem
 from graphmem.server import owner
 from graphmem.settings import Settings
-from made_once import copied_index
+from made_once import copied_index, empty_index
 from trees import NETWORKX
 
 
@@ -74,7 +74,7 @@ def project(tmp_path):
         for path, text in files.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text, encoding="utf-8")
-        service = GraphMem.open(tmp_path / "db")
+        service = GraphMem.open(empty_index(tmp_path / "db"))
         opened.append(service)
         service.index(root)
         return service
