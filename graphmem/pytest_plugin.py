@@ -142,7 +142,7 @@ class _Recording:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, object, object]:
-        """Record the code that the setup and teardown of a fixture value run."""
+        """Record which code runs while a fixture is set up and torn down."""
         value = self._values[fixturedef] = _Fixture()
         before = self._recorder.into(value.reached)
         try:

@@ -29,7 +29,10 @@ class Person:
     is_disabled: bool
     teams: Annotated[list[str], Size(5)]
     roles: Annotated[list[ProjectAccess], Doc("the person's own roles in projects, without the roles of teams"), Size(20)]
-    last: Annotated[MomentOrNone, Doc("time of the person's last exchange; null if there was none or the caller may not know the time")]
+    last: Annotated[
+        MomentOrNone,
+        Doc("time when the person's graphmem last exchanged memories with the database; null if never, or if the caller may not know"),
+    ]
     operations: Annotated[int, Doc("number of changes of memories that the person made and that the caller may see")]
 
 
@@ -61,7 +64,10 @@ class Invited:
 
     login: str
     address: Annotated[str, Doc("address for the setting GRAPHMEM_SYNC_URL of the invited person")]
-    has_password: Annotated[bool, Doc("true when the address has a new password; false when the login role existed and keeps its password")]
+    has_password: Annotated[
+        bool,
+        Doc("true when the login role is new and the address contains its password; false when the role existed and keeps its password"),
+    ]
 
 
 @answer

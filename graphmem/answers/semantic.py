@@ -56,7 +56,7 @@ class Drift:
     base: Annotated[str, Doc("full commit id of the older revision")]
     head: Annotated[str, Doc("full commit id of the newer revision, or the indexed state of the files")]
     modules: Annotated[list[ModuleChange], Doc("modules that were added, removed or changed"), Size(20)]
-    dependencies: Annotated[list[DependencyChange], Doc("dependencies between modules that changed"), Size(50)]
+    dependencies: Annotated[list[DependencyChange], Doc("changed dependencies between modules"), Size(50)]
     new_cycles: Annotated[list[Cycle], Doc("cycles that exist only in the newer revision"), Size(3)]
     resolved_cycles: Annotated[list[Cycle], Doc("cycles that exist only in the older revision"), Size(3)]
     api: Annotated[list[ApiChange], Doc("changes of public definitions, at most 500"), Size(100)]

@@ -20,10 +20,10 @@ class FileSource:
     columns: Annotated[
         dict[str, Any],
         Doc(
-            "tables, by name: `tokens` (`length` and `kind`) cover the text in order, and `kind` is an index into "
-            "`kinds`; `names` (`line`, `column`, `end`, `role`, `ref`) are names that refer to a symbol, and `ref` is "
-            "an index into `refs` (`ref`, `kind`, `signature`). Lines are 1-based; lengths and columns are UTF-16 code "
-            "units"
+            "tables, by name. `tokens` has the columns `length` and `kind` (an index into the list `kinds`); its rows cover the "
+            "text from start to end. `names` has a row for each name that refers to a symbol: `line`, `column`, `end`, `role` "
+            "and `ref` (an index into the table `refs`). `refs` has `ref`, `kind` and `signature`. Lines count from 1; lengths "
+            "and columns are UTF-16 code units"
         ),
     ]
     is_stale: Annotated[bool, Doc("true when the file has changed since it was indexed")]

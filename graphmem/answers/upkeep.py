@@ -124,7 +124,7 @@ class WeekOfCost:
     injected_per_session: Annotated[float, Doc("average number of tokens of memories that were added to a counted session")]
     saved_per_session: Annotated[
         float | None,
-        Doc("tokens that an average counted session saves, compared with the control sessions of all weeks; null without control sessions"),
+        Doc("average of tokens saved per counted session, compared with the control sessions of all weeks; null without control sessions"),
     ]
 
 

@@ -124,7 +124,7 @@ class Parameter(NamedTuple):
     described: str  # the text of the docstring's section `Args`, or of a `Doc`
 
     def has(self, kind: type) -> bool:
-        """Whether the parameter's annotation has a mark of a given class."""
+        """Whether the parameter's `Annotated` metadata contains a given class."""
         return any(isinstance(one, kind) for one in self.marks)
 
     def mark(self, kind: type[R]) -> R | None:

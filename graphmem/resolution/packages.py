@@ -324,7 +324,7 @@ class PackageRules(Rules):
         return one((SELFTYPE,)) if found[0] == SELF else EMPTY
 
     def instances(self, value: Type) -> Type:
-        """Return instances of the classes that a type expression names."""
+        """Return the type of an object that is annotated with a type expression."""
         found = EMPTY
         for atom in ordered(value):
             if atom[0] == CLASS:
