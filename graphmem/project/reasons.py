@@ -68,6 +68,7 @@ _QUOTES: Final = ('"""', "'''")
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])")
 _NAME: Final = re.compile(r"\w*(?:[a-z0-9][A-Z]|\w_\w)\w*")
 _DOTTED: Final = re.compile(r"\w+(?:\.\w+)*")
+_ITEM: Final = re.compile(r"^(?:[-*+]\s+)+")
 _CODE_FENCE: Final = ("```", "~~~")
 
 
@@ -231,7 +232,7 @@ def _paragraphs(lines: Sequence[str], first: int, last: int) -> Iterator[_Passag
             block = []
         if line and not fenced and not line.startswith(("#", "|", "<", "..")):
             start = start if block else number
-            block.append(line.lstrip("-*+ ") if not block else line)
+            block.append((line if block else _ITEM.sub("", line)).replace("**", ""))
     if block:
         yield _Passage(start, " ".join(block))
 

@@ -32,7 +32,10 @@ class Carrier:
     def __init__(self, vans):
         self.vans = vans
 '''
-GUIDE = "# Guide\n\nAddresses are stored as text. We chose text instead of columns, since every country orders its lines in another way.\n"
+GUIDE = (
+    "# Guide\n\nAddresses are stored as text. We chose text instead of columns, since every country orders its lines in another way.\n\n"
+    "- **Stamps**: a stamp is bought late, because prices change.\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +73,7 @@ def shop(tmp_path_factory):
     [
         ("why are payments retried", "comment", "because the bank locks an account"),
         ("Why is an address stored as text?", "text", "every country orders its lines"),
+        ("why is a stamp bought late", "text", "Stamps: a stamp is bought late, because prices change."),
         ("what is the reason for deleting carts at night", "memory", "to keep the backup small"),
         ("why has a parcel one order", "commit", "so that a refund never waits"),
     ],
@@ -79,7 +83,7 @@ def test_a_reason_is_found_where_it_is_written(shop, question, kind, said):
     assert (first.kind, first.states) == (kind, True)
     assert said in first.text
     if kind in ("comment", "text"):
-        assert first.line == (5 if kind == "comment" else 3)
+        assert first.line == (5 if kind == "comment" or "stamp" in question else 3)
 
 
 @pytest.mark.parametrize(
