@@ -97,7 +97,7 @@ def project(tmp_path, clock):
     root = tmp_path / "project"
     (root / "shop").mkdir(parents=True)
     (root / "shop" / "cart.py").write_text("def add_item(cart, item):\n    cart.append(item)\n")
-    with GraphMem.open(db=root / ".graphmem", settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(db=empty_index(root / ".graphmem"), settings=Settings(embedder="none")) as memory:
         memory.parts.book.clock = clock
         memory.index(root)
         yield root, memory
