@@ -13,6 +13,8 @@ trees. --keep prints the shares and writes nothing.
 
 Python has the results of `callgraph` (`callgraph.json`, and `callgraph_unseen.json` of projects traced by `call_truth`). They are taken
 without --only, or with `--only python`.
+
+--docs names the page whose table is rewritten from all results.
 """
 
 from __future__ import annotations
@@ -28,6 +30,12 @@ from typing import Any
 import report
 
 FLOOR = 0.3
+LABELS = {"c": "C", "cpp": "C++", "csharp": "C#", "go": "Go", "java": "Java", "kotlin": "Kotlin", "php": "PHP", "python": "Python"} | {
+    "ruby": "Ruby",
+    "rust": "Rust",
+    "typescript": "TypeScript",
+}
+MARKERS = ("<!-- languages: written by benchmarks/languages.py -->", "<!-- end of languages -->")
 TABLE = Path(__file__).parents[1] / "graphmem" / "analysis" / "recall.toml"
 GRAPHMEM = [sys.executable, "-m", "graphmem"]
 UNSEEN = {
@@ -57,6 +65,7 @@ def main() -> int:
     options.add_argument("--trees", type=Path, nargs="+", required=True)
     options.add_argument("--only", nargs="*", default=[])
     options.add_argument("--keep", action="store_true", help="print the shares only; leave recall.toml and the results alone")
+    options.add_argument("--docs", type=Path, help="page whose table of languages is rewritten")
     arguments = options.parse_args()
     shares: dict[str, dict[str, dict[str, float]]] = {}
     with tempfile.TemporaryDirectory() as scratch:
@@ -94,7 +103,26 @@ def main() -> int:
         ["language", "tree", "recall", "precision"], [[one, row["tree"], row["recall"], row["precision"]] for one, row in told.items()]
     )
     report.publish("languages", {"languages": rows}, arguments.out)
+    if arguments.docs is not None:
+        _write_table(arguments.docs, rows)
     return 0
+
+
+def _write_table(page: Path, rows: dict[str, Any]) -> None:
+    """Replace the table of languages on a page, between its two markers."""
+    lines = ["| language | trees, recall and precision | recall | precision |", "|---|---|---|---|"]
+    for language, label in LABELS.items():
+        row = rows[language]
+        named = row["tree"].split(", ")  # the row of Python has further trees, which the mean leaves out
+        trees = {tree: shares for tree, shares in row.get("trees", {row["tree"]: row}).items() if tree in named}
+        parts = [f"{tree} {shares['recall']:.3f} and {shares['precision']:.3f}" for tree, shares in trees.items()]
+        lines.append(f"| {label} | {', '.join(parts)} | {row['recall']:.3f} | {row['precision']:.3f} |")
+    before, first, rest = page.read_text("utf-8").partition(MARKERS[0])
+    _, last, after = rest.partition(MARKERS[1])
+    if not first or not last:
+        raise SystemExit(f"{page} has no table of languages; put the lines {MARKERS[0]} and {MARKERS[1]} around it")
+    table = "\n".join(lines)
+    page.write_text(f"{before}{first}\n\n{table}\n\n{last}{after}", encoding="utf-8")
 
 
 def _python() -> dict[str, Any]:
