@@ -230,12 +230,13 @@ class Fitting:
     def _of_class(self, owner: Symbol, name: str) -> int | None:
         """Score the fit for a type parameter of the class whose method is called.
 
-        `owner` is the class, and `name` the type parameter. The declaration of the receiver may write the type that it stands for.
+        `owner` is the class, and `name` the type parameter. None means that the declaration of
+        the receiver does not write that type.
         """
         receiver = self._value(self.argument.receiver)
         names = names_of_parameters(self.inference.project.entry(owner), owner)
         if receiver.name != owner.name or len(receiver.arguments) != len(names) or name not in names:
-            return _OF_CLASS
+            return None
         wanted, given = receiver.arguments[names.index(name)], self._value(self.argument.term)
         if not wanted.name or not given.name:
             return _OF_CLASS
