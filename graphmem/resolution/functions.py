@@ -14,7 +14,6 @@ from graphmem.resolution.contents import holds_callables
 from graphmem.resolution.decorating import called_at, called_name, factory_keys, receivers
 from graphmem.resolution.demands import unreached
 from graphmem.resolution.file_entry import CallSite, FileEntry
-from graphmem.resolution.inherited_constructors import calls_below
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.outside import result_name
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
@@ -145,25 +144,18 @@ class Functions:
         name, owner = called_name(entry, symbol)
         found: list[Caller] = []
         files = self.project.files
-
-        def add(key: str, site: CallSite, in_tests: bool, elsewhere: bool) -> None:
-            other = files[site.path]
-            self.project.touch("passed", site.path, other.symbols[site.scope].qualname, key)
-            asked = ("t", site.scope, site.term, site.line, "called" if site.decorated < 0 else "decorates")
-            called = self.ask(other.memo, asked, called_at, self.inference, other, site)
-            passed = frozenset(receivers(self.inference, symbol, owner, called, is_decorator=site.decorated >= 0))
-            if passed:
-                found.append((site, in_tests if other.in_tests else elsewhere, passed))
-
         for key in (name, *factory_keys(entry, symbol, owner)):
             sites, are_all = self.project.call_sites(key, symbol.path)
             in_tests = are_all and sum(site.decorated < 0 for site in sites) <= MAX_FUNCTIONS_OF_TESTS  # whether functions of tests count
             elsewhere = are_all or files[sites[-1].path].in_tests
             for site in sites:
-                add(key, site, in_tests, elsewhere)
-        if owner is not None:
-            for key, site, is_few in calls_below(self.inference, symbol, owner, MAX_FUNCTIONS_OF_TESTS):
-                add(key, site, is_few, True)
+                other = files[site.path]
+                self.project.touch("passed", site.path, other.symbols[site.scope].qualname, key)
+                asked = ("t", site.scope, site.term, site.line, "called" if site.decorated < 0 else "decorates")
+                called = self.ask(other.memo, asked, called_at, self.inference, other, site)
+                passed = frozenset(receivers(self.inference, symbol, owner, called, is_decorator=site.decorated >= 0))
+                if passed:
+                    found.append((site, in_tests if other.in_tests else elsewhere, passed))
         return tuple(found)
 
     def _bound_parameters(self, symbol: Symbol, receiver: Atom | None) -> int:

@@ -65,9 +65,6 @@ IMPLEMENTING: Final = 0.65
 SHARED_AMONG: Final = 1.5
 """Confidence that is divided among several methods that implement what a library's type declares."""
 
-MAX_HAVING: Final = 16
-"""Most classes with an attribute for which its properties are read."""
-
 HANDED_BACK: Final = 0.7
 """Confidence in the method of a class that was passed to a library.
 
@@ -523,18 +520,12 @@ class Targets:
         if name.startswith("__") or rules_of(self.entry).is_common_name(name) or self.entry.in_tests:
             return []
         owners = [symbol for symbol in self.project.having(name) if not _is_apart(self.project.files[symbol.path])]
-        if len(owners) > MAX_HAVING:
-            return []
         found: list[Symbol] = []
-        for owner in owners:
-            if self.inference.owner(owner, name) is not owner:  # it only calls the setter of a base's property
-                continue
+        for owner in owners[: AMBIGUOUS_LIMIT + 1]:
             own = [one for one in self.inference.functions(owner, name) if self._is_property(one)]
-            if not own:
+            if not own or len(owners) > AMBIGUOUS_LIMIT:
                 return []
             found += own
-        if len(found) > AMBIGUOUS_LIMIT:
-            return []
         found = [one for one in found if not self._is_unused(one)]
         if len(found) == 1 and found[0] is caller:  # it usually asks a wrapped object, which is of another class
             return []
