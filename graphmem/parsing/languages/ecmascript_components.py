@@ -56,7 +56,7 @@ def code_of(source: bytes) -> bytes:
             if not match["code"].strip() or match["code"].lstrip().startswith((b"/", b":")):
                 continue
             code[first:last] = match["code"]
-            ends_line = code[last + 1 : last + 2] in (b"\r", b"\n")
+            ends_line = bytes(code[last + 1 : last + 2]) in (b"\r", b"\n")
             around = code[first - 1 : first] + code[last : last + 1] + (b" " if ends_line else code[last + 1 : last + 2])
             if b";" not in match["code"] and around == b"   ":
                 code[first - 1], code[last] = b"()"
