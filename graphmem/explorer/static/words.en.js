@@ -278,7 +278,7 @@ export const words = {
       no_history: "no commits known",
     },
     heat: "Colour by",
-    heats: { dependents: "use by other files", complexity: "complexity", symbols: "size", churn: "hot spots on a chosen day", owner: "share of the commits made by one person", untested: "functions without a test", unresolved: "unresolved calls" },
+    heats: { dependents: "use by other files", complexity: "complexity", symbols: "size", churn: "hot spots on a chosen day", owner: "share of the top committer", untested: "functions without a test", unresolved: "unresolved calls" },
     moment: "Point in time",
     moment_is: (day, commits) => `${day}, after ${many(commits, "commit")}`,
     moment_hint: "Churn (how often files changed) is shown as of this day; complexity and use are current.",
