@@ -41,7 +41,7 @@ GRAPHMEM = [sys.executable, "-m", "graphmem"]
 UNSEEN = {
     "c": ["cjson"],
     "cpp": ["snappy", "double-conversion"],
-    "csharp": ["autofac", "humanizer", "newtonsoft"],
+    "csharp": ["autofac", "newtonsoft"],
     "go": ["goldmark", "mux"],
     "java": ["gson"],
     "kotlin": ["markdown", "koin"],
