@@ -11,7 +11,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -21,6 +21,7 @@ from graphmem.projection.entries import DamagedWordsError
 from graphmem.runtime.checksums import seal
 
 _READERS: Final = 2
+_END_S: Final = 2.0  # how long a close waits for queries
 _STEPS: Final = 2_000  # steps of SQLite's virtual machine between two checks of the clock
 
 
@@ -91,9 +92,17 @@ class WordReaders:
                 self._free.put(db)
 
     def close(self) -> None:
-        """Close all connections, and store the file's checksum beside it."""
+        """Close all connections, and store the file's checksum beside it.
+
+        Queries that run may end before, within `_END_S` seconds.
+        """
+        until = time.monotonic() + _END_S
+        with self._entry, suppress(queue.Empty):
+            for _ in self._all:
+                self._free.get(timeout=max(0.0, until - time.monotonic()))
         for connection in self._all:
             connection.close()
+            self._free.put(connection)  # a later reader gets the error that it is closed
         seal(self._path)
 
     def _take(self, deadline: float | None) -> sqlite3.Connection:

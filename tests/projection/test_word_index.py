@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import sqlite3
 import threading
 import time
 from collections import Counter
@@ -233,6 +234,29 @@ def test_threads_read_while_a_writer_patches(world, tmp_path):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_a_close_waits_for_the_query_that_runs_and_refuses_later_ones(world, tmp_path):
+    words = build(tmp_path, world(13, 9))
+    lent, found, failed = threading.Event(), [], []
+
+    def slow():
+        try:
+            with words._readers.lend() as db:
+                lent.set()
+                time.sleep(0.3)
+                found.append(db.execute("SELECT count(*) FROM words").fetchone()[0])
+        except sqlite3.Error as error:
+            failed.append(error)
+
+    reader = threading.Thread(target=slow)
+    reader.start()
+    assert lent.wait(30)
+    words.close()
+    reader.join(30)
+    assert (len(found), failed) == (1, [])
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"), words._readers.lend():
+        pass
 
 
 def test_a_saved_index_is_opened_for_its_generation_only(world, tmp_path):
