@@ -279,7 +279,7 @@ class PhaseWeight:
 class PhaseWeights:
     """Ranking weights of memory types in phases of work, with proposals."""
 
-    sessions: Annotated[int, Doc("number of ended sessions in which at least one memory was shown in this phase")]
+    sessions: Annotated[int, Doc("number of ended sessions in which at least one memory was shown during a known phase of work")]
     missing: Annotated[int, Doc("number of further sessions that are needed before weights are proposed")]
     accepted_at: Annotated[
         MomentOrNone, Doc("time at which a person accepted proposed weights; null while the built-in weights are in use")
