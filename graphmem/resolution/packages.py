@@ -7,9 +7,10 @@ add the package of a file (`names_of`) and the targets of imports (`import_targe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from graphmem.errors import GrammarError
 from graphmem.parsing.facts import ATTR, EITHER, INDEX, LAMBDA, NAME, SELF, TUPLE, UNKNOWN
 from graphmem.resolution.call import Call
 from graphmem.resolution.file_entry import Place
@@ -47,8 +48,23 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition
+    from graphmem.parsing.language import LanguageSpec
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
+
+
+def resolution_table(spec: LanguageSpec, known: Set[str]) -> Mapping[str, Any]:
+    """Return the table `[resolution]` of a language.
+
+    Raises:
+        GrammarError: the table has a key that is not in `known`.
+    """
+    unknown = sorted(spec.resolution.keys() - known)
+    if unknown:
+        origin = f"grammars/{spec.name}/language.toml"
+        message = f"{origin}: [resolution] has unknown keys {', '.join(unknown)}; known are {', '.join(sorted(known))}"
+        raise GrammarError(message, path=origin, line=0)
+    return spec.resolution
 
 
 class PackageRules(Rules):
@@ -60,13 +76,13 @@ class PackageRules(Rules):
     name: ClassVar[Language] = Language("")
     """Name of the language, as used in `NAMESPACE` atoms."""
 
-    builtin_types: ClassVar[frozenset[str]] = frozenset()
+    builtin_types: frozenset[str] = frozenset()
     """Types that every file sees."""
 
-    builtin_functions: ClassVar[frozenset[str]] = frozenset()
+    builtin_functions: frozenset[str] = frozenset()
     """Functions that every file sees."""
 
-    common_names: ClassVar[frozenset[str]] = frozenset()
+    common_names: frozenset[str] = frozenset()
     """Method names too common to identify a class."""
 
     containers: ClassVar[Mapping[str, tuple[str, tuple[int, ...]]]] = {}

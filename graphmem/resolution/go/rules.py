@@ -3,17 +3,15 @@
 Packages are folders and methods have receivers. A type satisfies an interface if it has all methods of the interface.
 """
 
-# ruff: noqa: SIM905
-
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from graphmem.parsing.facts import INDEX, ITER, TYPED, UNPACK
 from graphmem.resolution.go.constraints import are_built_together
 from graphmem.resolution.go.signatures import given_types, same, shape
-from graphmem.resolution.packages import PackageRules, classes_in, methods_of
+from graphmem.resolution.packages import PackageRules, classes_in, methods_of, resolution_table
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.types import (
     BOX,
@@ -35,81 +33,51 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, Import
+    from graphmem.parsing.language import LanguageSpec
     from graphmem.resolution.call import Call
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.layout import Layout
 
-_TYPES: Final = frozenset(
-    "any bool byte comparable complex128 complex64 error float32 float64 int int16 int32 int64 int8 rune string uint uint16 uint32 uint64 "
-    "uint8 uintptr".split()
-)
-_FUNCTIONS: Final = frozenset(
-    "append cap clear close complex copy delete imag len make max min new panic print println real recover".split()
-)
-_GENERIC: Final = frozenset("iter maps slices sync sync/atomic unique weak".split())
-"""Packages of the standard library with generic functions and types."""
-
-_DEMANDED: Final = {
-    "builtin.error": "Error",
-    "fmt.Stringer": "String",
-    "io.Closer": "Close",
-    "io.ReadCloser": "Read Close",
-    "io.ReadWriteCloser": "Read Write Close",
-    "io.ReadWriter": "Read Write",
-    "io.Reader": "Read",
-    "io.Seeker": "Seek",
-    "io.WriteCloser": "Write Close",
-    "io.Writer": "Write",
-    "net/http.Handler": "ServeHTTP",
-    "net/http.ResponseWriter": "Header Write WriteHeader",
-    "sort.Interface": "Len Less Swap",
-}
-"""Methods of interfaces of the standard library that others often embed."""
-
-_CONTAINERS: Final = "Context Describe DescribeTable DescribeTableSubtree It Specify When"
-_EXPORTED: Final[Mapping[str, frozenset[str]]] = {
-    "github.com/onsi/ginkgo": frozenset(
-        (
-            "AbortSuite AddReportEntry AfterAll AfterEach AfterSuite AttachProgressReporter BeforeAll BeforeEach BeforeSuite "
-            "Benchmark By ContinueOnFailure CurrentGinkgoTestDescription CurrentSpecReport DeferCleanup Done Entry EntryDescription "
-            "FEntry Fail FlakeAttempts Focus GinkgoConfiguration GinkgoHelper GinkgoLabelFilter GinkgoLogr GinkgoParallelNode "
-            "GinkgoParallelProcess GinkgoRandomSeed GinkgoRecover GinkgoT GinkgoTB GinkgoTInterface GinkgoWriter GracePeriod "
-            "JustAfterEach JustBeforeEach Label Labels Measure MustPassRepeatedly NodeTimeout Offset OncePerOrdered Ordered PEntry "
-            "PauseOutputInterception Pending PreviewSpecs ReportAfterEach ReportAfterSuite ReportBeforeEach ReportBeforeSuite "
-            "ReportEntryVisibilityAlways ReportEntryVisibilityFailureOrVerbose ReportEntryVisibilityNever ResumeOutputInterception "
-            "RunSpecs Serial Skip SpecContext SpecTimeout SynchronizedAfterSuite SynchronizedBeforeSuite XEntry"
-        ).split()
-        + [f"{mark}{word}" for mark in ("", "F", "P", "X") for word in _CONTAINERS.split()]
-    )
-}
-"""Exported names of libraries that tests import together with another library, both without a prefix."""
+_KEYS: Final = frozenset({"types", "functions", "common", "generic", "demanded", "exported"})
 
 
 class GoRules(PackageRules):
     """Rules that resolve names and calls in Go code to definitions.
 
-    The project's `go.mod` files give the names of modules.
+    The project's `go.mod` files give the names of modules. `[resolution]` of `language.toml` lists names of Go and its libraries.
+
+    Raises:
+        GrammarError: `[resolution]` has an unknown key.
     """
 
     name = Language("go")
     builtin_package = Package("builtin")
-    builtin_types: ClassVar = _TYPES
-    builtin_functions: ClassVar = _FUNCTIONS
     containers: ClassVar = {"[]": ("list", (0,)), "map": ("map", (0, 1)), "chan": ("chan", (0,))}
-    common_names: ClassVar = frozenset("Close Error Len Less Lock Read String Swap Unlock Unwrap Write".split())
     first_parameter_is_receiver = True
     interfaces_are_structural = True
     functions_take_types = True
     libraries_hand_back = True
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, spec: LanguageSpec) -> None:
         super().__init__(layout)
+        table = resolution_table(spec, _KEYS)
+        self.builtin_types = frozenset(table["types"])
+        self.builtin_functions = frozenset(table["functions"])
+        self.common_names = frozenset(table["common"])
+        self._generic = frozenset(table["generic"])
+        self._demanded: Mapping[str, Sequence[str]] = table["demanded"]
+        self._exported = {package: frozenset(names) for package, names in table["exported"].items()}
         self._modules = {
             path.rpartition("/")[0]: str(document["module"])
             for path, document in layout.documents.items()
             if path.rpartition("/")[2] == "go.mod" and document["module"]
         }
+
+    @classmethod
+    def of_language(cls, layout: Layout, spec: LanguageSpec) -> Self:
+        """Create the rules from `language.toml`."""
+        return cls(layout, spec)
 
     # packages
 
@@ -150,16 +118,20 @@ class GoRules(PackageRules):
         """Return the type of a name that no scope of its Go file binds.
 
         The name is a built-in name, or an exported name of a library that the file imports as in `import . "github.com/onsi/gomega"`. Of
-        several such libraries, one that has the name by `_EXPORTED` is taken, or else all that `_EXPORTED` does not list.
+        several such libraries, one that has the name by the table `exported` is taken, or else all that the table does not list.
         """
         found = super().unbound(inference, entry, scope, name)
         if found or not name[:1].isupper():
             return found
         imported = join_all(self.import_targets(inference, entry, entry.facts.imports[position]) for position in entry.stars)
         packages = [atom[1] for atom in imported if atom[0] == EXT]
-        names = {package: next((known for prefix, known in _EXPORTED.items() if package.startswith(prefix)), None) for package in packages}
+        names = {package: self._names_of(package) for package in packages}
         having = [package for package in packages if name in (names[package] or ())]
         return frozenset((EXT, package, name, None) for package in having or packages if having or names[package] is None)
+
+    def _names_of(self, package: Package) -> frozenset[str] | None:
+        """Return the exported names of a library; None if they are not listed."""
+        return next((names for prefix, names in self._exported.items() if package.startswith(prefix)), None)
 
     # methods
 
@@ -251,8 +223,8 @@ class GoRules(PackageRules):
         """Return whether a type has every method of an interface.
 
         The parameters and results of the methods must have the same types. `interface` may embed a library's interface, such as
-        `fmt.Stringer`. The methods of a library's interface are known only if `_DEMANDED` lists them, and are compared by name. A library's
-        interface that is not listed demands no methods. The result is False if the project defines no method of `interface`.
+        `fmt.Stringer`. The methods of a library's interface are known only if the table `demanded` lists them, and are compared by name. An
+        interface of a library that is not listed demands no methods. The result is False if the project defines no method of `interface`.
 
         A type parameter of an interface stands for one type in all of its methods: for the argument that an interface that embeds it gives,
         as in `Searchable[Albums]`, or else for any type.
@@ -260,7 +232,7 @@ class GoRules(PackageRules):
         is_known = False
         for part in inference.mro(interface):
             if not isinstance(part, Symbol):
-                names = _DEMANDED.get(f"{part[1]}.{part[2]}", "").split()
+                names = self._demanded.get(f"{part[1]}.{part[2]}", ())
                 if not all(isinstance(inference.owner(symbol, name), Symbol) for name in names):
                     return False
                 continue
@@ -308,9 +280,9 @@ class GoRules(PackageRules):
         """Return the project classes that a call passes to a library function.
 
         The classes are the call's type arguments and the types of its arguments. A generic library function may return objects of these
-        classes. The result is empty for a function of the standard library, unless `_GENERIC` contains its package.
+        classes. The result is empty for a function of the standard library, unless the table `generic` contains its package.
         """
-        if "." not in atom[1].partition("/")[0] and atom[1] not in _GENERIC:
+        if "." not in atom[1].partition("/")[0] and atom[1] not in self._generic:
             return ()
         callee = call.entry.terms[call.callee] if call.callee >= 0 else ()
         types = inference.declared(call.entry, call.scope, callee[2]) if callee and callee[0] == INDEX else EMPTY

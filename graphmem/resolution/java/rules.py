@@ -83,7 +83,7 @@ class JavaRules(PackageRules):
     name = Language("java")
     builtin_package = Package("java.lang")
     standard_packages = frozenset({"java", "javax", "jdk"})
-    builtin_types: ClassVar = frozenset([*PRIMITIVES, *_LANG])
+    builtin_types = frozenset([*PRIMITIVES, *_LANG])
     constructors = (CONSTRUCTOR,)
     class_scope_is_visible = True
     this_is_implied = True
@@ -107,7 +107,7 @@ class JavaRules(PackageRules):
         "Entry": ("entry", (0, 1)),
         "Optional": ("optional", (0,)),
     }
-    common_names: ClassVar = frozenset(
+    common_names = frozenset(
         "accept add addAll append apply clear close compareTo contains containsKey equals get getClass getName hashCode isEmpty iterator "
         "length next put remove run set size test toString trim valueOf values write".split()
     )

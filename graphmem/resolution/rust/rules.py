@@ -90,8 +90,8 @@ class RustRules(RustModules):
     libraries_hand_back = True
     methods_are_declared_once = True
     builtin_package = Package("std")
-    builtin_types: ClassVar = frozenset(_PRELUDE)
-    builtin_functions: ClassVar = frozenset(_MACROS)
+    builtin_types = frozenset(_PRELUDE)
+    builtin_functions = frozenset(_MACROS)
     class_calls_are_virtual = False
     variables_begin_late = True
     most_bounds = 3  # several `impl` blocks of one type have the traits that it needs
@@ -108,7 +108,7 @@ class RustRules(RustModules):
         "Arc Box Cell Cow LazyLock ManuallyDrop Mutex MutexGuard OnceCell OnceLock Pin Rc Ref RefCell RefMut RwLock RwLockReadGuard "
         "RwLockWriteGuard Weak".split()
     )
-    common_names: ClassVar = frozenset(
+    common_names = frozenset(
         "as_mut as_ref as_str build borrow clone cmp collect contains default drop eq extend filter find first flush fmt from get get_mut "
         "hash id insert into is_empty iter join kind last len lock map name new next parse path pop push read remove send set sort split "
         "start take to_string to_owned trim unwrap value write".split()

@@ -6,10 +6,9 @@ The settings are in `[resolution]` of `language.toml`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
-from graphmem.errors import GrammarError
-from graphmem.resolution.packages import PackageRules
+from graphmem.resolution.packages import PackageRules, resolution_table
 from graphmem.resolution.types import EMPTY, EXT, Language, Package, Type, one
 
 if TYPE_CHECKING:
@@ -84,12 +83,7 @@ class ScopedTable(PackageRules):
 
     def __init__(self, layout: Layout, spec: LanguageSpec) -> None:
         super().__init__(layout)
-        table: Mapping[str, Any] = spec.resolution
-        unknown = sorted(set(table) - _KEYS)
-        if unknown:
-            origin = f"grammars/{spec.name}/language.toml"
-            message = f"{origin}: [resolution] has unknown keys {', '.join(unknown)}; known are {', '.join(sorted(_KEYS))}"
-            raise GrammarError(message, path=origin, line=0)
+        table = resolution_table(spec, _KEYS)
         self._language = Language(spec.name)
         self._group = f"<{table.get('group', spec.name)}>"
         self._shares = str(table.get("shares", ""))
