@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphmem.operations.registry import Operations, implementations
-from graphmem.project.opening import PATIENCE_S, Parts, open_project
+from graphmem.project.opening import PATIENCE_S, open_project
 from graphmem.runtime.identity import index_id
 
 if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from graphmem.project.parts import Parts
     from graphmem.settings import Settings
 
 

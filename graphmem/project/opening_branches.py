@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from graphmem.model import IndexProgress
 from graphmem.project.graphmem import GraphMem
-from graphmem.project.opening import Overlaid, wired
+from graphmem.project.opening import wired
 from graphmem.project.overlays import INDEX, Overlay
+from graphmem.project.wiring.inputs import Overlaid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from graphmem.project.branches import BranchKey
-    from graphmem.project.opening import Parts
+    from graphmem.project.parts import Parts
     from graphmem.settings import Settings
 
 

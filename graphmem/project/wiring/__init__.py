@@ -1,0 +1,1 @@
+"""The wiring of a project: its parts, created and connected."""

@@ -1,0 +1,162 @@
+"""First step of the wiring: open what is stored beside the database.
+
+The copies of the database in memory belong to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphmem.answers import MemoryChange
+from graphmem.history import git_mark
+from graphmem.history.branches import OtherBranches
+from graphmem.history.change_log import HistoryLog
+from graphmem.language_model import configured
+from graphmem.location import models_dir
+from graphmem.maintenance.proving import put_aside_damaged
+from graphmem.memory.lifecycle import Policy
+from graphmem.memory.repository import MemoryRepository
+from graphmem.model import IndexProgress
+from graphmem.observe.ledger import LEDGER, Ledger
+from graphmem.observe.observer import Observer
+from graphmem.project.graph_source import GraphSource, IndexStatus
+from graphmem.project.history_source import LOG, HistorySource
+from graphmem.project.lazy import Lazy
+from graphmem.project.outside_evidence import OutsideEvidence
+from graphmem.project.progress import Hub
+from graphmem.project.session_learner import TRAILS, observer_of
+from graphmem.project.stale import StaleFiles
+from graphmem.project.watching import Following
+from graphmem.project.wiring.inputs import Inputs, Later
+from graphmem.projection.projections import Projections
+from graphmem.runtime.worktree import journal_folder
+from graphmem.search.phases import PhaseBook
+from graphmem.vectors.filler import VectorFiller
+
+if TYPE_CHECKING:
+    from graphmem.knowledge import KnowledgeDelta
+    from graphmem.language_model import LanguageModel
+    from graphmem.store.base import GraphStore
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredParts:
+    """Stored data, its copies in memory and what follows their changes."""
+
+    model: LanguageModel | None
+    put_aside: list[str]
+    projections: Projections
+    unfollow: Callable[[], None]
+    progress: Hub[IndexProgress]
+    stale: StaleFiles
+    following: Following
+    vectors: VectorFiller
+    status: IndexStatus
+    graph: GraphSource
+    memory_news: Hub[MemoryChange]
+    book: MemoryRepository
+    history: HistorySource
+    evidence: OutsideEvidence
+    ledger: Lazy[Ledger]
+    trails: Path
+    observer: Lazy[Observer]
+    phases: PhaseBook
+
+
+def open_stored(inputs: Inputs, later: Later, opened: contextlib.ExitStack) -> StoredParts:
+    """Open what is stored beside the database, and the copies in memory."""
+    store, data_dir, settings, main = inputs.store, inputs.data_dir, inputs.settings, inputs.main
+    model = configured(settings)
+    put_aside = put_aside_damaged(data_dir)
+    projections = Projections(store, data_dir, main.made if main is not None else None)
+    opened.callback(projections.close)
+    unfollow = _followed(store, projections)
+    progress: Hub[IndexProgress] = Hub(replay=True)
+    stale, following = StaleFiles(), Following()
+    vectors = VectorFiller(store, projections, settings, progress.publish, models_dir(os.environ))
+    status = IndexStatus(store, projections, vectors, data_dir, progress, stale, following)
+    graph = GraphSource(store, projections, data_dir, status.state)
+    memory_news: Hub[MemoryChange] = Hub()
+
+    def memories_changed(delta: KnowledgeDelta) -> None:
+        later.injector.memories_changed(delta)
+        changed = sorted({row.id for row in delta.memories}.union(delta.anchored))
+        if changed or delta.removed_memories:
+            memory_news.publish(MemoryChange(changed, sorted(delta.removed_memories)))
+
+    book = MemoryRepository(
+        store,
+        projections,
+        data_dir,
+        embedder=vectors.query_embedder,
+        on_change=memories_changed,
+        commit_at=partial(_commit_at, data_dir),
+        branches_of=partial(_branches_of, OtherBranches(), data_dir),
+        elsewhere=main.elsewhere if main is not None else lambda memory: later.overlays.elsewhere(memory, None),
+        journal=journal_folder(data_dir),
+        policy=Policy(settings.memory_limit, settings.memory_mb << 20, settings.memory_remove),
+    )
+    opened.callback(book.close)
+    vectors.follow(book)
+    trails, log = data_dir / TRAILS, main.log if main is not None else data_dir / LOG
+    return StoredParts(
+        model=model,
+        put_aside=put_aside,
+        projections=projections,
+        unfollow=unfollow,
+        progress=progress,
+        stale=stale,
+        following=following,
+        vectors=vectors,
+        status=status,
+        graph=graph,
+        memory_news=memory_news,
+        book=book,
+        history=HistorySource(store, projections, settings, book, Lazy(lambda: HistoryLog(log))),
+        evidence=OutsideEvidence(data_dir),
+        ledger=Lazy(lambda: Ledger(data_dir / LEDGER)),
+        trails=trails,
+        observer=observer_of(trails, graph, book),
+        phases=PhaseBook(data_dir),
+    )
+
+
+def _followed(store: GraphStore, projections: Projections) -> Callable[[], None]:
+    if store.feed is None:
+        return lambda: None
+    from graphmem.project.shared_graph import follow
+
+    return follow(store.feed, projections)
+
+
+def _commit_at(data_dir: Path, root: str) -> str:
+    """Return the commit checked out in the project's root; "" if unknown.
+
+    If `root` is "", the directory that contains `.graphmem` is used instead.
+    """
+    place = _place(data_dir, root)
+    return git_mark.head(place) if place is not None else ""
+
+
+def _branches_of(branches: OtherBranches, data_dir: Path, root: str, commit: str) -> list[str]:
+    """Return the other local Git branches that contain `commit`.
+
+    The list is empty if the checked-out branch contains the commit, too.
+    """
+    place = _place(data_dir, root)
+    return branches.of(place, commit) if place is not None else []
+
+
+def _place(data_dir: Path, root: str) -> Path | None:
+    """Return the project's root, or a guess if `root` is "".
+
+    The guess is the parent of `data_dir` if `data_dir` is named `.graphmem`, and None otherwise.
+    """
+    beside = data_dir.parent if data_dir.name == ".graphmem" else None
+    return Path(root) if root else beside
