@@ -14,13 +14,13 @@ from graphmem.errors import BadInputError, NotIndexedError
 from graphmem.history.co_edits import History
 from graphmem.location import DATABASE
 from graphmem.maintenance.recovery import open_or_mend
-from graphmem.project import opening
 from graphmem.project.exploring import Pictures
 from graphmem.project.graph_source import GraphSource
 from graphmem.project.graphmem import GraphMem
 from graphmem.project.known import KnownCode
 from graphmem.project.lookups import Lookups
 from graphmem.project.semantic_source import SemanticSource
+from graphmem.project.wiring import connecting, context, stored
 from graphmem.projection.projections import Projections
 from graphmem.settings import Settings
 
@@ -93,11 +93,13 @@ def test_a_graph_without_a_run_is_refused(tmp_path):
         memory.parts.graph.view()
 
 
-@pytest.mark.parametrize("part", ["configured", "VectorFiller", "Doctor"])
-def test_an_open_that_fails_leaves_the_database_to_the_next(tmp_path, monkeypatch, part):
+@pytest.mark.parametrize(
+    ("step", "part"), [(stored, "configured"), (stored, "VectorFiller"), (context, "Injector"), (connecting, "Doctor")]
+)
+def test_an_open_that_fails_leaves_the_database_to_the_next(tmp_path, monkeypatch, step, part):
     settings = Settings(embedder="none")
     with monkeypatch.context() as patch:
-        patch.setattr(opening, part, mock.Mock(side_effect=BadInputError("no such setting")))
+        patch.setattr(step, part, mock.Mock(side_effect=BadInputError("no such setting")))
         with pytest.raises(BadInputError, match="no such setting"):
             GraphMem.open(tmp_path, settings=settings)
     with GraphMem.open(tmp_path, settings=settings) as memory:
