@@ -11,6 +11,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 _END: Final = r"(?=$|[\s,:;.!…–—-]|[\u3000-\u303f\uff00-\uffef])"
+_WHOLE: Final = r"(?![a-zß-öø-ÿ])"  # a phrase ends with its word: "annota" is not the beginning of "annotate"
 _BASE_VERBS: Final = (
     "use|run|call|write|add|put|keep|make|start|begin|check|test|commit|push|merge|rebase|deploy|release|build|install|import|export"
     "|edit|touch|"
@@ -36,21 +37,24 @@ class Language(NamedTuple):
 LANGUAGES: Final = (
     Language(
         "en",
-        r"/remember|#remember|remember(?! to\b)(?: that| this| the following| for (?:later|the future|next time)| in (?:the )?future"
+        r"/remember|#remember|remember(?! to\b| me\b|-)(?: that| this| the following| for (?:later|the future"
+        r"|next time)| in (?:the )?future"
         r"| from now on| going forward)?(?=[\s,:–—-])"
         r"|(?:keep|bear|have) (?:this |it )?in (?:mind|memory)(?: that| this)?|don't (?:ever )?forget(?! to\b)(?: that| this)?"
         r"|do not forget(?! to\b)(?: that| this)?|never forget(?! to\b)(?: that| this)?|memori[sz]e(?: that| this)?|commit (?:this )?to "
         r"memory(?: that)?"
         r"|(?:take|make) (?:a )?(?:mental )?note(?: that| of this| for (?:later|the future|next time))?|(?:mental )?note to self"
-        r"|(?:save|store|keep|put|add) (?:this|that|the following|it) (?:in|to|into|for) (?:your |the |our )?(?:project )?(?:memory"
+        r"|(?:save|store|keep|put|add) (?:this|that|the following|it) (?:in|to|into|for) (?:your |the |our )?(?:project )?(?:memory(?! \w)"
         r"|notes|later|the future|future sessions)"
-        r"|(?:save|add) to (?:your |the )?memory|note(?: down)?(?: that\b| this\b| for (?:later|the future|next time|future reference)"
+        r"|(?:save|add) to (?:your |the )?memory(?! \w)|note(?: down)?(?: that\b| this\b| for (?:later|the future"
+        r"|next time|future reference)"
         r"|(?=:))"
-        r"|(?:for|as a) (?:future (?:reference|sessions)|next time|later reference|the record|standing rule)|as a (?:general )?rule(?: "
-        r"of thumb)?|rule of the (?:house|project)"
+        r"|for (?:future (?:reference|sessions)|later reference)|(?:for (?:next time|the record)|as a (?:general )?rule(?: of thumb)?"
+        r"|as a standing rule|rule of the (?:house|project))(?=\s*[,:;–—-])"
         r"|(?:i want|i'd like|i need) you to (?:remember|keep in mind|note)(?: that| this)?|you (?:should|must|have to|need to) "
         r"(?:always )?(?:remember|know|keep in mind)(?: that| this)?"
-        r"|lessons? learn(?:ed|t)|house rule|project (?:rule|convention)|convention|(?:a )?standing (?:instruction|rule)|new rule",
+        r"|(?:lessons? learn(?:ed|t)|house rule|project (?:rule|convention)|convention|(?:a )?standing (?:instruction|rule)|new rule)"
+        r"(?=\s*[:–—-])",
         r"from now on|from here on(?: out)?|going forward|in (?:the )?future|from today(?: on)?|as of (?:now|today)|henceforth|by "
         r"default here"
         rf"|(?:we |you (?:should |must )?|please )?(?:always|never) (?:ever )?(?:{_BASE_VERBS})\b"
@@ -256,7 +260,7 @@ def begins() -> re.Pattern[str]:
     words.
     """
     return re.compile(
-        rf"{_HEAD}{_CAN_YOU}(?P<begins>{'|'.join(one.begins for one in LANGUAGES)})(?P<gap>[\s,:;–—\-，：、。]*)(?P<what>.*)$",
+        rf"{_HEAD}{_CAN_YOU}(?P<begins>{'|'.join(one.begins for one in LANGUAGES)}){_WHOLE}(?P<gap>[\s,:;–—\-，：、。]*)(?P<what>.*)$",
         re.IGNORECASE | re.DOTALL,
     )
 
@@ -289,7 +293,7 @@ def asks() -> re.Pattern[str]:
     The request may be inside pasted text, so somebody else may have written it.
     """
     return re.compile(
-        rf"(?<![\w/])(?:{'|'.join([*(one.begins for one in LANGUAGES), *ANYWHERE])})"
+        rf"(?<![\w/])(?:(?:{'|'.join(one.begins for one in LANGUAGES)}){_WHOLE}|{'|'.join(ANYWHERE)})"
         rf"|(?:{'|'.join(one.ends for one in LANGUAGES if one.name in ('ja', 'ko'))})"
         r"|\b(?:from now on|going forward|henceforth|ab (?:jetzt|sofort)|von nun an|künftig|à partir de maintenant|désormais|dorénavant|a "
         r"partir de ahora|de ahora en adelante|d'ora in poi"

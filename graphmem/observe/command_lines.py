@@ -23,6 +23,7 @@ from graphmem.observe.shell import (
     own_command,
     unquoted,
     urls_of,
+    without_options,
 )
 
 if TYPE_CHECKING:
@@ -239,8 +240,7 @@ def _run_by(runner: str, words: list[str], bodies: str, depth: int) -> Looked:
     if own_command(words) or words[1] in _ASKS_ITSELF:
         return _program(runner, words, bodies, depth)
     rest = [word for word in words[1:] if word not in ("run", "exec", "--", "-y", "--yes", "-q")]
-    while rest and rest[0].startswith("-"):
-        rest = rest[2:] if rest[0] in ("--with", "-p", "--package", "--group", "--extra", "--python", "-e", "--env") else rest[1:]
+    rest = without_options(rest)
     return _part(rest, bodies, depth) if rest else Looked(source_name("command", " ".join(words)))
 
 

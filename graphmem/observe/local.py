@@ -68,7 +68,8 @@ PROGRAMS: Final = (
         "locale tput "
         "seq yes expr bc clear reset sync getconf tty stty "
         # builds, compilers, checks
-        "make gmake ninja cmake meson bazel buck just task rake gradle gradlew mvn mvnw sbt ant gcc g++ cc c++ clang clang++ ld ar nm "
+        "make gmake ninja cmake meson bazel buck just task poe poethepoet inv invoke doit moon rake gradle gradlew mvn "
+        "mvnw sbt ant gcc g++ cc c++ clang clang++ ld ar nm "
         "objdump "
         "clang-format clang-tidy javac java kotlinc scalac rustc rustfmt gofmt goimports golangci-lint staticcheck swiftc xcodebuild "
         "tsc tsx "
@@ -114,6 +115,15 @@ SUBCOMMANDS: Final[Mapping[str, frozenset[str]]] = {
     "poetry": _words("run check version env"),
     "docker": _words("ps images version info"),
     "terraform": _words("fmt validate"),
+    "mise": _words("run r tasks watch fmt ls current"),
+    "ng": _words("test build lint serve e2e run version"),
+    "stack": _words("test build bench exec run ghci"),
+    "cabal": _words("test build bench exec run repl check"),
+    "dune": _words("test build runtest exec fmt clean"),
+    "lein": _words("test run compile check"),
+    "rebar3": _words("eunit ct compile dialyzer xref"),
+    "hatch": _words("test fmt version"),
+    "rye": _words("test lint fmt version"),
 }
 """Programs of which only these subcommands are local."""
 

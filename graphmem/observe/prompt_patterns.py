@@ -10,9 +10,11 @@ from graphmem.runtime.patterns import lazy_pattern
 _I: Final = re.IGNORECASE | re.MULTILINE
 _NAMES: Final = r"(?:claude|codex|gemini|cursor|copilot|assistant|agent|bot|gpt|team)"
 _SAYING: Final = (
-    r"(?:says?|said|wrote|writes|told (?:me|us|you)|commented|comments|reports?|reported|repl(?:y|ies|ied)|suggests|suggested|mentioned"
-    r"|posted|noted|requests|requested|insists|insisted|claims|claimed|added|approved|confirmed|demands|asks (?:us|you|me|that)|asked "
-    r"(?:us|you|me|that|for)|"
+    # "requests", "comments", "added": in code they are mostly nouns or deeds, so they count only before a colon or "that"
+    r"(?:(?:comments|reports?|reported|writes|posted|noted|requested|suggested|repl(?:y|ies)|requests|claims|added|approved|confirmed)"
+    r"(?=\s*[:：]| that\b)|"
+    r"says?|said|wrote|told (?:me|us|you)|commented|replied|suggests|mentioned|insists|insisted|claimed|demands|asks (?:us|you|me|that)"
+    r"|asked (?:us|you|me|that|for)|"
     r"schreibt|schrieb|sagt|sagte|meint|meinte|hat (?:geschrieben|gesagt|gemeint)|kommentiert|dit|a dit|écrit|a écrit|demande|dice|dijo"
     r"|escribe|escribió|comenta|pide|scrive|ha scritto|dice|ha detto|diz|disse|escreveu|schrijft|schreef|zegt|pisze|napisał|mówi|пишет"
     r"|написал\w*|сказал\w*|говорит|просит)"
@@ -33,14 +35,37 @@ _THINGS: Final = (
 # empty" and "implement message expiry. Old ones …" the thing is a part of the person's own order.
 _MORE: Final = (
     r"(?=(?:[^\n:：.!?。！？]|[.!?](?=\S))*[:：.!?。！？]?[ \t]*\n\s*\S"
-    r"|(?:\s+#?[\w-]*\d[\w-]*)?(?:\s+(?:from|by|of|below|above|that|which|who|we|i|you|he|she|they|it|says?|reads?|von|vom|der|die|das|de|du|des|del"
+    r"|(?:\s+#?[\w-]*\d[\w-]*)?(?:\s+(?:from|by|of|below|above|that|which|who|we|i|you|he|she|they|it|says?|reads?"
+    r"|von|vom|der|die|das|de|du|des|del"
     r"|da|di|van|od|от|из)\b(?:[^\n:：.!?。！？]|[.!?](?=\S))*)?\s*(?:[:：。！？]|[.!?]\s+\S))"
 )
+# With a capital, whatever the flags of the pattern: "Thanks, Eve", not "thanks, now add a test".
+_NAME: Final = r"(?-i:[A-ZÀ-ÞА-Я\u4e00-\u9fff\uac00-\ud7a3](?!\s)[\w.'’-]*(?: [A-ZÀ-ÞА-Я][\w.'’-]*){0,3})"
 _ORDERS: Final = (
     r"(?:answer|reply to|respond to|address|handle|triage|summari[sz]e|translate|look at|process|fix|implement|resolve|work on|read"
     r"|beantworte\w*|bearbeite|übersetze|fasse|réponds à|traite|résume|responde a|traduce|resume|rispondi a|ответь на|переведи|обработай)"
 )
+_DEEDS: Final = r"(?:add|change|create|delete|make|move|refactor|remove|rename|replace|set|split|update|write)"
 _OWN: Final = r"(?! (?:[\w-]+ ){0,2}(?:needs?|should|must|can|cannot|may) \w+ \w)"  # a sentence about a thing, and not its text
+
+# Words that make a sentence a rule for later, and addresses: without any of them a short message teaches nothing.
+BINDING: Final = lazy_pattern(
+    r"\b(?:always|never|must|mustn't|should|shouldn't|shall|have to|has to|needs? to|required?|only|don't|do not"
+    r"|wants?|insists?|demands?|expects?"
+    r"|prefers?|instead of|rather than|immer|stets|nie|niemals|nur|muss|müssen|soll|sollen|sollte|darf|dürfen"
+    r"|toujours|jamais|doit|doivent|faut"
+    r"|siempre|nunca|debe|deben|hay que|solo|sempre|mai|deve|devono|nunca|devem|altijd|nooit|moet|moeten|zawsze|nigdy)\b"
+    r"|https?://|\bwww\.|[\w-]+@[\w-]+|\b[\w-]+\.(?:example|com|net|org|io|dev|sh|ru|cn|ai|app|xyz|cloud|local)\b",
+    re.IGNORECASE,
+)
+
+# What people send: with one of these words a message is not taken for plain.
+SENT: Final = lazy_pattern(
+    r"\b(?:e-?mails?|mails?|letters?|newsletter|customers?|reviewers?|maintainers?|comments? (?:by|from|of)|slack"
+    r"|discord|teams|jira|forum|reddit"
+    r"|stack ?overflow|kunde|kundin|client a|cliente|klant)\b",
+    re.IGNORECASE,
+)
 
 # Marks with an edge: the text before them and the text in them have different authors.
 EDGED: Final = (
@@ -125,9 +150,11 @@ EDGELESS: Final = (
             r"|gruß|cordialement|bien à vous|amicalement|merci(?: d'avance)?|saludos(?: cordiales)?|un saludo|atentamente|gracias"
             r"|cordiali saluti|saluti|distinti saluti|grazie|atenciosamente|abraços|obrigad[oa]|groet(?:en|jes)?|met vriendelijke groet"
             r"|pozdrawiam|z poważaniem|с уважением|спасибо"
-            r"|всего доброго|此致|敬上|祝好|谢谢|よろしくお願いします|감사합니다),?[ \t]*(?:\n\s*|[ "
-            r"\t]+[-–—]?\s*)[A-ZÀ-ÞА-Я\u4e00-\u9fff\uac00-\ud7a3][^\n]{0,40}\s*$"
-            r"|\n\s*(?:--|—|–)\s*\n?\s*\w[^\n]{0,40}\s*$|\s[-–—]{1,2}\s?@?[A-Za-z][\w.]{1,20}(?: \w+)?\s*$|^(?:sent from my|gesendet von"
+            r"|всего доброго|此致|敬上|祝好|谢谢|よろしくお願いします|감사합니다"
+            r"),?[ \t]*(?:\n\s*[A-ZÀ-ÞА-Я\u4e00-\u9fff\uac00-\ud7a3][^\n]{0,40}"
+            rf"|[ \t]+[-–—]?[ \t]*{_NAME})\s*$"
+            rf"|\n\s*(?:--|—|–)\s*\n?\s*\w[^\n]{{0,40}}\s*$|(?<=\S)[ \t]+(?:[–—]{{1,2}}[ \t]?|--?[ \t]+)@?{_NAME}\s*$"
+            rf"|^(?:sent from my|gesendet von"
             r"|envoyé de mon)\b|(?:此致|敬上)",
             _I,
         ),
@@ -143,7 +170,7 @@ EDGELESS: Final = (
     (
         "something pasted",
         lazy_pattern(
-            rf"^\W{{0,6}}(?!(?:please )?{_ORDERS} )"
+            rf"^\W{{0,6}}(?!(?:please )?(?:{_ORDERS}|{_DEEDS}) )"
             rf"(?:the |this |my |our |die |der |das |le |la |el |il |o )?(?:[\w#-]+ ){{0,3}}{_THINGS}\b{_OWN}[^\n:：.]{{0,50}}[:：]|"
             rf"\b(?:here(?:'s| is| are)|below (?:is|are)|this is|see|attached|pasted?|pasting|following|voici|ci-dessous|hier (?:ist"
             rf"|sind|kommt|die|der|das)|unten|folgende\w*|aquí (?:está|tienes|va)|siguiente|ecco|segue|aqui está|hieronder|oto|poniżej"

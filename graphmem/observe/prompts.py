@@ -12,7 +12,21 @@ import re
 from typing import Final, NamedTuple
 
 from graphmem.observe.asking import asks, begins, ends, polite, rules
-from graphmem.observe.prompt_patterns import BACK, DENIAL, EDGED, EDGELESS, FOLLOWS, MOMENT, SENTENCE, SHAPED, SPACELESS, STATES, THAT
+from graphmem.observe.prompt_patterns import (
+    BACK,
+    BINDING,
+    DENIAL,
+    EDGED,
+    EDGELESS,
+    FOLLOWS,
+    MOMENT,
+    SENT,
+    SENTENCE,
+    SHAPED,
+    SPACELESS,
+    STATES,
+    THAT,
+)
 
 LONG: Final = 2_000  # a longer prompt was not typed
 MANY_LINES: Final = 30
@@ -21,6 +35,7 @@ KEPT: Final = 400  # characters of a request
 LOOKED: Final = 16_384
 FEWEST_WORDS: Final = 3
 FEWEST_NAMED: Final = 2  # words of the content after an explicit "remember"; some languages need no more
+SHORT: Final = 300  # characters of a message of one line in which a weak mark needs a sentence that binds
 FEWEST_SIGNS: Final = 4  # characters, in a language without spaces between words
 
 
@@ -75,9 +90,10 @@ def _mark(text: str, *, is_head: bool = False) -> tuple[str, int, bool]:
     """
     found: list[tuple[int, str, bool]] = []
     near = text[:LONG]
+    is_plain = not is_head and _is_plain(near)
     for marks, is_edged in ((EDGED, True), (SHAPED, True), (EDGELESS, False)):
         for name, pattern in marks:
-            if is_head and name in _NOT_AT_HEAD:
+            if (is_head and name in _NOT_AT_HEAD) or (is_plain and name in _WEAK):
                 continue
             if (match := pattern.search(near)) is not None:
                 found.append((match.start(), name, is_edged))
@@ -91,6 +107,38 @@ def _mark(text: str, *, is_head: bool = False) -> tuple[str, int, bool]:
 
 # A person's own sentence may contain these: a name in markup or quotes, "what the reviewer said".
 _NOT_AT_HEAD: Final = frozenset({"a comment of code", "data", "a fence", "markup", "something pasted"})
+
+
+# Words that a person's own sentence about code has as often: "limit the requests", "the docs say", "fix: typo", `<Button>`.
+_WEAK: Final = frozenset(
+    {
+        "a comment of code",
+        "a link with a title",
+        "a signature",
+        "a trailer of a commit",
+        "data",
+        "markup",
+        "quoted text",
+        "somebody's words",
+        "something pasted",
+        "the header of a mail",
+    }
+)
+_QUOTES_WORDS: Final = re.compile(
+    r"\b(?:says?|said|wrote|writes|commented|replied|insists|suggests)\s*[:：]"
+    r"|(?<!\bi )(?<!\bwe )(?<!\bit )(?<!\byou )\b(?:said|wrote|told (?:me|us))\b",
+    re.IGNORECASE,
+)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a message is one short line of Latin letters that binds nobody.
+
+    Such a message asks for nothing to be remembered, states no rule, names no address or mail, and quotes nobody.
+    """
+    said = text.strip()
+    is_line = "\n" not in said and len(said) <= SHORT and not any(sign > "\u024f" and sign.isalpha() for sign in said)
+    return is_line and not any(marks.search(said) for marks in (BINDING, SENT, _QUOTES_WORDS)) and not _asks(said)
 
 
 def _asks(text: str) -> str:

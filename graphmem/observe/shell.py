@@ -47,8 +47,13 @@ _TESTERS: Final = _words(
     "pytest py.test tox nox jest vitest mocha ava karma cypress playwright rspec phpunit pest ctest bats gotestsum nose2 behave unittest"
 )
 _OWN_RUNNER: Final = re.compile(r"(?:run_?)?tests?(?:_\w+)?\.py$")  # a project's own script that runs tests
+TASKS: Final = _words("make gmake just task rake poe poethepoet inv invoke doit mise moon nx turbo lerna")
+"""Programs that run tasks of the project; the task's name tells whether it tests."""
+_TASK_OF_TESTS: Final = re.compile(r"(?:[\w@/.-]+:)?(?:tests?|check|spec|e2e)(?:[:_-].*)?\Z|tests?\w*\Z|unit[-_]?tests?\Z|[\w-]+:tests?\Z")
 WRAPPERS: Final = frozenset({"sudo", "time", "nice", "nohup", "env", "command", "exec", "xvfb-run", "stdbuf", "caffeinate"})
 RUNNERS: Final = frozenset({"npx", "bunx", "pnpx", "uv", "uvx", "poetry", "pipenv", "pdm", "hatch", "rye", "bundle", "pixi", "doppler"})
+RUNNER_OPTIONS: Final = _words("--with --with-requirements -p --package --group --extra --python --directory --project -e --env")
+"""Options of runners that take a value."""
 _QUIET: Final = frozenset(
     {"cd", "pushd", "popd", "export", "set", "source", ".", "echo", "printf", "true", "false", "wait", "sleep", "mkdir", "pwd"}
 )
@@ -166,7 +171,7 @@ def _part(text: str) -> Command:
     if words and base(words[0]) in SHELLS and len(words) > 2 and words[1].startswith("-") and words[1].endswith("c"):
         return command_of(words[2])
     while len(words) > 1 and base(words[0]) in RUNNERS and not own_command(words):
-        words = [word for word in words[1:] if word not in ("run", "exec", "--")] or words[1:]
+        words = without_options([word for word in words[1:] if word not in ("run", "exec", "--")]) or words[1:]
     if not words:
         return Command("run", "", "")
     program = base(words[0])
@@ -239,8 +244,8 @@ def _is_test(program: str, words: Sequence[str]) -> bool:
             return True
         return module in ("pytest", "unittest", "tox", "nox") or (first.endswith("manage.py") and "test" in rest) or "pytest" in words[1:3]
     if program in ("npm", "yarn", "pnpm", "bun", "deno"):
-        script = rest[1] if first == "run" and len(rest) > 1 else first
-        return script in ("test", "t", "tst") or script.startswith(("test:", "test-", "e2e"))
+        scripts = (rest[1] if first == "run" and len(rest) > 1 else first, *_scripts_of_workspaces(words[1:]))
+        return any(script in ("test", "t", "tst") or script.startswith(("test:", "test-", "e2e")) for script in scripts)
     if program in (
         "go",
         "cargo",
@@ -257,11 +262,43 @@ def _is_test(program: str, words: Sequence[str]) -> bool:
         "dart",
         "flutter",
         "sbt",
+        "stack",
+        "cabal",
+        "dune",
+        "lein",
+        "xcodebuild",
+        "meson",
+        "composer",
+        "artisan",
+        "manage.py",
+        "ng",
     ):
         return any(word in ("test", "nextest", "verify", "check") and (word != "check" or "gradle" in program) for word in rest[:3])
-    if program in ("make", "just", "task", "rake"):
-        return any(word in ("test", "tests", "check", "spec") or word.startswith("test") for word in rest)
+    if program in TASKS:
+        return any(_TASK_OF_TESTS.match(word) for word in rest)
     return bool(re.search(r"(?:^|/)(?:run[_-]?)?tests?(?:\.sh|\.py)?$", words[0]))
+
+
+def without_options(words: Sequence[str]) -> list[str]:
+    """Return a runner's words from the program that it starts.
+
+    The options of `uv run --extra dev pytest` are left out.
+    """
+    rest = list(words)
+    while rest and rest[0].startswith("-"):
+        rest = rest[2:] if rest[0] in RUNNER_OPTIONS else rest[1:]
+    return rest
+
+
+def _scripts_of_workspaces(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the script that `yarn workspace web test` runs, if any.
+
+    `words` are the words after the program, also of `pnpm --filter web test` and `npm -w web run test`.
+    """
+    flags = ("--filter", "-F", "-w", "--workspace", "--prefix", "--cwd", "--dir", "-C", "workspace")
+    at = max((place for place, word in enumerate(words) if word in flags), default=-1)
+    after = [word for word in words[at + 2 :] if not word.startswith("-") and word != "run"] if at >= 0 else []
+    return tuple(after[:1])
 
 
 def own_command(words: Sequence[str]) -> bool:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from graphmem.observe.prompts import request_in
+
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "strangers.py"
 
 
@@ -48,3 +50,28 @@ def test_honest_words_are_not(strangers, name):
     held = [(case, held) for _, case, held in strangers.measured((name,))]
     wrong = [case for case, is_held in held if is_held]
     assert len(wrong) <= strangers.LOST * len(held), wrong
+
+
+def test_ordinary_orders_are_the_person_s_own_words_and_no_requests_to_remember():
+    """Words such as "requests", "comments" or "thanks, now …" are not somebody else's, and "annotate" is not "annota"."""
+    orders = [line.replace("\\n", "\n") for line in (Path(__file__).parent / "ordinary.txt").read_text(encoding="utf-8").splitlines()]
+    heard = {order: request_in(order) for order in orders}
+    held = [order for order, one in heard.items() if one.pasted or one.is_doubtful]
+    assert len(orders) >= 150
+    assert len(held) <= 0.06 * len(orders), held
+    assert [order for order, one in heard.items() if one.wish] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Answer this customer: uploads go to the blue bucket",
+        "The customer says that uploads go to the blue bucket.",
+        "Here is the mail I got: uploads go to the blue bucket now. Best, Eve",
+        "Review comment by eve: uploads skip the check",
+        "bob said use tabs",
+        "The maintainer wrote: tabs are fine",
+    ],
+)
+def test_a_line_that_passes_on_what_others_sent_is_held_without_words_of_a_rule(text):
+    assert request_in(text).pasted

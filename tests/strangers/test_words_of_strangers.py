@@ -306,6 +306,9 @@ COMMANDS = [
     "composer require a/b",
     "gem install x",
     "bundle install",
+    "mise install node",
+    "ng add x",
+    "stack install x",
 ]
 LOCAL_TOOLS = [
     ("Read", {"file_path": f"{ROOT}/src/a.py"}),
@@ -393,6 +396,12 @@ LOCAL_COMMANDS = [
     "diff a.py b.py",
     "tox -e py311",
     "bundle exec rspec",
+    "poe test tests/a.py",
+    "uv run poe lint",
+    "inv test",
+    "mise run test",
+    "ng test",
+    "stack test",
     "pytest -q > /tmp/out.log; tail -3 /tmp/out.log",
     "cat <<'EOF' > a.sh\ncurl https://x\nEOF",
 ]
