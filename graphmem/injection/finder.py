@@ -94,7 +94,7 @@ class Finder:
         self._searcher = searcher
         self._projections = projections
         self._vectors = vectors
-        self._trust = trust
+        self.trust = trust
         self._state = state
         self._standing: Kept | None = None
         self._endings: tuple[GraphView, frozenset[str]] | None = None  # of the newest graph
@@ -347,7 +347,7 @@ class Finder:
         """
         if row.status not in LIVE_STATUSES or is_held(row):
             return False
-        return row.status != "candidate" or self._trust.now().level() != "cautious"
+        return row.status != "candidate" or self.trust.now().level() != "cautious"
 
     def is_sure(self, info: MemoryInfo, session: str = "") -> bool:
         """Return whether a memory's confidence and scope allow showing it.
@@ -372,8 +372,8 @@ class Finder:
         return bool(label) and bool(session) and self._unit_of(session) == label
 
     def _is_sure(self, row: MemoryRow, now: datetime, *, fades: bool = True) -> bool:
-        cautious = row.status == "candidate" and self._trust.now().level() == "cautious"
-        return row.status == "pinned" or (self._sureness(row, now, fades=fades) >= self._trust.threshold() and not cautious)
+        cautious = row.status == "candidate" and self.trust.now().level() == "cautious"
+        return row.status == "pinned" or (self._sureness(row, now, fades=fades) >= self.trust.threshold() and not cautious)
 
     def _sureness(self, row: MemoryRow, now: datetime, *, fades: bool = True) -> float:
         """Return a memory's confidence, as if the memory's code were unchanged.

@@ -178,8 +178,8 @@ class Hooks:
                 injector.begin(call.session)
             return injector.inject(ask._replace(point="start"), begun=started) if can else None
         if call.moment == PROMPT:
-            first = injector.is_first_message(call.session)
-            if can and (first or injector.owes_start(call.session)):
+            first = injector.beginnings.is_first_message(call.session)
+            if can and (first or injector.beginnings.owes_start(call.session)):
                 return injector.inject(ask._replace(point="prompt"), begun=started)
             ready = injector.inject(ask._replace(point="take"), DEADLINES_S["prompt"], started) if can else None
             injector.update(call.session, [call.text], (), call.phase)

@@ -433,7 +433,7 @@ def test_a_lesson_of_a_commit_about_the_file_is_not_told_before_an_edit_of_one_f
     monkeypatch.setattr(injector._finder, "infos", lambda *given, **more: [(service.memory(old.id), 1.0)])  # whatever the trust level
 
     def told(target):
-        return [one.id for one in injector._advice(Ask("edit"), Consequences((target,), memories=(old.id,)))]
+        return [one.id for one in injector._points.advice(Ask("edit"), Consequences((target,), memories=(old.id,)))]
 
     assert told(f"{PRICE}:rounded") == []
     assert told(PRICE) == [old.id]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from graphmem.embedding.served_reranker import reranker_of
 from graphmem.injection.background import Background
 from graphmem.injection.injector import Injector
+from graphmem.injection.project_calls import ProjectCalls
 from graphmem.memory.repository import MemoryRepository
 from graphmem.memory.user_book import UserBook
 from graphmem.observe.switch import LearningSwitch
@@ -71,13 +72,7 @@ def create_context(inputs: Inputs, stored: StoredParts, code: CodeParts, later: 
     context_news: Hub[ContextReady] = Hub()
     background = Background()
     advice = EditAdvice(graph, projections, stored.evidence, code.co_access, code.known, code.contracts, background.soon)
-    later.injector = injector = Injector(
-        book,
-        searcher,
-        projections,
-        vectors,
-        data_dir,
-        background,
+    project = ProjectCalls(
         state=stored.status.state,
         rules=people.rules,
         root=graph.root_or_none,
@@ -90,6 +85,7 @@ def create_context(inputs: Inputs, stored: StoredParts, code: CodeParts, later: 
         refresh=user.refresh,
         unit_of=lambda session: observer().unit_of(session),
     )
+    later.injector = injector = Injector(book, searcher, projections, vectors, data_dir, background, project)
     return ContextParts(
         user=user,
         people=people,

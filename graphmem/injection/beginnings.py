@@ -1,0 +1,56 @@
+"""Record which sessions have begun, and which were not shown their start."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from threading import Lock
+from typing import Final
+
+from graphmem.injection.recent_sessions import MOST_SESSIONS
+
+MOST_FIRST: Final = 1_000  # sessions that are remembered to have sent a message
+
+
+class Beginnings:
+    """The first messages and late starts of sessions. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._first: OrderedDict[str, None] = OrderedDict()  # sessions that have sent their first message
+        self._late: OrderedDict[str, None] = OrderedDict()  # sessions whose context of the start missed its deadline
+        self._lock = Lock()
+
+    def begin(self, session: str) -> None:
+        """Expect the first message of a session, also of one that restarts."""
+        with self._lock:
+            self._first.pop(session, None)
+
+    def end(self, session: str) -> None:
+        """Forget a session that ended."""
+        with self._lock:
+            self._first.pop(session, None)
+            self._late.pop(session, None)
+
+    def is_first_message(self, session: str) -> bool:
+        """Record a message of a session; return whether it is the first one."""
+        with self._lock:
+            first = session not in self._first
+            self._first[session] = None
+            self._first.move_to_end(session)
+            while len(self._first) > MOST_FIRST:
+                self._first.popitem(last=False)
+            return first
+
+    def note_start(self, session: str, point: str, *, is_late: bool) -> None:
+        """Record whether a session still has to get the context of its start."""
+        with self._lock:
+            if point == "start" and is_late and session:
+                self._late[session] = None
+                while len(self._late) > MOST_SESSIONS:
+                    self._late.popitem(last=False)
+            elif point in ("start", "prompt") and not is_late:
+                self._late.pop(session, None)
+
+    def owes_start(self, session: str) -> bool:
+        """Whether the context of a session's start was late and was not shown."""
+        with self._lock:
+            return session in self._late
