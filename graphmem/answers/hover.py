@@ -20,13 +20,18 @@ class Hover:
     reason: Annotated[str, Doc("why `symbol` is null; empty if `symbol` is given")]
     is_stale: Annotated[bool, Doc("true when the file changed since it was indexed, so positions may be wrong")]
     doc: str = ""
-    callers: Annotated[list[SymbolInfo], Doc("symbols other than tests that call the symbol, most confident first"), Size(3)] = field(
+    callers: Annotated[
+        list[SymbolInfo], Doc("code outside tests that calls the symbol: the most certain first, then the nearest"), Size(3)
+    ] = field(default_factory=list)
+    caller_count: int = 0
+    tests: Annotated[list[SymbolInfo], Doc("tests that use the symbol directly, in the same order"), Size(3)] = field(default_factory=list)
+    test_count: int = 0
+    test_helpers: Annotated[list[SymbolInfo], Doc("test code that uses the symbol outside of tests, such as fixtures"), Size(3)] = field(
         default_factory=list
     )
-    caller_count: int = 0
-    tests: Annotated[list[SymbolInfo], Doc("tests with an edge to the symbol, most confident first"), Size(3)] = field(default_factory=list)
-    test_count: int = 0
-    known: Annotated[NearbyMemories, Doc("memories about the symbol and the code around it")] = field(default_factory=NearbyMemories)
+    known: Annotated[
+        NearbyMemories, Doc("memories about the symbol; those that a person or agent wrote, also about the code around it")
+    ] = field(default_factory=NearbyMemories)
     moves_along: Annotated[list[CoAccessHit], Doc("files that usually change together with the symbol's file"), Size(3)] = field(
         default_factory=list
     )

@@ -14,8 +14,8 @@ class OutlineEntry:
     """A symbol of a file, with what is known about it."""
 
     symbol: SymbolInfo
-    callers: Annotated[int, Doc("number of symbols other than tests that call the symbol")]
-    tests: Annotated[int, Doc("number of tests that use the symbol directly")]
+    callers: Annotated[int, Doc("number of symbols outside test code that call the symbol")]
+    tests: Annotated[int, Doc("number of tests that use the symbol directly; helpers such as fixtures do not count")]
     memories: Annotated[int, Doc("number of current memories about the symbol")]
     traps: Annotated[int, Doc("number of memories about the symbol that are warnings: gotchas, error patterns and dead ends")]
     suspect: Annotated[

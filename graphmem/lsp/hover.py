@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from graphmem.runtime.safe_text import inert
@@ -9,6 +10,7 @@ from graphmem.runtime.safe_text import inert
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from graphmem.answers import SymbolInfo
     from graphmem.answers.hover import Hover
     from graphmem.answers.outline import OutlineEntry
 
@@ -27,8 +29,10 @@ def hover_text(found: Hover) -> str:
     lines = ["\n".join(["```", inert(signature).replace("```", ""), "```"])]
     if found.doc:
         lines += [_plain(found.doc.strip().partition("\n\n")[0])]
-    lines += _list("caller", [one.qualname or one.path for one in found.callers], found.caller_count)
-    lines += _list("test", [one.qualname or one.path for one in found.tests], found.test_count)
+    lines += _list("caller", distinct_names(found.callers), found.caller_count)
+    lines += _list("test", distinct_names(found.tests), found.test_count)
+    if found.test_helpers and not found.test_count:
+        lines += [f"No test uses it directly; test code does: {_names(distinct_names(found.test_helpers))}"]
     for memory in found.known.memories:
         doubt = f" ({memory.doubt})" if memory.doubt else ""
         lines += [f"**{memory.type}** {_plain(memory.content)}{_plain(doubt)}"]
@@ -47,6 +51,29 @@ def lens_title(entry: OutlineEntry) -> str:
     """
     counts = ((entry.callers, "caller"), (entry.tests, "test"), (entry.traps, "trap"), (entry.memories - entry.traps, "note"))
     return " · ".join(f"{count:,} {noun}{'s' * (count != 1)}" for count, noun in counts if count)
+
+
+def distinct_names(symbols: Sequence[SymbolInfo]) -> list[str]:
+    """Return a name for each symbol, with its file if the name says little.
+
+    Equal names get the shortest end of the path that differs: `GET (users/route.ts)`. A symbol that stands for a file has its path.
+    """
+    names = [one.path if one.kind == "module" or not one.qualname else one.qualname for one in symbols]
+    repeated = {name for name, count in Counter(names).items() if count > 1}
+    return [
+        f"{name} ({_end_of_path(one.path, [two.path for two, other in zip(symbols, names, strict=True) if other == name])})"
+        if name in repeated and one.path
+        else name
+        for one, name in zip(symbols, names, strict=True)
+    ]
+
+
+def _end_of_path(path: str, paths: Sequence[str]) -> str:
+    """Return the shortest end of a path that no other path of `paths` has."""
+    parts = path.split("/")
+    others = [one for one in paths if one != path]
+    ends = ("/".join(parts[-count:]) for count in range(1, len(parts) + 1))
+    return next((end for end in ends if not any(one == end or one.endswith("/" + end) for one in others)), path)
 
 
 def _list(noun: str, names: Sequence[str], count: int) -> list[str]:

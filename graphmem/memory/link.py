@@ -2,7 +2,8 @@
 
 Text in the shape of code is looked up: `path:line`, paths, dotted names, calls, CamelCase, snake_case and anything between backticks. A
 name is linked if exactly one definition has it. A name that several definitions have is reported instead. A member whose name is a common
-word, such as `next`, is linked only if the text also names its class or its file.
+word, such as `next`, is linked only if the text also names its class or its file. A plain word that is also the name of the project, such
+as JupyterHub, means the project and not its class of that name.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def link(
             if inner is not None:
                 add(inner, "about", POSITION)
             add(file, "about", PATH)
-        for name, sure in _names(content, spans):
+        for name, sure in _names(content, spans, {project.casefold(), *_packages(view)}):
             nodes = resolve(view, name)
             if len(nodes) == 1 or _twins(view, nodes):
                 if _is_common_member(view, nodes[0], name) and not _names_owner(view, nodes[0], content, paths):
@@ -211,15 +212,18 @@ def _names_owner(view: GraphView, node: int, content: str, paths: Container[str]
     return view.path(node) in paths or re.search(rf"\b{re.escape(owner)}\b", content) is not None
 
 
-def _names(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, float]]:
+def _names(content: str, spans: Sequence[tuple[int, int]], projects: Container[str]) -> list[tuple[str, float]]:
     """Return the distinct names of code in a memory's text, in order.
 
     Each item is (name, confidence). A link from the memory to the code with this name gets this confidence. The parts of the text in
-    `spans`, such as paths, are skipped. A span is (start, end).
+    `spans`, such as paths, are skipped. A span is (start, end). Plain words in `projects` are skipped, too; these are names of projects and
+    packages in lower case.
     """
     names: dict[str, float] = {}
     for match in _NAME.finditer(content):
         if any(start <= match.start() < end for start, end in spans):
+            continue
+        if match.lastgroup == "camel" and match[0].casefold() in projects:
             continue
         name = match[match.lastgroup or 0].strip().removesuffix("()").strip(".")
         if _IDENTIFIER.match(name) and len(name) > 2:
@@ -253,6 +257,11 @@ def _by_last_part(view: GraphView) -> dict[str, list[str]]:
             parts.setdefault(path.rpartition("/")[2], []).append(path)
         _last_parts[view] = parts
     return parts
+
+
+def _packages(view: GraphView) -> set[str]:
+    """Return the names of top-level directories of a project, in lower case."""
+    return {path.removeprefix("src/").partition("/")[0].casefold() for path in view.paths if "/" in path}
 
 
 def _definition_at(view: GraphView, file: int, line: int) -> int | None:

@@ -24,8 +24,10 @@ from graphmem.memory.types import SOURCES, TRAPS
 from graphmem.projection.arrays import FILE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
+    from graphmem.knowledge import MemoryRow
     from graphmem.memory.describe import BranchesOf
     from graphmem.projection.graph import GraphView
     from graphmem.projection.memories import MemoryIndex
@@ -79,7 +81,15 @@ class _Candidate(NamedTuple):
     warns: bool
 
 
-def nearby(index: MemoryIndex, view: GraphView, now: datetime, places: Places, limit: int, branches: BranchesOf) -> NearbyMemories:
+def nearby(
+    index: MemoryIndex,
+    view: GraphView,
+    now: datetime,
+    places: Places,
+    limit: int,
+    branches: BranchesOf,
+    keeps: Callable[[MemoryRow, Place], bool] | None = None,
+) -> NearbyMemories:
     """Return the best memories about the symbols and files of an answer.
 
     If a memory is about several symbols or files of the answer, only the nearest of them counts.
@@ -91,6 +101,7 @@ def nearby(index: MemoryIndex, view: GraphView, now: datetime, places: Places, l
         places: the symbols and files of the answer.
         limit: maximum number of memories.
         branches: returns the branches, except the indexed one, that have the code of a memory.
+        keeps: whether a memory at a place may be listed; None keeps all.
     """
     nearest: dict[str, tuple[str, Place]] = {}
     for node_id, place in sorted(places.found.items(), key=lambda one: (-one[1].nearness, one[0])):
@@ -108,7 +119,7 @@ def nearby(index: MemoryIndex, view: GraphView, now: datetime, places: Places, l
             held += 1
             continue
         node_id, place = nearest[one]
-        if place.role == TOGETHER and row.status == "candidate":
+        if (place.role == TOGETHER and row.status == "candidate") or (keeps is not None and not keeps(row, place)):
             continue
         score = place.nearness * SOURCES[row.source].trust * confidence_in_use(row, now, index.about(one))
         node = view.index_of.get(node_id)

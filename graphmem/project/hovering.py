@@ -9,13 +9,9 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from graphmem.analysis.relations import RELATIONS, one_edge_a_test
+from graphmem.analysis.direct_users import direct_users
 from graphmem.answers.hover import Hover
 from graphmem.errors import HistoryError
-from graphmem.model import EdgeKind
-from graphmem.projection.arrays import EDGE_KINDS
 
 if TYPE_CHECKING:
     from graphmem.answers import CoAccessHit, SymbolInfo
@@ -56,18 +52,18 @@ class Hovers:
         node = view.index_of.get(at.symbol.id, -1) if at.symbol is not None else -1
         if at.symbol is None or node < 0:
             return Hover(None, at.reason or "the index has just changed; ask again", at.is_stale)
-        callers, caller_count = _related(view, node, "callers", limit, tests=False)
-        tests, test_count = _related(view, node, "tests", limit, tests=True)
+        users = direct_users(view, node)
         return Hover(
             symbol=at.symbol,
             reason="",
             is_stale=at.is_stale,
             doc=view.doc(node),
-            callers=callers,
-            caller_count=caller_count,
-            tests=tests,
-            test_count=test_count,
-            known=self.known.of_nodes(view, [at.symbol.id])[at.symbol.id],
+            callers=_infos(view, users.callers[:limit]),
+            caller_count=len(users.callers),
+            tests=_infos(view, users.tests[:limit]),
+            test_count=len(users.tests),
+            test_helpers=_infos(view, users.helpers[:limit]),
+            known=self.known.of_symbol(view, node),
             moves_along=self._moves(at.symbol.path, limit),
         )
 
@@ -81,23 +77,5 @@ class Hovers:
             return []
 
 
-def _related(view: GraphView, node: int, relation: str, limit: int, *, tests: bool) -> tuple[list[SymbolInfo], int]:
-    """Return some of the symbols that use `node`, and their total number.
-
-    At most `limit` symbols are returned. `relation` selects the kind of use, such as "callers". If `tests` is true, only tests are returned
-    and counted, otherwise only code that is not a test. Symbols with a TESTS edge come first. The others follow, the most confident first.
-    """
-    kinds = RELATIONS[relation].kinds
-    if relation == "callers" and "abstract" in view.modifiers(node):
-        kinds = (*kinds, EdgeKind.REFERENCES)  # a call runs an implementation, and refers to the declaration
-    edges = view.in_edges(node, kinds)
-    others = view.src[edges]
-    keep = view.is_test[others] == tests
-    edges, others = edges[keep], others[keep]
-    if tests:
-        keep = one_edge_a_test(view, edges)
-        edges, others = edges[keep], others[keep]
-    about = view.edge_kind[edges] != EDGE_KINDS.index(EdgeKind.TESTS)
-    order = np.lexsort((others, view.start_line[others], view.path_index[others], -view.confidence[edges], about))
-    unique = list(dict.fromkeys(others[order].tolist()))
-    return (view.infos(unique[:limit]) if unique else []), len(unique)
+def _infos(view: GraphView, nodes: list[int]) -> list[SymbolInfo]:
+    return view.infos(nodes) if nodes else []

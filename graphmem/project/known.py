@@ -12,6 +12,7 @@ from graphmem.analysis.impact import expand
 from graphmem.analysis.relations import nodes_of
 from graphmem.answers import NearbyMemories
 from graphmem.memory.nearby import AROUND, HIT, SHOWN, TARGET, TEST, TOGETHER, WAY, Places, nearby
+from graphmem.memory.types import FROM_INDEX
 from graphmem.model import file_id
 from graphmem.projection.arrays import FILE
 
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from graphmem.answers import CoAccessHit, ImpactReport, PathAnswer
+    from graphmem.knowledge import MemoryRow
     from graphmem.memory.describe import BranchesOf
+    from graphmem.memory.nearby import Place
     from graphmem.project.graph_source import GraphSource
     from graphmem.projection.graph import GraphView
     from graphmem.projection.memories import MemoryIndex
@@ -103,13 +106,31 @@ class KnownCode:
             for one, node in nodes_of(view, ids).items()
         }
 
-    def _found(self, view: GraphView | None, put: Callable[[Places], None], limit: int = SHOWN) -> NearbyMemories:
+    def of_symbol(self, view: GraphView, node: int, limit: int = SHOWN) -> NearbyMemories:
+        """Return the memories that a reader of one symbol should see.
+
+        A memory that an index run derived, for example from a commit, must be about the symbol itself. It is often linked by a word of its
+        text, and would be repeated at every member of a class. Other memories may also be about code around the symbol.
+        """
+
+        def keeps(row: MemoryRow, place: Place) -> bool:
+            return place.role == TARGET or row.source not in FROM_INDEX
+
+        return self._found(view, lambda places: self._targets(view, places, [node]), limit, keeps)
+
+    def _found(
+        self,
+        view: GraphView | None,
+        put: Callable[[Places], None],
+        limit: int = SHOWN,
+        keeps: Callable[[MemoryRow, Place], bool] | None = None,
+    ) -> NearbyMemories:
         index = self.memories()
         if not len(index) or view is None:
             return NearbyMemories()
         places = Places(index.anchored)
         put(places)
-        return nearby(index, view, self.now(), places, limit, self.branches) if places.found else NearbyMemories()
+        return nearby(index, view, self.now(), places, limit, self.branches, keeps) if places.found else NearbyMemories()
 
     def _targets(self, view: GraphView, places: Places, targets: Sequence[int]) -> None:
         """Add the code that a question is about, and code around it, to `places`.

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from graphmem.analysis.relations import RELATIONS
+from graphmem.analysis.direct_users import direct_users
 from graphmem.answers.outline import FileOutline, OutlineEntry
 from graphmem.errors import SymbolNotFoundError
 from graphmem.knowledge import is_held
 from graphmem.memory.types import LIVE_STATUSES, TRAPS
-from graphmem.model import EdgeKind
-from graphmem.projection.arrays import NODE_KINDS, SYMBOL, distinct
+from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 from graphmem.runtime.naming import in_project
 
 if TYPE_CHECKING:
     from graphmem.answers import MemoryInfo
     from graphmem.memory.repository import MemoryRepository
     from graphmem.project.graph_source import GraphSource
-    from graphmem.projection.graph import GraphView
-
-CALLS: Final = (EdgeKind.CALLS,)
 
 
 @dataclass(eq=False, repr=False)
@@ -53,14 +47,11 @@ class Outlines:
         nodes.sort(key=lambda node: (view.start_line[node], -view.end_line[node], node))
         entries = []
         for node, info in zip(nodes, view.infos(nodes) if nodes else [], strict=True):
-            callers = distinct(view.src[view.in_edges(node, CALLS)])
-            callers = callers[callers != node]  # a symbol that calls itself has no further caller
-            tests = distinct(view.src[view.in_edges(node, RELATIONS["tests"].kinds)])
-            tests = tests[view.is_test[tests]]
+            users = direct_users(view, node)
             about = self._memories_of(info.id)
             suspect = [f"#{one.short_id} {one.title}" for one in about if _is_suspect(one, info.id)]
             traps = sum(one.type in TRAPS for one in about)
-            entries.append(OutlineEntry(info, _without_tests(view, callers), len(tests), len(about), traps, suspect))
+            entries.append(OutlineEntry(info, len(users.callers), len(users.tests), len(about), traps, suspect))
         return FileOutline(place, entries, self.graph.state())
 
     def _memories_of(self, node_id: str) -> list[MemoryInfo]:
@@ -78,7 +69,3 @@ class Outlines:
 
 def _is_suspect(memory: MemoryInfo, node_id: str) -> bool:
     return any(one.id == node_id and one.anchor == "suspect" for one in memory.about)
-
-
-def _without_tests(view: GraphView, nodes: np.ndarray[tuple[int], np.dtype[np.int32]]) -> int:
-    return int(np.count_nonzero(~view.is_test[nodes])) if len(nodes) else 0

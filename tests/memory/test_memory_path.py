@@ -212,6 +212,19 @@ def test_names_in_the_content_lead_to_the_code(indexed):
     assert [one.id for one in indexed.memories({"files": ["shop/cart.py"]}).memories] == [memory.result.id]
 
 
+def test_the_name_of_the_project_in_prose_is_not_its_class_of_that_name(gm, tmp_path):
+    (tmp_path / "cartshop").mkdir()
+    (tmp_path / "cartshop" / "app.py").write_text("class CartShop:\n    pass\n\n\nclass PriceList:\n    pass\n")
+    gm.index(tmp_path)
+
+    def linked(content: str) -> set[str]:
+        return {one.name for one in gm.remember(content).memory.about if one.label == "Symbol"}
+
+    assert linked("Building CartShop needs npm 12; the PriceList is read at start.") == {"cartshop/app.py:PriceList"}
+    assert linked("`CartShop` is made once.") == {"cartshop/app.py:CartShop"}
+    assert linked("cartshop.app.CartShop is the application.") == {"cartshop/app.py:CartShop"}
+
+
 def test_a_common_word_leads_to_a_member_only_beside_its_class_or_file(gm, tmp_path):
     (tmp_path / "event.py").write_text("class Event:\n    def next(self):\n        return 1\n\n\ndef compose():\n    return 2\n")
     gm.index(tmp_path)
