@@ -148,4 +148,11 @@
   ]) @branch
 
 ; Statements that run together.
-(block) @block
+[
+  (block)
+  ; A variable of `if x := f(); x > 0 {…}` ends with the statement.
+  (if_statement)
+  (for_statement)
+  (expression_switch_statement)
+  (type_switch_statement)
+] @block

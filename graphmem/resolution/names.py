@@ -66,6 +66,7 @@ class Names:
 
         The result is None if nothing binds the name.
         """
+        scope = self._scope_at(entry, scope, name, line)
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
         if meaning.local:
             inside = innermost(entry, scope, name, meaning.local, line)
@@ -96,8 +97,19 @@ class Names:
         places = self.lookup(entry, entry.around[scope], name, line)
         return entry.around[scope] if places and all(place.slot.kind != "binding" for place in places) else scope
 
+    def _scope_at(self, entry: FileEntry, scope: int, name: str, line: int) -> int:
+        """Return the scope in which the meaning of a name at a line is found.
+
+        Usually it is `scope`. In Go, `shop := open()` in one block of a function does not change what `shop` means in other blocks, for
+        example an imported package. For a use in another block, the result is the enclosing scope.
+        """
+        if line > entry.definitions[scope].end_line or not _hides_in_blocks(entry, scope, name):
+            return scope
+        return scope if any(slot.line <= line <= slot.last for slot in entry.names(scope)[name]) else entry.around[scope]
+
     def value(self, entry: FileEntry, scope: int, name: str, line: int) -> Type:
         """Return the type that a name has at a line of a function or class."""
+        scope = self._scope_at(entry, scope, name, line)
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
         if meaning.value is not None:
             self.solver.reads.add(meaning.input)
@@ -110,7 +122,7 @@ class Names:
     def is_steady(self, entry: FileEntry, scope: int, name: str) -> bool:
         """Whether a name refers to the same bindings on every line of a scope."""
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
-        return not meaning.slots and not meaning.local
+        return not meaning.slots and not meaning.local and not _hides_in_blocks(entry, scope, name)
 
     def _meaning(self, entry: FileEntry, scope: int, name: str) -> Meaning:
         """Return the bindings to which a name in a scope refers.
@@ -428,6 +440,23 @@ def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int],
     while index >= 0 and bindings[order[index]].end_line < line:
         index = around[index]
     return order[index] if index >= 0 else -1
+
+
+def _hides_in_blocks(entry: FileEntry, scope: int, name: str) -> bool:
+    """Whether only some blocks of a function give another meaning to a name.
+
+    The other meaning is that of an enclosing scope of the file. The result is False for a parameter, and in languages whose variables are
+    those of the whole function.
+    """
+    if not scope or not rules_of(entry).variables_end_with_blocks:
+        return False
+    slots = entry.names(scope).get(name)
+    if not slots or (scope, name) in entry.locals or any(slot.kind != "binding" for slot in slots):
+        return False
+    around = entry.around[scope]
+    while around and name not in entry.names(around):
+        around = entry.around[around]
+    return name in entry.names(around)
 
 
 def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:

@@ -40,6 +40,12 @@ class NameRules:
     variables_begin_late: bool = False
     """Whether a variable exists only after its declaration, so that the declared value cannot use it."""
 
+    variables_end_with_blocks: bool = False
+    """Whether a variable exists only from its declaration to the end of its block.
+
+    Before and behind, its name means what it means around the function.
+    """
+
     own_names_are_below: bool = True
     """Whether an import from the file itself names a module below it.
 

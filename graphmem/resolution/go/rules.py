@@ -54,6 +54,8 @@ class GoRules(PackageRules):
     name = Language("go")
     builtin_package = Package("builtin")
     containers: ClassVar = {"[]": ("list", (0,)), "map": ("map", (0, 1)), "chan": ("chan", (0,))}
+    variables_begin_late = True
+    variables_end_with_blocks = True
     first_parameter_is_receiver = True
     interfaces_are_structural = True
     functions_take_types = True
