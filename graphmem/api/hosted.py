@@ -25,6 +25,7 @@ from graphmem.runtime.identity import index_id
 from graphmem.runtime.pushes import BRANCH_MARK, address_of, project_and_branch
 from graphmem.security.access import Access, caller
 from graphmem.security.guarded import guarded
+from graphmem.security.person import renewed_access
 from graphmem.security.person_keys import PersonKeys
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class PeopleRights(Rights):
 
     def access_to(self, project: str, access: Access) -> Access | None:
         """Return the permissions of a caller in a project; None without any."""
-        return self.people.again(access, project)
+        return renewed_access(self.people, access, project)
 
 
 class _Place(NamedTuple):

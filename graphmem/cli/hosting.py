@@ -39,7 +39,8 @@ def serve_projects(here: CommandContext) -> None:
     from graphmem.api.serve import Server, Tls
     from graphmem.mcp_server.mount import McpApp
     from graphmem.security.openid import OpenId
-    from graphmem.security.people import FILE, People
+    from graphmem.security.people import People
+    from graphmem.security.people_file import FILE
     from graphmem.server.hosting import Hosting
 
     settings = here.settings

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from graphmem.answers import to_json
 from graphmem.errors import BadInputError, StoreBusyError
+from graphmem.security import personal_data
+from graphmem.security.memory_owners import MemoryOwners
 from graphmem.security.people import People
 from graphmem.server.hosting import Hosting
 
@@ -59,7 +61,7 @@ class PersonalData:
             BadInputError: the person is unknown, or the server is running.
         """
         with self._opened() as projects:
-            yield from self.people.data_of(self.login)
+            yield from personal_data.data_of(self.people, self.login)
             for project, (service, memories) in projects.items():
                 for one in memories:
                     yield {"kind": "memory", "project": project, **to_json(service.memory(one))}
@@ -83,7 +85,7 @@ class PersonalData:
                     service.compact()  # deleted rows stay in the file until then
             erased = sum(len(memories) for _, memories in projects.values())
         receipt: Receipt = {"memories": erased, "lines": len(found), "digest": hashlib.sha256("\n".join(found).encode()).hexdigest()}
-        self.people.erase(self.login, f"{erased} memories, {len(found)} lines, sha256 {receipt['digest']}")
+        personal_data.erase(self.people, self.login, f"{erased} memories, {len(found)} lines, sha256 {receipt['digest']}")
         return receipt
 
     # ---- inside
@@ -100,7 +102,7 @@ class PersonalData:
         """
         with ExitStack() as stack:
             found = {}
-            for project, memories in self.people.owned(self.login).items():
+            for project, memories in MemoryOwners(self.people).owned(self.login).items():
                 if self._hosting.exists(project):
                     try:
                         service = stack.enter_context(self._hosting.using(project))

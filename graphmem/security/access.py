@@ -29,7 +29,7 @@ ACCESS: Final = "graphmem.access"
 class Individual(Protocol):
     """Interface of a person who calls operations of a project.
 
-    `security.people` implements it.
+    `security.person` implements it.
     """
 
     @property

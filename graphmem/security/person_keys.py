@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphmem.security.access import FULL, Access
+from graphmem.security.person import access_of, access_without_project, renewed_access
 from graphmem.security.tokens import Keys
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class PersonKeys(Keys):
         holder = self._people.holder(given.strip()) if scheme.lower() == "bearer" else None
         if holder is None:
             return None
-        return self._people.access(holder, self._project) if self._project else self._people.at_door(holder)
+        return access_of(self._people, holder, self._project) if self._project else access_without_project(self._people, holder)
 
     def stands(self, access: Access) -> bool:
         """Whether the permissions that a caller was given before are still valid.
@@ -50,4 +51,4 @@ class PersonKeys(Keys):
         """
         if access.person is None:
             return not access.token_id
-        return self._people.stands(access.token_id) and (not self._project or self._people.again(access, self._project) == access)
+        return self._people.stands(access.token_id) and (not self._project or renewed_access(self._people, access, self._project) == access)

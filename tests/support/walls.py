@@ -379,7 +379,7 @@ def _patched(target: Any, name: str, value: Any) -> Iterator[None]:
 
 
 def _everything(people: People, project: str, login: str, teams: frozenset[str]) -> Mapping[str, frozenset[str]]:
-    every = frozenset(row[0] for row in people._rows("SELECT memory FROM owner WHERE project = ?", project))
+    every = frozenset(row[0] for row in people.rows("SELECT memory FROM owner WHERE project = ?", project))
     return {"personal": every, "team": every}
 
 

@@ -1,0 +1,51 @@
+"""Owners of memories on a server, and the teams that see the memories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from graphmem.security.people_file import PeopleFile
+
+
+class MemoryOwners:
+    """The owners of the memories of all projects of a server."""
+
+    def __init__(self, file: PeopleFile) -> None:
+        self._file = file
+
+    def own(self, project: str, memory: str, login: str, team: str) -> None:
+        """Record owner and team of a new memory, unless it already has an owner.
+
+        `team` is the team that sees the memory; "" for none.
+        """
+        self._file.change("INSERT OR IGNORE INTO owner VALUES (?, ?, ?, ?)", project, memory, login, team)
+
+    def owner(self, project: str, memory: str) -> str:
+        """Return the login of a memory's owner; "" if unknown."""
+        rows = self._file.rows("SELECT login FROM owner WHERE project = ? AND memory = ?", project, memory)
+        return rows[0][0] if rows else ""
+
+    def authors(self, project: str) -> dict[str, str]:
+        """Return logins of the owners of a project's memories, by memory id."""
+        return dict(self._file.rows("SELECT memory, login FROM owner WHERE project = ?", project))
+
+    def move(self, project: str, memory: str, team: str) -> None:
+        """Record `team` as the team that sees a memory; "" for no team."""
+        self._file.change("UPDATE owner SET team = ? WHERE project = ? AND memory = ?", team, project, memory)
+
+    def seen(self, project: str, login: str, teams: frozenset[str]) -> Mapping[str, frozenset[str]]:
+        """Return ids of memories that a person sees as author or team member.
+
+        The result maps "personal" to the memories that the person wrote, and "team" to those that one of `teams` sees.
+        """
+        own = frozenset(row[0] for row in self._file.rows("SELECT memory FROM owner WHERE project = ? AND login = ?", project, login))
+        marks = ", ".join("?" * len(teams))
+        theirs = self._file.rows(f"SELECT memory FROM owner WHERE project = ? AND team IN ({marks})", project, *teams)  # noqa: S608
+        return {"personal": own, "team": frozenset(row[0] for row in theirs)}
+
+    def owned(self, login: str) -> dict[str, list[str]]:
+        """Return the ids of a person's memories, by project."""
+        found: dict[str, list[str]] = {}
+        for project, memory in self._file.rows("SELECT project, memory FROM owner WHERE login = ? ORDER BY project, memory", login):
+            found.setdefault(project, []).append(memory)
+        return found

@@ -1,0 +1,143 @@
+"""The file `people.sqlite` of a server: tables, transactions, audit log."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from datetime import UTC, datetime
+from functools import wraps
+from pathlib import Path
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+
+from graphmem.errors import BadInputError
+from graphmem.runtime.sqlite_file import Sidefile
+
+FILE: Final = "people.sqlite"
+_FILE: Final = Sidefile(
+    format="1",
+    schema=(
+        "CREATE TABLE person (login TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, subject TEXT NOT NULL DEFAULT '', "
+        "disabled INT NOT NULL DEFAULT 0, made TEXT NOT NULL)",
+        "CREATE TABLE member (team TEXT NOT NULL, login TEXT NOT NULL REFERENCES person, PRIMARY KEY (team, login)) WITHOUT ROWID",
+        "CREATE TABLE role (project TEXT NOT NULL, login TEXT NOT NULL DEFAULT '', team TEXT NOT NULL DEFAULT '', level TEXT NOT NULL, "
+        "PRIMARY KEY (project, login, team)) WITHOUT ROWID",
+        "CREATE TABLE credential (id TEXT PRIMARY KEY, kind TEXT NOT NULL, hash TEXT NOT NULL, login TEXT NOT NULL REFERENCES person, "
+        "name TEXT NOT NULL, team TEXT NOT NULL, made TEXT NOT NULL, expires TEXT NOT NULL)",
+        "CREATE TABLE owner (project TEXT NOT NULL, memory TEXT NOT NULL, login TEXT NOT NULL, team TEXT NOT NULL, "
+        "PRIMARY KEY (project, memory)) WITHOUT ROWID",
+        "CREATE INDEX owner_login ON owner (project, login)",
+        "CREATE INDEX owner_team ON owner (project, team)",
+        "CREATE TABLE act (n INTEGER PRIMARY KEY, at TEXT NOT NULL, login TEXT NOT NULL, action TEXT NOT NULL, project TEXT NOT NULL, "
+        "details TEXT NOT NULL)",
+    ),
+    counter="changes",
+    error=BadInputError,
+    advice="move the file away, and invite the people again",
+    explicit=True,
+)
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_S = TypeVar("_S", bound="PeopleFile")
+
+
+def at_once(method: Callable[Concatenate[_S, _P], _R]) -> Callable[Concatenate[_S, _P], _R]:
+    """Make all changes of a method in one transaction.
+
+    If the file does not exist, the method is called without one. Only `invite` creates the file.
+    """
+
+    @wraps(method)
+    def whole(self: _S, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        with self.transaction() if self.exist else nullcontext():
+            return method(self, *args, **kwargs)
+
+    return whole
+
+
+class PeopleFile:
+    """The file with people, teams, roles, credentials and owners of memories.
+
+    Thread-safe. Several processes may change the file.
+
+    Args:
+        folder: the server's directory.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / FILE
+        self._lock = threading.RLock()  # a method may call another
+        self._db: sqlite3.Connection | None = None
+
+    @property
+    def exist(self) -> bool:
+        """Whether anybody was ever invited; then a server requires credentials."""
+        return self._path.exists()
+
+    def close(self) -> None:
+        """Close the file with people, teams and roles. Idempotent."""
+        with self._lock:
+            if self._db is not None:
+                self._db.close()
+                self._db = None
+
+    def note(self, login: str, action: str, project: str, details: str) -> None:
+        """Record an action of a person in the audit log."""
+        self.change(
+            "INSERT INTO act (at, login, action, project, details) VALUES (?, ?, ?, ?, ?)",
+            timestamp(),
+            login,
+            action,
+            project,
+            details[:200],
+        )
+
+    def expect(self, login: str) -> None:
+        """Raise `BadInputError` if a person is unknown."""
+        if not self.rows("SELECT 1 FROM person WHERE login = ?", login):
+            raise BadInputError(f"unknown person {login[:60]!r}; invite the person first", argument="login", value=login[:60])
+
+    def rows(self, statement: str, *values: Any) -> list[Any]:
+        """Return the rows of an SQL query; none if the file does not exist."""
+        if not self.exist:
+            return []
+        with self.opened() as db:
+            return db.execute(statement, values).fetchall()
+
+    def change(self, statement: str, *values: Any) -> int:
+        """Run an SQL statement that changes rows; return their number."""
+        with self.opened() as db:
+            return db.execute(statement, values).rowcount
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Make all changes of a `with` block, or none; other processes wait."""
+        with self.opened() as db:
+            if db.in_transaction:  # a method that calls another
+                yield
+                return
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                db.rollback()
+                raise
+            db.commit()
+
+    @contextmanager
+    def opened(self) -> Iterator[sqlite3.Connection]:
+        """Lend the connection to the file, which no other thread uses meanwhile."""
+        with self._lock:
+            if self._db is None:
+                self._db = _FILE.connect(self._path, create=True)
+            try:
+                yield self._db
+            except sqlite3.Error as error:
+                raise _FILE.unreadable(self._path, error) from error
+
+
+def timestamp() -> str:
+    """Return the current time, as the file stores it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
