@@ -1,6 +1,7 @@
 """`graphmem hook AGENT`: pass an agent's event to the running server.
 
-The command reads the event from standard input, prints the server's answer and always exits with 0.
+The command reads the event from standard input, prints the server's answer and always exits with 0. At the start of a session and at a
+message it starts a missing server.
 
 This module imports few modules, because an agent waits for the command at every step. The server processes the event
 (`injection.hook_events`). Without a server, or with input that is not JSON, the command prints nothing.
@@ -36,6 +37,8 @@ PATIENCE_S = {
     "sessionEnd": 1.0,
     "session.deleted": 1.0,
 }
+WAKING = ("SessionStart", "sessionStart", "session.created", "UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt", "chat.message")
+"""Events that start a missing server; at others it would come too late, or the agent ends."""
 USUAL_S = 0.3
 FOLDER_KEYS = ("cwd", "directory", "worktree")
 
@@ -68,11 +71,20 @@ def main(arguments: list[str]) -> str:
     payload = json.loads(raw)
     if not isinstance(payload, dict):
         return ""
-    found = _owner(_folder(payload))
+    folder, patience = _folder(payload), _patience(payload)
+    found = _owner(folder)
+    if found is None and _event(payload) in WAKING:
+        import time
+
+        from graphmem.hooks.waking import wake
+
+        begun = time.monotonic()
+        found = wake(folder, _data_dirs(folder), lambda: _owner(folder), patience / 2 if patience > 1 else 0.0)
+        patience -= time.monotonic() - begun
     if found is None:
         return ""
     body = _body(arguments[0], payload)
-    answer = _ask(found, body, _patience(payload))
+    answer = _ask(found, body, patience)
     data = json.loads(answer) if answer else None
     hook = ((data or {}).get("data") or {}).get("hook") or {}
     output = hook.get("output")
@@ -164,8 +176,12 @@ def _home_dir(root: str) -> str:
 
 
 def _patience(payload: dict[str, Any]) -> float:
+    return PATIENCE_S.get(_event(payload), USUAL_S)
+
+
+def _event(payload: dict[str, Any]) -> str:
     event = payload.get("hook_event_name") or payload.get("event")
-    return PATIENCE_S.get(event, USUAL_S) if isinstance(event, str) else USUAL_S
+    return event if isinstance(event, str) else ""
 
 
 def _body(agent: str, payload: dict[str, Any]) -> bytes:

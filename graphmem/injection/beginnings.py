@@ -16,7 +16,7 @@ class Beginnings:
 
     def __init__(self) -> None:
         self._first: OrderedDict[str, None] = OrderedDict()  # sessions that have sent their first message
-        self._late: OrderedDict[str, None] = OrderedDict()  # sessions whose context of the start missed its deadline
+        self._late: OrderedDict[str, None] = OrderedDict()  # sessions that were not shown the context of their start
         self._lock = Lock()
 
     def begin(self, session: str) -> None:
@@ -43,14 +43,19 @@ class Beginnings:
     def note_start(self, session: str, point: str, *, is_late: bool) -> None:
         """Record whether a session still has to get the context of its start."""
         with self._lock:
-            if point == "start" and is_late and session:
-                self._late[session] = None
-                while len(self._late) > MOST_SESSIONS:
-                    self._late.popitem(last=False)
-            elif point in ("start", "prompt") and not is_late:
+            if point in ("start", "prompt") and not is_late:
                 self._late.pop(session, None)
+        if point == "start" and is_late and session:
+            self.owe_start(session)
+
+    def owe_start(self, session: str) -> None:
+        """Record that a session began while no server ran."""
+        with self._lock:
+            self._late[session] = None
+            while len(self._late) > MOST_SESSIONS:
+                self._late.popitem(last=False)
 
     def owes_start(self, session: str) -> bool:
-        """Whether the context of a session's start was late and was not shown."""
+        """Whether the context of a session's start was not shown in time."""
         with self._lock:
             return session in self._late

@@ -48,6 +48,7 @@ class Hooks:
         pause: pauses learning from sessions for the given number of minutes; given None, the pause has no end. Returns a message for the
             person.
         rehearse: prepares the first advice about an edit; it may take long.
+        runs: returns whether a session was started before and has not ended.
     """
 
     def __init__(
@@ -57,14 +58,17 @@ class Hooks:
         root: Callable[[], Path | None],
         pause: Callable[[int | None], str],
         rehearse: Callable[[], object],
+        runs: Callable[[str], bool],
     ) -> None:
         self._injector = injector
         self._pause = pause
         self._observe = observe
         self._root = root
         self._rehearse = rehearse
+        self._runs = runs
         self._lock = Lock()
         self._steps: OrderedDict[str, int] = OrderedDict()
+        self._begun: OrderedDict[str, None] = OrderedDict()  # sessions whose start was seen
         self._phases = WorkPhases()
 
     def hook(self, agent: str, payload: str, begun: float | None = None) -> HookAnswer:
@@ -99,6 +103,7 @@ class Hooks:
         call = call._replace(phase=call.phase or self._phases.of(call.session))
         if call.moment == END:
             self._phases.end(call.session)
+        self._note_start(call)
         files, search = self._files_of_call(call)
         events = _events(call, self._step(call))
         self._injector.soon(lambda: self._take(events))
@@ -117,6 +122,21 @@ class Hooks:
             )
         point = injection.point if injection is not None else ""
         return HookAnswer(agents.answer(known, call.event, text), point, len(events), injection is not None and injection.late)
+
+    def _note_start(self, call: HookCall) -> None:
+        """Note a session's start, or that its first message is its first event.
+
+        If the server was started after the session, its first message brings the context of the start.
+        """
+        if call.moment not in (START, PROMPT):
+            return
+        with self._lock:
+            is_known = call.session in self._begun
+            self._begun[call.session] = None
+            while len(self._begun) > _SESSIONS:
+                self._begun.popitem(last=False)
+        if call.moment == PROMPT and not is_known and not self._runs(call.session):
+            self._injector.beginnings.owe_start(call.session)
 
     def _step(self, call: HookCall) -> int:
         """Return the number of the session's current step.

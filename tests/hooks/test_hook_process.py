@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from graphmem.hooks import entry
 from graphmem.injection.deadlines import DEADLINES_S
+from graphmem.injection.experiment import FULL, group_of
+from graphmem.project.graphmem import GraphMem
 from graphmem.runtime.identity import index_id
+from graphmem.server import owner
+from graphmem.settings import Settings
 
 AGENTS = ["claude-code", "codex", "cursor", "gemini", "opencode"]
 
@@ -75,6 +81,43 @@ def test_a_hook_with_a_server_brings_what_is_known(served, payload):
 def test_without_a_server_nothing_is_said(agent, tmp_path):
     ran = run(agent, given=as_bytes({"cwd": str(tmp_path), "hook_event_name": "SessionStart", "session_id": "s"}), cwd=tmp_path)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+
+
+@pytest.fixture
+def indexed(tmp_path):
+    """A project with an index and without a server; a server that a test starts ends with it."""
+    (tmp_path / "cart.py").write_text("def total(prices):\n    return sum(prices)\n", encoding="utf-8")
+    with GraphMem.open(tmp_path / ".graphmem", repo=tmp_path, settings=Settings(embedder="none")) as opened:
+        opened.index(tmp_path)
+        opened.pin(opened.remember("Prices are in cents.", "fact").memory.id)
+    yield tmp_path
+    serving = owner.read(tmp_path / ".graphmem" / "owner.json")
+    if serving is not None:
+        os.kill(serving.pid, signal.SIGTERM)
+
+
+def test_the_start_of_a_session_starts_a_missing_server_and_the_first_message_brings_what_the_start_had(indexed):
+    with GraphMem.open(indexed / ".graphmem", repo=indexed, settings=Settings(embedder="none")) as opened:
+        name = opened.project().name
+    session = next(one for one in map(str, range(100)) if group_of(one, name) == FULL)
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(indexed),
+        "GRAPHMEM_EMBEDDER": "none",
+        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+    }
+    start = {"cwd": str(indexed), "hook_event_name": "SessionStart", "session_id": session, "source": "startup"}
+    assert run("claude-code", given=as_bytes(start), cwd=indexed, environ=environ).returncode == 0
+    deadline = time.monotonic() + 60
+    while owner.read(indexed / ".graphmem" / "owner.json") is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    for _ in range(5):  # a hook may give up on a busy machine; what was late comes with the next message
+        message = {"cwd": str(indexed), "hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": "Round the totals."}
+        ran = run("claude-code", given=as_bytes(message), cwd=indexed, environ=environ)
+        if ran.stdout:
+            break
+    assert "Prices are in cents." in json.loads(ran.stdout)["hookSpecificOutput"]["additionalContext"]
 
 
 BAD = {

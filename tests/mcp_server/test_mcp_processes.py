@@ -79,6 +79,22 @@ def test_two_windows_opened_at_once_share_one_owner_that_indexes_the_project(pro
     assert servers_of(project) == {serving.pid}
 
 
+@pytest.mark.parametrize("is_indexed", [True, False])
+def test_a_window_starts_the_server_of_an_indexed_project_before_a_tool_is_called_because_hooks_need_it(project, is_indexed):
+    if is_indexed:
+        subprocess.run([sys.executable, "-m", "graphmem", "index", str(project)], env=environment(), check=True, capture_output=True)
+
+    async def run():
+        async with Client(stdio_client(window(project))) as client:
+            await client.list_tools()
+            with anyio.move_on_after(TIME_LIMIT if is_indexed else 3):
+                while owner.read(project / ".graphmem" / "owner.json") is None:
+                    await anyio.sleep(0.1)
+
+    anyio.run(run)
+    assert (owner.read(project / ".graphmem" / "owner.json") is not None) == is_indexed
+
+
 def test_a_window_finds_a_new_owner_when_the_old_one_was_killed(project):
     async def ask():
         async with Client(stdio_client(window(project))) as client:

@@ -12,9 +12,14 @@ def mcp(here: CommandContext) -> None:
 
     graphmem speaks the Model Context Protocol, for one editor window or agent.
 
-    All windows of a project share one server, which starts when needed and ends half an hour after the last request.
+    All windows of a project share one server. It starts at once if the project has an index, otherwise with the first question, and ends
+    half an hour after the last request.
     """
     from graphmem.client.standing import Standing
     from graphmem.mcp_server.stdio import serve_stdio
+    from graphmem.server.waking import has_index
 
-    serve_stdio(Standing(here.location).service)
+    standing = Standing(here.location)
+    if has_index(here.location):
+        standing.start_beside()  # hooks need the server before the agent calls a tool
+    serve_stdio(standing.service)

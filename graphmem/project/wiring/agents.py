@@ -60,6 +60,13 @@ def create_agents(inputs: Inputs, stored: StoredParts, code: CodeParts, context:
         session_memories=session_memories,
         sharing=sharing,
         memories=memories,
-        hooks=Hooks(injector, sessions.observe, graph.root_or_none, learning.pause, context.advice.rehearse),
+        hooks=Hooks(
+            injector,
+            sessions.observe,
+            graph.root_or_none,
+            learning.pause,
+            context.advice.rehearse,
+            lambda session: observer().runs(session),
+        ),
         search=SearchQuestions(graph, stored.projections, context.searcher, code.semantics, injector.packed),
     )
