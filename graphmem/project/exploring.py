@@ -167,5 +167,5 @@ def _plan(here: Semantics, roles: set[str]) -> Plan:
         layers=layers,
         inner={names[i]: layer for i, layer in found.layer.items()},
         knots=[[names[i] for i in knot if layers[names[i]] != above] for knot in found.knots],
-        cuts={(names[a], names[b]): len(found.between[a, b]) for a, b in sorted(found.worth_cutting)},
+        cuts={(names[a], names[b]): len(found.ordering[a, b]) for a, b in sorted(found.worth_cutting)},
     )

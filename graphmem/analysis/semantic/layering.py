@@ -20,16 +20,16 @@ ROUNDS: Final = 8  # rounds that improve an order; most settle in three
 ALARMS: Final = 20  # one dependency in so many may be marked as worth cutting
 
 
-def components(weights: Mapping[tuple[T, T], float]) -> list[list[T]]:
+def components(edges: Iterable[tuple[T, T]]) -> list[list[T]]:
     """Return groups of two or more nodes that all reach each other.
 
-    The keys of `weights` are edges (from, to). The largest groups come first. Ties are ordered by the lowest member. The members of a group
+    An edge is (from, to). The largest groups come first. Ties are ordered by the lowest member. The members of a group
     are ascending.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
     graph: nx.DiGraph = nx.DiGraph()
-    graph.add_edges_from(sorted(weights))
+    graph.add_edges_from(sorted(edges))
     found: list[list[T]] = [sorted(group) for group in nx.strongly_connected_components(graph) if len(group) > 1]
     return sorted(found, key=lambda group: (-len(group), group))
 

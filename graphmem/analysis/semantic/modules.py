@@ -40,6 +40,7 @@ _PACKAGES: Final = frozenset({"__init__", "index", "mod", "lib", "package-info",
 _RULED: Final = re.compile(r"([^\w\s])\1{2,}")
 _NOTICE: Final = re.compile(r"\W*(?:copyright\b|\(c\)\s*\d|©|spdx-|licensed under\b|permission is hereby granted\b)", re.IGNORECASE)
 _MAJOR: Final = re.compile(r"(?<=\w)[./]v\d+$")  # of a Go module, as in `example.org/shop/v2`
+BY_ADDRESS: Final = frozenset({"endpoint", "rpc", "topic"})  # rules that match an address, not a name of the other module
 SITES: Final = 3  # sites shown for an ordinary dependency
 UPWARD_SITES: Final = 20  # sites shown for an upward dependency
 HOTTEST: Final = 5  # a module's heat is the mean score of this many hottest files
@@ -224,7 +225,24 @@ class Modules:
         return {pair: np.concatenate(parts) for pair, parts in sorted(rows.items())}
 
     @cached_property
-    def upward(self) -> frozenset[tuple[int, int]]:
+    def ordering(self) -> dict[tuple[int, int], I64]:
+        """The edges of `between` that decide layers and cycles.
+
+        Inside a cycle, edges that only match an address are left out: two programs that send requests to each other are two programs. A
+        request that closes no cycle counts, so that a client is above its server.
+        """
+        circle = {one: i for i, group in enumerate(components(self.between)) for one in group}
+        by_address = np.array([rule in BY_ADDRESS for rule in self.view.rules], np.bool_)
+        found = {}
+        for (a, b), rows in self.between.items():
+            closing = a in circle and circle[a] == circle.get(b)
+            kept = rows[~by_address[self.view.edge_rule[rows]]] if closing else rows
+            if len(kept):
+                found[a, b] = kept
+        return found
+
+    @cached_property
+    def _against(self) -> frozenset[tuple[int, int]]:
         """Dependencies between modules to ignore when layers are computed.
 
         Each is (from, to). A module is given by its position in `groups`. Without these dependencies, the modules have no cycle.
@@ -232,21 +250,31 @@ class Modules:
         return frozenset(feedback(self.weights))
 
     @cached_property
+    def upward(self) -> frozenset[tuple[int, int]]:
+        """Dependencies between modules that do not lead to a lower layer.
+
+        Each is (from, to). A module is given by its position in `groups`. They are those that are ignored when layers are computed, and
+        requests that would close a cycle.
+        """
+        requests = self.between.keys() - self.ordering.keys()
+        return self._against | {(a, b) for a, b in requests if self.layer[a] <= self.layer[b]}
+
+    @cached_property
     def weights(self) -> dict[tuple[int, int], float]:
         """Number of edges from one module to another, by (from, to).
 
-        A module is given by its position in `groups`.
+        A module is given by its position in `groups`. The edges are those of `ordering`.
         """
-        return {pair: float(len(rows)) for pair, rows in self.between.items()}
+        return {pair: float(len(rows)) for pair, rows in self.ordering.items()}
 
     @cached_property
     def layer(self) -> dict[int, int]:
         """Layer of each module, 0 at the bottom; a module is above what it uses.
 
-        A module is given by its position in `groups`. Dependencies in `upward` are ignored, so modules of a cycle may have different
+        A module is given by its position in `groups`. Dependencies in `_against` are ignored, so modules of a cycle may have different
         layers. See also `stratum`.
         """
-        return layers(range(len(self.groups)), self.weights, sorted(self.upward))
+        return layers(range(len(self.groups)), self.weights, sorted(self._against))
 
     @cached_property
     def knots(self) -> list[list[int]]:
@@ -271,7 +299,7 @@ class Modules:
         Each is (from, to). A module is given by its position in `groups`. The removal of any one of them takes a module out of its cycle.
         Of all such dependencies, only the few with the least weight for each freed module are chosen; see `layering.worth_cutting`.
         """
-        return frozenset(worth_cutting(self.weights, self.upward))
+        return frozenset(worth_cutting(self.weights, self._against))
 
     @cached_property
     def heat(self) -> F64:
@@ -500,5 +528,5 @@ class Modules:
         for link in np.flatnonzero(files.deferred).tolist():
             late[files.rows[files.ptr[link] : files.ptr[link + 1]]] = True
         names = [group.name for group in self.groups]
-        arcs: dict[Pair, Arc] = {(names[a], names[b]): Arc(rows, bool(late[rows].all())) for (a, b), rows in self.between.items()}
+        arcs: dict[Pair, Arc] = {(names[a], names[b]): Arc(rows, bool(late[rows].all())) for (a, b), rows in self.ordering.items()}
         return cycles("modules", files, arcs)

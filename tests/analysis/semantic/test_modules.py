@@ -335,3 +335,37 @@ def test_a_call_through_an_interface_is_no_dependency_on_its_implementations(pro
     links = {(files.paths[a], files.paths[b]) for a, b in zip(files.src.tolist(), files.dst.tolist(), strict=True)}
     assert ("search/query.py", "search/types.py") in links
     assert not [pair for pair in links if pair[0] == "search/query.py" and pair[1].startswith("models/")]
+
+
+CLIENT = "export async function token() {\n  const answer = await fetch('/token', { method: 'POST' })\n  return answer.json()\n}\n"
+SERVER = (
+    "import express from 'express'\nimport { page } from '../web/page'\n\nconst app = express()\n\n"
+    "export function give(request, response) {\n  response.json(page())\n}\n\napp.post('/token', give)\n"
+)
+
+
+def test_a_request_to_a_server_closes_no_cycle_of_modules_but_remains_a_dependency(project):
+    service = project(
+        {
+            "web/client.ts": CLIENT,
+            "web/page.ts": "import { token } from './client'\n\nexport function page() {\n  return token\n}\n",
+            "server/app.ts": SERVER,
+        }
+    )
+    assert service.symbol("server/app.ts:give").callers[0].rule == "endpoint"
+    known = [Known("w", "web", frozenset({"web/client.ts", "web/page.ts"})), Known("s", "server", frozenset({"server/app.ts"}))]
+    made = Modules(service.parts.graph.view(), known, current=True)
+    assert made.module_cycles == []
+    assert made.knots == []
+    assert not made.worth_cutting
+    names = {(one.src_name, one.dst_name): one.upward for one in made.dependencies}
+    assert names == {("server", "web"): False, ("web", "server"): True}
+
+
+def test_a_client_whose_server_does_not_use_it_is_above_the_server(project):
+    server = SERVER.replace("import { page } from '../web/page'\n", "").replace("page()", "1")
+    service = project({"web/client.ts": CLIENT, "server/app.ts": server})
+    known = [Known("w", "web", frozenset({"web/client.ts"})), Known("s", "server", frozenset({"server/app.ts"}))]
+    made = Modules(service.parts.graph.view(), known, current=True)
+    above = {group.name: made.layer[i] for i, group in enumerate(made.groups)}
+    assert above["web"] > above["server"]
