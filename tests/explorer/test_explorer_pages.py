@@ -6,6 +6,7 @@ import difflib
 import json
 import os
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -45,12 +46,32 @@ def test_every_view_is_there_asks_nobody_else_is_accessible_and_fits_a_phone_and
         finally:
             tab.call("Emulation.clearDeviceMetricsOverride")
 
+    assert_accessible(tab)
+
+
+def assert_accessible(tab: Any) -> None:
+    """Check the page by axe-core's serious and critical rules, in both colours."""
     if not AXE.is_file():
         pytest.skip("axe-core is not there (npm --prefix web ci): all but accessibility was checked")
     tab.value("(() => {" + AXE.read_text(encoding="utf-8") + "})(); 1")
     for theme in ("light", "dark"):
         tab.value(f"document.documentElement.dataset.theme = '{theme}'; 1")
         assert tab.value(SERIOUS) == [], theme
+
+
+def test_the_row_of_the_tour_on_other_pages_is_accessible_and_fits_a_phone(tab, explorer, remembered, visit):
+    visit(explorer + "/explore/teach", "document.querySelector('textarea')")
+    tab.value("localStorage.removeItem('graphmem-tour'); document.querySelector('a.brand').click()")
+    tab.until("document.querySelector('.tour:not(.small) .primary')")
+    tab.value("document.querySelector('nav a[data-view=impact]').click()")
+    tab.until("document.querySelector('.tour.small') && document.querySelector('main .combo input')")
+    tab.until("!document.querySelector('.loading')")
+    tab.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=False)
+    try:
+        assert tab.value("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    finally:
+        tab.call("Emulation.clearDeviceMetricsOverride")
+    assert_accessible(tab)
 
 
 @pytest.mark.parametrize("name", ["home", "graph", "around"])

@@ -105,6 +105,57 @@ def test_the_map_names_modules_by_parts_that_say_something(tab, address, visit):
     assert shown == ["api/v2", "slack", "provider/mem", "prompt/library", "load", "cli", "src"]
 
 
+@pytest.mark.parametrize(
+    ("question", "beginning"),
+    [
+        ("total callers", "total has 2 callers"),
+        ("what is known about src/cart?", "No memory is about src/cart directly"),
+        ("what breaks if src/cart/ changes?", "src/cart/ is a directory with 4 files."),
+        ("who calls src/nothing?", "The index has no file, module or symbol named src/nothing."),
+    ],
+)
+def test_questions_may_name_a_directory_or_end_with_callers(question, beginning, tab, address, visit):
+    assert answer(tab, visit, address, question).startswith(beginning)
+
+
+def find(tab, words: str) -> None:
+    """Type words into the box at the top and press Enter."""
+    tab.value("document.getElementById('find').focus()")
+    tab.type(words)
+    tab.until("document.querySelectorAll('#find-list [role=option] .kind').length")
+    tab.press("Enter")
+
+
+def test_a_directory_is_found_by_its_path_and_shown_on_the_map(tab, address, visit):
+    visit(f"{address}/explore/teach", "document.querySelector('textarea')")
+    find(tab, "src/cart")
+    tab.until("document.querySelector('aside.panel h2.ref')?.textContent === 'src/cart/'")
+    said = tab.value("document.querySelector('aside.panel').textContent")
+    assert "directory with 3 files on the map" in said, "tests are hidden there"
+    assert "round.ts" in said
+    assert "cli.ts" not in said
+
+
+def test_a_module_is_found_by_the_name_that_a_person_gave_it(tab, address, visit, shop):
+    module = shop.modules().modules[0].name
+    shop.change_map(module, name="Money and prices", note="Ask Ada.")
+    try:
+        visit(f"{address}/explore/teach", "document.querySelector('textarea')")
+        tab.value("document.getElementById('find').focus()")
+        tab.type("money prices")
+        tab.until("document.querySelector('#find-list .name')?.textContent === 'Money and prices'")
+        tab.press("Enter")
+        tab.until("document.querySelector('aside.panel .written')?.textContent === 'Ask Ada.'")
+    finally:
+        shop.change_map(module, name="", note="")
+
+
+def test_programs_are_listed_by_their_files(tab, address, visit):
+    card = "[...document.querySelectorAll('section.card')].find((one) => one.querySelector('h2').textContent === 'Entry points')"
+    visit(f"{address}/", f"{card}?.querySelector('a.symbol')")
+    assert tab.value(f"[...{card}.querySelectorAll('a.symbol')].map((one) => one.textContent)") == ["src/cli.ts"]
+
+
 UNLIKELY_TESTS = """(async () => {
   const [{ ask }, { zones }, { fill }] = await Promise.all(["api", "impact", "dom"].map((name) => import(`/explore/assets/${name}.js`)));
   const { impact } = await ask("ImpactOverview", { targets: ["total"] });

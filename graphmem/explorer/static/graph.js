@@ -3,7 +3,7 @@
 import { aroundView } from "./aroundview.js";
 import { fill, h } from "./dom.js";
 import { failure, go, note, refOf, to } from "./parts.js";
-import { modulePanel } from "./modulepanel.js";
+import { folderPanel, modulePanel } from "./modulepanel.js";
 import { atlas, mapView } from "./mapview.js";
 import { paintedTable, painting } from "./paint.js";
 import { showPanel } from "./panel.js";
@@ -93,6 +93,12 @@ async function showMap(picture, panel, below, parameters, signal) {
   if (map.reveal(focus)) {
     const { level, index } = map.scene.chosen;
     if (level === "module") return fill(panel, modulePanel(map.scene, index, panel, signal, map.arrange));
+  }
+  const folder = focus.replace(/\/$/, "");
+  const inside = map.scene.files.path.flatMap((path, i) => (path.startsWith(`${folder}/`) ? [i] : []));
+  if (inside.length) {
+    map.frame(inside);
+    return fill(panel, folderPanel(map.scene, folder, inside, panel, signal));
   }
   inspect(focus, (symbol) => map.reveal(symbol.path, symbol.qualname ? refOf(symbol) : null));
 }

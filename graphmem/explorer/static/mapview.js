@@ -29,7 +29,7 @@ export async function atlas(signal, shown = "", focus = "") {
   const asked = async (roles) => ({ ...(await ask("Atlas", { roles: roles.map((one) => one.toUpperCase()) }, signal)).atlas, shown: roles });
   const made = await asked(rolesOf(shown));
   const { files, modules } = made.columns;
-  const has = (one) => !focus || one.modules.name.includes(focus) || one.files.path.some((path) => focus === path || focus.startsWith(`${path}:`));
+  const has = (one) => !focus || one.modules.name.includes(focus) || one.files.path.some((path) => focus === path || focus.startsWith(`${path}:`) || path.startsWith(`${focus.replace(/\/$/, "")}/`));
   if (!files.path.length && !shown && made.columns.roles.files.some((n) => n)) return asked(["code", ...FOLDED]); // nothing but tests
   if (has({ files, modules }) || rolesOf(shown).length > FOLDED.length) return made;
   const whole = await asked(["code", ...FOLDED]);
@@ -311,6 +311,12 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
     );
   } else whole.append(said);
 
+  const lookAt = (camera) => {
+    if (calm()) stage.moveTo(camera);
+    else stage.glide(camera);
+    stage.repaint();
+  };
+
   return {
     element: whole,
     scene,
@@ -338,11 +344,13 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
       sought = symbol;
       const room = symbol ? 1.15 : thing.level === "file" ? 6 : 1.2;
       const [x, y, r] = [ends.x[thing.index], ends.y[thing.index], ends.r[thing.index] * room];
-      const camera = stage.cameraFor(x - r, y - r, x + r, y + r);
-      if (calm()) stage.moveTo(camera);
-      else stage.glide(camera);
-      stage.repaint();
+      lookAt(stage.cameraFor(x - r, y - r, x + r, y + r));
       return true;
+    },
+    /** Show the part of the map that holds files, given by their numbers. */
+    frame(some) {
+      const edge = (of, side, pick) => pick(...some.map((i) => of[i] + side * files.r[i]));
+      lookAt(stage.cameraFor(edge(files.x, -1, Math.min), edge(files.y, -1, Math.min), edge(files.x, 1, Math.max), edge(files.y, 1, Math.max)));
     },
   };
 }

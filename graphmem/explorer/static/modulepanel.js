@@ -25,6 +25,25 @@ export function modulePanel(scene, index, panel, signal, arrange) {
   ];
 }
 
+/** Details of a directory that is not a module: the modules that its files belong to, and pages about it. */
+export function folderPanel(scene, folder, held, panel, signal) {
+  const { modules, files } = scene;
+  const c = words.map.columns;
+  const ordered = held.slice().sort((a, b) => files.dependents[b] - files.dependents[a] || a - b);
+  const counts = new Map();
+  for (const i of held) if (modules.name[files.module[i]]) counts.set(files.module[i], (counts.get(files.module[i]) ?? 0) + 1);
+  const parts = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([i, n]) => [link(to("graph", { focus: modules.name[i] }), scene.mine?.[i]?.name || modules.name[i]), ` ${words.many(n, "file")}`]);
+  return [
+    h("button.close", { type: "button", onclick: () => (panel.hidden = true), "aria-label": words.panel.close }, "×"),
+    h("h2.ref", null, `${folder}/`),
+    h("p.where", null, words.map.folder_files(held.length)),
+    h("p.meta", null, link(to("people", { of: folder }), words.ask_of.people, { class: "button" }), " ", link(to("memories", { file: folder }), words.views.memories, { class: "button" })),
+    parts.length ? details(words.map.folder_modules, parts.length, true, listing(parts, 8)) : null,
+    memoriesOf(ordered.map((i) => files.path[i]), signal, words.known.about.folder),
+    details(c.files, held.length, true, table(words.map.files_of(`${folder}/`), [c.file, c.used_by], ordered.map((i) => [fileLink(files.path[i]), words.number(files.dependents[i])]), { first: 30, numeric: [1] })),
+  ];
+}
+
 /** Modules that use this one and that it uses, with the numbers of edges that count for layers and cuts. */
 function dependencies(name, signal) {
   const place = h("div");
@@ -53,8 +72,8 @@ function told(name, title, signal) {
 const MOST_FILES = 500; // of a module whose memories are asked for
 const PAGE = 50; // memories of a further answer
 
-/** The newest memories about the files of a module. */
-function memoriesOf(paths, signal) {
+/** The newest memories about the files of a module or directory. */
+function memoriesOf(paths, signal, title = words.known.about.module) {
   const place = h("div");
   const some = paths.slice(0, MOST_FILES);
   if (!some.length) return place;
@@ -67,7 +86,7 @@ function memoriesOf(paths, signal) {
       ({ endCursor } = next.pageInfo);
       return next.edges.map(entry);
     };
-    return details(words.known.about.module, totalCount, true,
+    return details(title, totalCount, true,
       edges.length ? listing(edges.map(entry), 8, "ul", { total: totalCount, page: PAGE, more }) : h("p.hint", null, words.panel.no_memories),
       paths.length > some.length ? h("p.hint", null, words.map.first_files(some.length, paths.length)) : null);
   });

@@ -330,9 +330,10 @@ export async function into(place, promise, show, again = null) {
 
 const FILES = 8; // files that a box asks for
 const FOLDERS = 4; // folders that it offers
+const SOME_FOLDERS = 2; // likewise, where code has the same words
 const FILES_OF_FOLDERS = 60; // files whose folders it considers
 
-let modules = null; // their names, asked for once a box is used
+let modules = null; // { name, mine }: their names, and those that people gave them on the map; asked for once a box is used
 let commits = null; // the newest, likewise
 
 /** Pages that have all words of a query in their title or their other names; `sure` when the words are whole. */
@@ -359,14 +360,14 @@ async function proposals(query, kinds, everything, signal, folders = false) {
   const none = { edges: [], totalCount: 0 };
   const [{ symbols }, files, memories] = await Promise.all([
     ask("Symbols", { query, first: 12, ...(kinds ? { kinds } : {}) }, signal),
-    !kinds ? ask("Files", { query, first: folders ? FILES_OF_FOLDERS : FILES }, signal).then((found) => found.files) : none,
+    !kinds ? ask("Files", { query, first: folders || everything ? FILES_OF_FOLDERS : FILES }, signal).then((found) => found.files) : none,
     everything && query.length > 2 ? ask("Memories", { filter: { text: query }, first: 3 }, signal).then((found) => found.memories, () => none) : none,
   ]);
   const parts = query.toLowerCase().split(/\s+/);
   const has = (text) => parts.every((part) => text.toLowerCase().includes(part));
   const views = everything ? pages(parts) : [];
   const made = everything && query.length > 2 ? (commits ?? []).filter((one) => has(one.subject) || one.sha.startsWith(query)).slice(0, 3) : [];
-  const named = everything && modules ? modules.filter((name) => parts.every((part) => name.toLowerCase().includes(part))) : [];
+  const named = everything && modules ? modules.filter(({ name, mine }) => has(name) || (mine && has(mine))) : [];
   // Of several with exactly this name the one outside tests and at the top comes first: it is the one that people mean. Tests come
   // last, also of names that only begin with it.
   const exact = (node) => node.name.toLowerCase() === query.toLowerCase() || node.qualname.toLowerCase() === query.toLowerCase();
@@ -376,12 +377,16 @@ async function proposals(query, kinds, everything, signal, folders = false) {
   const whole = (path) => [path, path.split("/").at(-1)].some((text) => text.toLowerCase() === query.toLowerCase());
   const file = ({ node }) => ({ kind: words.search.file, text: node.path.split("/").at(-1), where: node.path, ref: node.path, sure: whole(node.path) });
   const inFiles = files.edges.slice(0, FILES).map(file);
+  const above = folders || everything ? foldersIn(files.edges.map(({ node }) => node.path), query).filter((path) => folders || !modules?.some(({ name }) => name === path)) : [];
+  const offered = above.map((path) => ({ kind: words.search.folder, text: `${path}/`, where: "", ...(folders ? { ref: path } : { address: to("graph", { focus: path }) }), sure: path === query.replace(/\/$/, "") }));
+  const surely = offered.filter((one) => folders || (one.sure && one.text.slice(0, -1).includes("/"))); // a path with a slash can mean nothing else
   const found = [
-    ...(folders ? foldersIn(files.edges.map(({ node }) => node.path), query) : []).map((path) => ({ kind: words.search.folder, text: `${path}/`, where: "", ref: path })),
+    ...surely,
     ...inFiles.filter((one) => one.sure),
     ...[...symbols.edges].sort((a, b) => rank(a) - rank(b)).map(({ node }) => ({ kind: words.kinds(node.kind), text: nameOf(node), where: node.path, ref: refOf(node) })),
     ...inFiles.filter((one) => !one.sure).slice(0, FILES / 2),
-    ...named.slice(0, 3).map((name) => ({ kind: words.search.module, text: name, where: "", address: to("graph", { focus: name }) })),
+    ...named.slice(0, 3).map(({ name, mine }) => ({ kind: words.search.module, text: mine || name, where: mine ? name : "", address: to("graph", { focus: name }) })),
+    ...offered.filter((one) => !surely.includes(one)).slice(0, SOME_FOLDERS),
     ...memories.edges.map(({ node }) => ({ kind: words.search.memory, text: node.title, where: node.type, address: to("memories", { id: node.shortId }) })),
     ...made.map((one) => ({ kind: words.search.commit, text: one.subject, where: `${one.at.slice(0, 10)} ${one.author}`, address: commitPage(one.sha) })),
     ...views.filter((one) => !one.sure).slice(0, 2),
@@ -391,6 +396,13 @@ async function proposals(query, kinds, everything, signal, folders = false) {
   const seen = new Set(); // overloads share a name and a place
   const once = found.filter((one) => !one.ref || (!seen.has(one.ref) && seen.add(one.ref)));
   return { found: once, total: symbols.totalCount + files.totalCount + named.length + memories.totalCount + made.length + views.length };
+}
+
+/** All modules by their own names, with the names that people gave them. */
+async function namedModules() {
+  const [{ modules: all }, { mapEntries }] = await Promise.all([ask("ModuleNames"), ask("MapEntries")]);
+  const mine = new Map(mapEntries.entries.map((one) => [one.module, one.name]));
+  return all.modules.map(({ name }) => ({ name, mine: mine.get(name) ?? "" }));
 }
 
 /** What search by words and meaning finds for a query, in the same form. */
@@ -485,7 +497,7 @@ export function symbolField(id, { label, value = "", placeholder = "", chosen, n
     if (!everything) return;
     const took = (keep) => (found) => (keep(found), list.hidden || look()); // what was typed meanwhile is looked for again
     if (commits === null) (commits = []), ask("CommitList", { limit: 200, programs: true }).then(took((found) => (commits = found.commits.commits)), () => (commits = null));
-    if (modules === null) (modules = []), ask("ModuleNames").then(took((found) => (modules = found.modules.modules.map((one) => one.name))), () => (modules = null));
+    if (modules === null) (modules = []), namedModules().then(took((found) => (modules = found)), () => (modules = null));
   };
   input.addEventListener("focus", warm);
   input.addEventListener("input", warm);
@@ -495,7 +507,7 @@ export function symbolField(id, { label, value = "", placeholder = "", chosen, n
     if (!everything || /:\d+$/.test(written)) return chosen(written);
     const given = written.toLowerCase();
     const { found } = await proposals(written, kinds, true, undefined).catch(() => ({ found: [] }));
-    const exact = found.find((one) => [one.text, one.ref].some((text) => text?.toLowerCase() === given));
+    const exact = found.find((one) => [one.text, one.ref, one.text.replace(/\/$/, "")].some((text) => text?.toLowerCase() === given));
     const spoken = /\s/.test(written) && found.length !== 1; // words, and not one thing that has them
     const page = found.find((one) => one.sure && one.address);
     if (exact ?? page ?? (!spoken && found[0])) take(exact ?? page ?? found[0]);

@@ -3,7 +3,7 @@
 import { Refusal, ask } from "./api.js";
 import { h } from "./dom.js";
 import { countedDependents, failure, link, nameOf, refOf, runnable, to } from "./parts.js";
-import { entryPoints, isOutside } from "./semantics.js";
+import { entryPoints, isOutside, programName } from "./semantics.js";
 import { sentence, tangles } from "./tangled.js";
 import { words } from "./words.js";
 
@@ -18,7 +18,9 @@ export async function routed(question, signal) {
   const view = words.ask.routes.find(([pattern]) => pattern.test(question))?.[1];
   if (!view) return null;
   if (!ABOUT_MODULES.has(view) && !ABOUT_CODE.has(view)) return { view, subject: null };
-  return { view, subject: (view === "people" && (await directory(question, signal))) || (await subject(question, view === "known" || ABOUT_MODULES.has(view), signal)) };
+  const own = view === "people" ? await directory(question, signal) : view === "known" ? await folderIn(question, signal) : null;
+  const about = own ?? (await subject(question, view === "known" || ABOUT_MODULES.has(view), signal));
+  return { view, subject: view === "known" && about?.module ? await folderOf(about, signal) : about };
 }
 
 const wordsOf = (question) => question.replace(/[?!.,;]+(?=\s|$)/g, "").split(/\s+/).map((word) => word.replace(/^[`"'„“(]+|[`"'“”)]+$/g, "")).filter(Boolean).reverse();
@@ -53,7 +55,23 @@ async function subject(question, modulesToo, signal) {
     if (found) return found;
   }
   const unknown = said.find(isCode);
-  return unknown ? { unknown } : null;
+  return (await folderIn(question, signal)) ?? (unknown ? { unknown } : null);
+}
+
+/** The directory that a question names by its path, and its number of files; null without one. */
+async function folderIn(question, signal) {
+  for (const word of wordsOf(question).filter((one) => one.includes("/"))) {
+    const path = word.replace(/\/$/, "");
+    const { files } = await ask("Files", { prefix: `${path}/`, first: 1 }, signal);
+    if (files.totalCount) return { ref: path, path, files: files.totalCount };
+  }
+  return null;
+}
+
+/** The directory of a module, for pages that take no module. */
+async function folderOf(about, signal) {
+  const { path } = (await ask("Module", { ref: about.module }, signal)).module.module;
+  return path ? { ref: path, path } : about;
 }
 
 /** The module with a name or directory: a Go package in `lib/fs` is the module `fs`; undefined without one. */
@@ -80,6 +98,7 @@ export async function lead({ view, subject: about }, signal) {
   const title = page === "home" ? words.views.home : (words.architect[page] ?? words[page]).title;
   const unknown = about?.unknown;
   if (unknown) about = null;
+  if (about?.files && view !== "known") return answered(words.ask.folder(about.ref, about.files), to("graph", { focus: about.ref }), `${words.views.graph} ${about.ref}/`);
   let line = null;
   let links = [];
   try {
@@ -91,10 +110,13 @@ export async function lead({ view, subject: about }, signal) {
   }
   const key = { impact: "of", tests: "of", code: "at", known: "file", coaccess: "files" }[view];
   const parameters = !about ? {} : key ? { [key]: view === "coaccess" ? about.path ?? about.ref : about.ref } : about.module ? { of: about.module } : {};
-  return h("section.card", null,
-    h("h2", null, w.answer),
-    line === null ? null : line instanceof Node ? line : h("p.answer", null, linked(line, links)),
-    h("p", null, w.on_page, " ", link(to(page, parameters), about && ABOUT_CODE.has(view) ? `${title} ${about.ref}` : title, { class: "button primary" })));
+  return answered(line instanceof Node || line === null ? line : linked(line, links), to(page, parameters), about && ABOUT_CODE.has(view) ? `${title} ${about.ref}` : title);
+}
+
+/** The card of an answer: its line, and the page that has the whole of it. */
+function answered(line, address, title) {
+  const w = words.ask;
+  return h("section.card", null, h("h2", null, w.answer), line === null ? null : line instanceof Node ? line : h("p.answer", null, line), h("p", null, w.on_page, " ", link(address, title, { class: "button primary" })));
 }
 
 /** A sentence in which names are links; `links` are pairs of name and address. */
@@ -128,7 +150,7 @@ const FIRST = {
   },
   entries: async (_, signal) => {
     const { some, total } = await entryPoints(signal);
-    const called = some.map(({ symbol }) => [["<module>", "main"].includes(symbol.qualname) ? symbol.path : nameOf(symbol), pageOf(symbol)]);
+    const called = some.map(({ symbol }) => [programName(symbol), pageOf(symbol)]);
     const first = called.slice(0, NAMED).map(([name]) => name);
     return first.length ? [(isOutside(some[0]) ? words.ask.starts : words.ask.exports)(first, total), called] : null;
   },

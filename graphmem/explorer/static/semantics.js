@@ -50,7 +50,13 @@ export function homeSemantics({ hot, cycles, entries, flows, dead, recent }, fil
 /** Whether people start an entry point; others are exports and tests. */
 export const isOutside = (one) => OUTSIDE.includes(one.kind);
 
-export const entryPoint = (one) => [symbolLink(one.symbol), " ", chip(words.home.entry_of[one.kind] ?? one.kind.toLowerCase(), "entry"), h("div.where", null, one.symbol.qualname === "<module>" ? null : [where(one.symbol), " · "], words.home.reach(one.reach))];
+/** A program is known by its file: many have a function `main`. */
+export const programName = (symbol) => (["<module>", "main"].includes(symbol.qualname) ? symbol.path : nameOf(symbol));
+
+export const entryPoint = (one) => {
+  const name = programName(one.symbol);
+  return [link(to("code", { at: refOf(one.symbol) }), name, { class: "symbol", title: refOf(one.symbol) }), " ", chip(words.home.entry_of[one.kind] ?? one.kind.toLowerCase(), "entry"), h("div.where", null, name === one.symbol.path ? null : [where(one.symbol), " · "], words.home.reach(one.reach))];
+};
 
 /** Entry points that people start; of a library the exports, those with the farthest reach first. */
 export async function entryPoints(signal) {
