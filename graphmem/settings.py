@@ -387,13 +387,11 @@ def _checked(known: KnownSetting, value: Any, origin: str) -> Any:
         SettingsError: the value has another type or is out of range.
     """
     if known.type is bool:
-        if isinstance(value, str):
-            value = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}.get(
-                value.lower()
-            )
-        if not isinstance(value, bool):
+        words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+        meant = words.get(value.lower()) if isinstance(value, str) else value
+        if not isinstance(meant, bool):
             raise _refusal(known, value, origin)
-        return value
+        return meant
     if known.type is int:
         if isinstance(value, str):
             try:

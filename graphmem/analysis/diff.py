@@ -7,7 +7,8 @@ removed definition counts as moved if an added definition has the same kind, nam
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import PatchedFile, PatchSet
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 MAX_DIFF_BYTES = 20 * 1024 * 1024
 _CONTAINERS = ("module", "class", "interface", "enum")
+_VALUE: Final = re.compile(r"(?<![=!<>])=(?![=>])")  # in the declaration of a variable
 
 
 class FileChange(NamedTuple):
@@ -141,9 +143,9 @@ def compare(change: FileChange, old: Sequence[Definition], new: Sequence[Definit
         if twin is None:
             if one.kind != "module":
                 changes.append(DefinitionChange(change.new_path, one, "added", lines))
-        elif twin.signature != one.signature:
+        elif declared(twin.kind, twin.signature) != declared(one.kind, one.signature):
             changes.append(DefinitionChange(change.new_path, one, "signature", lines))
-        elif twin.body_hash != one.body_hash and (lines or old_own.get(key)):
+        elif (twin.body_hash != one.body_hash or twin.signature != one.signature) and (lines or old_own.get(key)):
             changes.append(DefinitionChange(change.new_path, one, "body", lines))
     changes += [
         DefinitionChange(change.old_path, one, "removed", sorted(old_own.get(key, ())))
@@ -151,6 +153,14 @@ def compare(change: FileChange, old: Sequence[Definition], new: Sequence[Definit
         if key not in after and one.kind != "module"
     ]
     return changes
+
+
+def declared(kind: str, signature: str) -> str:
+    """Return the part of a signature that its users depend on.
+
+    For a variable, this is the declaration without the value: `LIMIT: int` of `LIMIT: int = 3`.
+    """
+    return _VALUE.split(signature, maxsplit=1)[0].rstrip(" :") if kind == "variable" else signature
 
 
 def _blank(hunks: Iterable[tuple[int, tuple[str, ...]]]) -> set[int]:

@@ -63,8 +63,10 @@ def _is_public(view: GraphView, node: int) -> bool:
     """Whether code outside the project may use a definition.
 
     A definition that a package's `__init__` imports is exported, so it may be used. The name and the file of a definition can also make it
-    public.
+    public. Go lets no other module import a package below a directory `internal`.
     """
+    if view.path(node).endswith(".go") and "internal" in view.path(node).split("/")[:-1]:
+        return False
     modifiers = view.modifiers(node)
     return "exported" in modifiers or _is_shown_again(view, node) or _is_public_name(view, node, modifiers)
 

@@ -102,18 +102,24 @@ def _action(title: str, command: str, *arguments: str) -> lsp.CodeAction:
     return lsp.CodeAction(title, lsp.CodeActionKind.Source, command=lsp.Command(title, command, arguments=list(arguments)))
 
 
+def _many(count: int, noun: str, more: str = "") -> str:
+    return f"{count:,}{more} {noun}{'s' * (count != 1 or bool(more))}"
+
+
 def _shown(editor: Editor, uri: str, name: str, report: ImpactReport) -> Shown:
     """Show the person an impact report; return the report as JSON.
 
-    The message begins with `name`, the changed code, and has the risk and the numbers of dependents and tests. The result has the risk, and
-    each dependent and test with its location in the editor.
+    The message begins with `name`, the changed code. It has the risk, and the numbers of dependents, their files and tests. The result has
+    the risk, and each dependent and test with its location in the editor.
     """
     texts = editor.texts(uri or editor.projects()[0].root.as_uri())
     level = f"risk {report.risk.level}" + (" or higher" if report.risk.at_least else "")
-    why = "; ".join(report.risk.reasons)
     tests = [hit for hit in report.tests if hit.symbol.is_runnable] or report.tests
+    files = len({hit.symbol.path for hit in report.hits})
+    direct = sum(hit.depth == 1 for hit in report.hits)
     more = " or more" if report.truncated else ""
-    editor.tell(f"{name}: {level}, {len(report.hits):,}{more} dependents, {len(tests):,}{more} tests; {why}")
+    where = f" in {_many(files, 'file')}, {direct:,} of them direct" if report.hits else ""
+    editor.tell(f"{name}: {level}; {_many(len(report.hits), 'dependent', more)}{where}; {_many(len(tests), 'test', more)}")
 
     def places(hits: list[Any]) -> list[ShownPlace]:
         found = ((one, texts.of_symbol(one.symbol)) for one in hits if one.symbol.path)

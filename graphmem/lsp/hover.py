@@ -53,12 +53,17 @@ def lens_title(entry: OutlineEntry) -> str:
     return " · ".join(f"{count:,} {noun}{'s' * (count != 1)}" for count, noun in counts if count)
 
 
+def shown_name(symbol: SymbolInfo) -> str:
+    """Return a symbol's name for a list; a whole file has its path."""
+    return symbol.path if symbol.kind == "module" or not symbol.qualname else symbol.qualname
+
+
 def distinct_names(symbols: Sequence[SymbolInfo]) -> list[str]:
     """Return a name for each symbol, with its file if the name says little.
 
     Equal names get the shortest end of the path that differs: `GET (users/route.ts)`. A symbol that stands for a file has its path.
     """
-    names = [one.path if one.kind == "module" or not one.qualname else one.qualname for one in symbols]
+    names = [shown_name(one) for one in symbols]
     repeated = {name for name, count in Counter(names).items() if count > 1}
     return [
         f"{name} ({_end_of_path(one.path, [two.path for two, other in zip(symbols, names, strict=True) if other == name])})"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types as lsp
 
 from graphmem.lsp.editor import Editor, handles
-from graphmem.lsp.hover import lens_title
+from graphmem.lsp.hover import lens_title, shown_name
 from graphmem.lsp.places import KINDS, last
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def workspace_symbols(server: Editor) -> None:
             made += [
                 lsp.SymbolInformation(
                     location=texts.of_symbol(one),
-                    name=one.qualname or one.name,
+                    name=shown_name(one),
                     kind=KINDS.get(one.kind, lsp.SymbolKind.Variable),
                     container_name=one.path,
                 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from lsprotocol import types as lsp
 from pygls import uris
 
+from graphmem.lsp.hover import shown_name
 from graphmem.lsp.line_map import LineMap
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ KINDS: Final[dict[SymbolKind, lsp.SymbolKind]] = {
     "variable": lsp.SymbolKind.Variable,
 }
 DECORATED: Final = 10  # lines in which the name of a definition may follow its decorators and modifiers
+_DECORATORS: Final = ("@", "#[", "[")  # starts of lines in Python, Java, Rust and C#
 _WORD: Final = re.compile(r"[\w$]+")
 
 
@@ -165,6 +167,26 @@ class Texts:
         at = lsp.Position(first, 0)
         return lsp.Range(at, at)
 
+    def definition_range(self, path: str, line: int, name: str) -> lsp.Range:
+        """Return the editor's range of a name that a definition gives.
+
+        `line` is the first line of the definition in the saved file. Decorators and attributes above the name are skipped, because they may
+        contain it, as in `@total.setter`.
+        """
+        lines, first = self.lines(path), self.now(path, line)
+        number, last_line = first, min(first + DECORATED, len(lines))
+        while number < last_line and lines[number].lstrip().startswith(_DECORATORS):
+            depth = 0
+            while number < last_line:
+                depth += sum(lines[number].count(one) for one in "([{") - sum(lines[number].count(one) for one in ")]}")
+                number += 1
+                if depth <= 0:
+                    break
+        for at in range(number, last_line):
+            for found in _words(lines[at], name):
+                return self._range(at, lines[at], *found.span())
+        return self.name_range(path, line, name)
+
     def range(self, found: Usage) -> lsp.Range | None:
         """Return the editor's range of a place that uses a symbol, or None.
 
@@ -183,7 +205,7 @@ class Texts:
 
     def of_symbol(self, symbol: SymbolInfo) -> lsp.Location:
         """Return the location of a definition's name in the editor."""
-        return lsp.Location(self.uri(symbol.path), self.name_range(symbol.path, symbol.start_line, last(symbol.name)))
+        return lsp.Location(self.uri(symbol.path), self.definition_range(symbol.path, symbol.start_line, last(symbol.name)))
 
     def ranges(self, path: str, lines: Iterable[int], name: str) -> list[lsp.Range]:
         """Return the editor's ranges of a name in some lines of the saved file.
@@ -205,7 +227,7 @@ class Texts:
         """
         place = self.of_symbol(symbol)
         return kind(
-            name=symbol.qualname or symbol.name,
+            name=shown_name(symbol),
             kind=KINDS.get(symbol.kind, lsp.SymbolKind.Function),
             uri=place.uri,
             range=_around(self.body(symbol), place.range),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import (
@@ -27,6 +28,8 @@ from graphmem.parsing.languages import comment_text
 
 QUOTES: Final = "\"'"
 """Signs around the path of a route."""
+
+_COMMENT: Final = re.compile(r"#|//|/\*|--|<!--")
 
 MAX_DOC_LINES: Final = 200
 """Most line comments above a definition that are read as documentation."""
@@ -56,7 +59,7 @@ class Definitions(Bindings):
         bodies: Sequence[Node] = captures.get("body", ())
         body = bodies[0] if bodies else None
         header_end = captures["signature.end"][0].start_byte if "signature.end" in captures else body.start_byte if body else node.end_byte
-        found.signature = one_line(self.builder.slice(node.start_byte, header_end))
+        found.signature = one_line(self._header(node, header_end))
         for modifier in captures:
             if modifier.startswith("modifier."):
                 found.modifiers.add(modifier[9:])
@@ -93,6 +96,24 @@ class Definitions(Bindings):
             if found.kind in FUNCTION_LIKE or found.kind in CLASS_LIKE or found.kind == "type":  # parameters, bases and types follow
                 found.body_start = found.body_end = node.end_byte
                 self.stack.append(found)
+
+    def _header(self, node: Node, end: int) -> str:
+        """Return the source of a definition up to `end`, without comments."""
+        text = self.builder.slice(node.start_byte, end)
+        if not _COMMENT.search(text):
+            return text
+        parts, at = [], node.start_byte
+        waiting = [node]
+        while waiting:
+            one = waiting.pop()
+            if one.start_byte >= end:
+                continue
+            if one.is_extra:
+                parts.append(self.builder.slice(at, one.start_byte))
+                at = one.end_byte
+            else:
+                waiting.extend(reversed(one.named_children))
+        return " ".join([*parts, self.builder.slice(at, end)]) if at < end else "".join(parts)
 
     def add_decorators(self, found: OpenDefinition, node: Node) -> None:
         """Add the decorators of `node` to its definition `found`.

@@ -93,10 +93,18 @@ def _deno_test(exact: bool, rows: Rows) -> str:
     return _modules(program, rows) + (f" --filter {shlex.quote(f'/^{_any(titles)}$/')}" if exact and all(titles) else "")
 
 
-def _go_run(rows: Rows) -> str:
-    pattern = "|".join(dict.fromkeys(name.parts[1] for _, name in rows))
-    whole = any(not name.parts[1] for _, name in rows)
-    return _modules("go test", rows) + ("" if whole else f" -run {shlex.quote(f'^({pattern})$')}")
+def _go_test(exact: bool, rows: Rows) -> str:
+    """Return the commands of Go tests: one for each set of build tags."""
+    by_tags: dict[str, list[tuple[TestToRun, Named]]] = {}
+    for row in rows:
+        by_tags.setdefault(row[1].parts[2], []).append(row)
+    found = []
+    for tags, some in by_tags.items():
+        names = list(dict.fromkeys(name.parts[1] for _, name in some))
+        pattern = f"^({'|'.join(names)})$"
+        command = _modules(f"go test -tags {shlex.quote(tags)}" if tags else "go test", some)
+        found.append(command + (f" -run {shlex.quote(pattern)}" if exact and all(names) else ""))
+    return " && ".join(found)
 
 
 def _cargo(exact: bool, rows: Rows) -> str:
@@ -169,7 +177,7 @@ _COMMANDS: Final[Mapping[str, tuple[Command, Command]]] = {
     "jest": (partial(_titled, "npx jest"), partial(_modules, "npx jest")),
     "deno": (partial(_deno_test, True), partial(_deno_test, False)),
     "bun": (partial(_titled, "bun test"), partial(_modules, "bun test")),
-    "go": (_go_run, partial(_modules, "go test")),
+    "go": (partial(_go_test, True), partial(_go_test, False)),
     "cargo": (partial(_cargo, True), partial(_cargo, False)),
     "gradle": (_gradle, _gradle),
     "maven": (partial(_maven, True), partial(_maven, False)),

@@ -198,7 +198,27 @@ def _go(project: Project, place: Place) -> Named | None:
     name = place.qualname if re.match(r"(Test|Example|Fuzz)", place.qualname) else ""
     if place.qualname and not name:
         return None
-    return Named("go", f"{package} -run ^{name}$" if name else package, base, (package, name))
+    tags = build_tags(project.text(place.path) or "")
+    flags = f" -tags {tags}" if tags else ""
+    return Named("go", f"{package}{flags} -run ^{name}$" if name else f"{package}{flags}", base, (package, name, tags))
+
+
+_PLATFORMS: Final = re.compile(
+    r"unix|aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris|wasip1|windows|zos|386|amd64|arm|arm64"
+    r"|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm|cgo|gc|gccgo|race|msan|asan|go1\.\d+"
+)
+"""Build tags that `go` sets by itself."""
+
+
+def build_tags(text: str) -> str:
+    """Return the tags that a build needs to contain a Go file, or "".
+
+    Without the tags, `go test` leaves the file out and runs none of its tests. `text` is the file. Of alternatives (`a || b`), the first
+    counts. The tags are separated by commas.
+    """
+    line = re.search(r"^//go:build (.*)$", text.partition("\npackage ")[0], re.MULTILINE)
+    words = re.findall(r"!?[\w.]+", line[1].partition("||")[0]) if line else []
+    return ",".join(one for one in words if one[0] != "!" and not _PLATFORMS.fullmatch(one))
 
 
 def _rust(project: Project, place: Place) -> Named | None:

@@ -65,6 +65,13 @@ def test_what_is_private_or_of_no_package_can_be_low(library, path, name):
     assert found.reasons[0] == "1 dependent besides tests, in 1 file"
 
 
+def test_what_go_lets_nobody_import_is_not_public(library):
+    for path in ("internal/a.go", "lib/b.go"):
+        library.symbol(path, "Open", modifiers="exported")
+    assert PUBLIC not in risk(library, "internal/a.go:Open").reasons
+    assert PUBLIC in risk(library, "lib/b.go:Open").reasons
+
+
 def test_symbols_of_one_level_are_told_apart_by_their_rank_in_the_project(graph):
     for number in range(20):
         graph.symbol("app/a.py", f"leaf_{number}")

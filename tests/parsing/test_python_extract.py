@@ -178,6 +178,11 @@ def test_a_function_says_what_its_header_says():
     assert (found.start_line, found.name_line, found.name_column, found.end_line) == (2, 5, 10, 9)
 
 
+def test_a_header_has_no_comments():
+    text = "def cut(  # of prices\n    a,  # in cents\n    b='#1',\n):  # ensure it is cut\n    pass\n"
+    assert [one.signature for one in read(text).definitions[1:]] == ["def cut( a, b='#1', )"]
+
+
 def test_modifiers_come_from_decorators_names_and_bodies():
     facts = read(
         """

@@ -64,6 +64,16 @@ CASES = {
         ["./a -run ^TestX$", ". -run ^TestY$"],
         "go test ./a . -run '^(TestX|TestY)$'",
     ),
+    "go with tags": (
+        {
+            "go.mod": "module m",
+            "a/x_test.go": "// Of the shop.\n\n//go:build integration && linux && !race\n\npackage a\n\n//go:build never\n",
+            "a/y_test.go": "//go:build unix || e2e\n\npackage a\n",
+        },
+        [("a/x_test.go", "TestX", False), ("a/y_test.go", "TestY", False)],
+        ["./a -tags integration -run ^TestX$", "./a -run ^TestY$"],
+        "go test -tags integration ./a -run '^(TestX)$' && go test ./a -run '^(TestY)$'",
+    ),
     "cargo": (
         {"Cargo.toml": '[package]\nname = "b"\n'},
         [("tests/chain.rs", "it_works", False), ("src/buf/mod.rs", "tests.inner", False)],
@@ -116,7 +126,7 @@ def selected(root: Path, files: dict[str, str], tests: list[tuple[str, str, bool
 def test_each_runner_has_its_own_ids_and_one_command(tmp_path: Path, runner: str) -> None:
     files, tests, ids, command = CASES[runner]
     rows, lines = selected(tmp_path, files, tests)
-    assert [(one.runner, one.id) for one in rows] == [(runner, one) for one in ids]
+    assert [(one.runner, one.id) for one in rows] == [(runner.partition(" ")[0], one) for one in ids]
     assert [one.command for one in lines] == [command]
 
 

@@ -43,6 +43,7 @@ def test_limits_are_a_table_in_files_and_one_word_in_the_environment(tmp_path: P
         ("", {"GRAPHMEM_PORT": "eighty"}, ["GRAPHMEM_PORT", "eighty", "whole number"]),
         ("engine = 'neo4j'\n", {}, ["engine", "kuzu", "ladybug"]),
         ("home = 'perhaps'\n", {}, ["home", "true or false"]),
+        ("", {"GRAPHMEM_HOME": "/data"}, ["GRAPHMEM_HOME", "'/data'", "true or false"]),
         ("max_db_gb = 48\n", {}, ["max_db_gb", "power of two"]),
         ("port = true\n", {}, ["port", "whole number"]),
         ("[limits]\ndeth = 3\n", {}, ["limits.depth"]),

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from graphmem.analysis.diff import declared
 from graphmem.analysis.semantic.dead import offered
 from graphmem.answers.semantic import ApiChange, DependencyChange, Drift, ModuleChange
+from graphmem.projection.arrays import NODE_KINDS
 
 if TYPE_CHECKING:
     from graphmem.analysis.semantic.entries import Entries
@@ -139,7 +141,8 @@ def _api(old: Entries, new: Entries) -> list[ApiChange]:
     found += [ApiChange(new.view.info(node), "added", "") for node in came.values()]
     for key in before.keys() & after.keys():
         was_signature = old.view.signature(before[key])
-        if was_signature != new.view.signature(after[key]):
+        kind = NODE_KINDS[new.view.kind[after[key]]]
+        if declared(kind, was_signature) != declared(kind, new.view.signature(after[key])):
             found.append(ApiChange(new.view.info(after[key]), "signature", was_signature))
     order = ("removed", "signature", "moved", "added")
     return sorted(found, key=lambda one: (order.index(one.change), one.symbol.path, one.symbol.start_line, one.symbol.qualname))
