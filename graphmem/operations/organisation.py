@@ -7,7 +7,7 @@ from typing import Annotated
 from graphmem.answers.marks import MEMORY
 from graphmem.answers.organisation import Comments, Erased, Exported, Invited, Organisation, OrganisationAudit, TeamNews
 from graphmem.operations.declare import Sight, operation
-from graphmem.operations.marks import Bounds, Ref, Words
+from graphmem.operations.marks import Argument, Bounds, Ref, Words
 
 
 class OrganisationOperations:
@@ -47,7 +47,7 @@ class OrganisationOperations:
             login: name of the person's new login role.
             name: name of the person as others see it; default: the login.
             team: name of a team to join, which is created if needed.
-            key: identifier of a project in which the person, or the named team, gets a role.
+            key: project in which the person, or the named team, gets a role: its key, the beginning of it, or its name.
             level: the role in the project: read, write, curate or admin.
             admin: make the person an administrator of the organisation.
             url: address postgresql://host/name; default: the setting sync_url.
@@ -74,7 +74,7 @@ class OrganisationOperations:
         memories of others, and with `admin` also gives roles.
 
         Args:
-            key: identifier of the project, as `graphmem organisation status` shows it.
+            key: the project's key, as `graphmem organisation status` shows it, or the beginning of it, or the project's name.
             level: role in the project: read, write, curate or admin; `none` takes the role away.
             login: login of the person.
             team: name of the team.
@@ -141,7 +141,7 @@ class OrganisationOperations:
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, command="organisation export")
-    def export_organisation(self, login: str = "", url: str = "") -> Exported:
+    def export_organisation(self, login: Annotated[str, Argument()] = "", url: str = "") -> Exported:
         """Export all rows of one person, or of the organisation.
 
         The audit log records the export. A person may export their own rows, administrators all rows.

@@ -6,6 +6,7 @@ the database.
 
 from __future__ import annotations
 
+import re
 import secrets
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -23,9 +24,10 @@ from graphmem.answers.organisation import (
     ProjectAccess,
     Team,
 )
-from graphmem.errors import SharingError
+from graphmem.errors import BadInputError, SharingError
 from graphmem.runtime.resources import data_root
 from graphmem.runtime.server_address import shown
+from graphmem.sharing.identity import checked_key
 from graphmem.sharing.postgres import OPEN, PEOPLE, REFUSED, TABLES, connected, refusal
 
 if TYPE_CHECKING:
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
 LEVELS: Final = ("none", "read", "write", "curate", "admin")
 STANDINGS: Final = ("none", "member", "steward")
 _LOCK: Final = 0x6772_6170
+_BEGINNING: Final = 8  # characters of a key: `git:` and four digits
+_SHORT: Final = re.compile(r"git:[0-9a-f]{0,39}|id:[0-9a-f-]{0,35}")  # the beginning of a key that graphmem makes
+_NAMED: Final = 5  # projects in a message
 
 
 class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
@@ -138,7 +143,8 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
             if team:
                 self._all("SELECT graphmem.set_member(%s, %s, 'member')", team, login)
             if project:
-                self._all("SELECT graphmem.set_role(%s, %s, %s, %s)", project, "" if team else login, team, LEVELS.index(level))
+                key = self._project_key(project)
+                self._all("SELECT graphmem.set_role(%s, %s, %s, %s)", key, "" if team else login, team, LEVELS.index(level))
         return Invited(login, _address(self._url, login, secret if made else ""), made)
 
     def set_member(self, team: str, login: str, standing: str) -> Organisation:
@@ -152,13 +158,16 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
     def set_role(self, project: str, login: str, team: str, level: str) -> Organisation:
         """Give a person or a team a role in a project, or remove the role.
 
-        `level` is one of LEVELS; `none` removes the role.
+        `project` is the project's key, the beginning of the key, or the project's name. `level` is one of LEVELS; `none` removes the role.
+
+        Raises:
+            BadInputError: several projects fit, or the project is unknown and `project` is not a whole key.
         """
         if login and team:
             raise SharingError("a role cannot be given to a person and a team at once; name one of the two", reason="role")
         if not login and not team:
             raise SharingError("the request does not say who gets the role; name a person or a team", reason="role")
-        self._all("SELECT graphmem.set_role(%s, %s, %s, %s)", project, login, team, LEVELS.index(level))
+        self._all("SELECT graphmem.set_role(%s, %s, %s, %s)", self._project_key(project), login, team, LEVELS.index(level))
         return self.people()
 
     def enable(self, login: str, *, on: bool) -> Organisation:
@@ -258,6 +267,36 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         return Erased(memories, operations, comments, len(dropped) == len(roles), at.isoformat(), by, digest)
 
     # ---- inside
+
+    def _project_key(self, given: str) -> str:
+        """Return the key of the project that a person names.
+
+        An unknown key is accepted if it is whole, because a role may be given before the project's first exchange.
+
+        Raises:
+            BadInputError: several projects fit, or `given` is neither known nor a whole key.
+        """
+        projects = dict(self._all("SELECT key, name FROM graphmem.project ORDER BY key"))
+        if given in projects:
+            return given
+        found = [key for key, name in projects.items() if name == given or (len(given) >= _BEGINNING and key.startswith(given))]
+        if len(found) > 1:
+            raise BadInputError(
+                f"{given[:60]!r} fits {len(found)} projects of the team's database ({', '.join(found[:3])}); write the whole key of one",
+                argument="key",
+                value=given[:200],
+            )
+        if found:
+            return found[0]
+        if ":" not in given or _SHORT.fullmatch(given):
+            known = ", ".join(f"{name or 'unnamed'} ({key})" for key, name in list(projects.items())[:_NAMED]) or "none yet"
+            raise BadInputError(
+                f"unknown project {given[:60]!r}; use a project of the team's database ({known}), or the whole key that "
+                "`graphmem organisation status` shows in the project",
+                argument="key",
+                value=given[:200],
+            )
+        return checked_key(given)
 
     def _drop_role(self, role: str) -> bool:
         from psycopg import sql

@@ -315,6 +315,11 @@ def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:
             reason="address",
         ) from None
     except psycopg.Error as error:
+        if "FATAL:" in str(error):  # PostgreSQL answered: a wrong login, or a server that is starting or full
+            raise refusal(
+                f"the team's database {shown(url)} rejected the connection; check login, password and name of the database, or {LATER}",
+                error,
+            ) from error
         raise refusal(f"the team's database {shown(url)} cannot be reached; {LATER}", error) from error
 
 

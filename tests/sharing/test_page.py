@@ -19,6 +19,7 @@ from graphmem.client.remote import RemoteGraphMem
 
 PAGE = Path(__file__).parents[2] / "docs" / "organisation.md"
 __all__ = ["environ", "graphmem"]
+KEY = "git:0123456789abcdef0123456789abcdef01234567"  # the page has its beginning
 ADDRESS = "postgresql://db.example.com/team"
 
 
@@ -45,6 +46,7 @@ def test_the_pages_commands_share_between_two_clones(tmp_path, url, graphmem) ->
 
 
 def test_the_pages_commands_make_an_organisation(tmp_path, url, graphmem) -> None:
+    assert graphmem("sync", url, "--key", KEY, cwd=tmp_path).code == 0
     assert graphmem("remember", "Prices are whole cents.", cwd=tmp_path).code == 0
     [block] = re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     person = f"ann_{tmp_path.name[-20:].replace('-', '_')}"
@@ -56,10 +58,22 @@ def test_the_pages_commands_make_an_organisation(tmp_path, url, graphmem) -> Non
     [address] = re.findall(r"GRAPHMEM_SYNC_URL='(.*)'", said[1])
     assert address.startswith(f"postgresql://{person}:")
     assert "1 person, 1 team" in said[3]
-    assert "write in git:0123" in said[3]
-    ran = graphmem("sync", "--key", "git:0123", "--json", cwd=tmp_path, GRAPHMEM_SYNC_URL=address)
+    assert f"write in {KEY}" in said[3], "the beginning of the key is enough"
+    assert f"curate in {KEY}" in said[3]
+    ran = graphmem("sync", "--json", cwd=tmp_path, GRAPHMEM_SYNC_URL=address)
     assert (json.loads(ran.out)["pushed"], json.loads(ran.out)["person"]) == (1, "Ann")
     assert "1 memory learnt" in graphmem("organisation", "news", cwd=tmp_path).out
+    for given, message in (
+        ("git:9999", "unknown project 'git:9999'"),
+        ("shpo", f"use a project of the team's database ({{NAME}} ({KEY}))"),
+    ):
+        ran = graphmem("organisation", "role", given, "read", "--login", person, "--url", url, cwd=tmp_path)
+        assert (ran.code, message.format(NAME=tmp_path.name) in ran.said) == (2, True), ran.said
+    ran = graphmem("organisation", "role", tmp_path.name, "admin", "--login", person, "--url", url, cwd=tmp_path)
+    assert f"admin in {KEY}" in ran.out, ran.said
+    exported = graphmem("organisation", "export", person, "--url", url, cwd=tmp_path)
+    assert {"person", "role", "memory", "operation"} <= {json.loads(line)["kind"] for line in exported.out.splitlines()}, exported.said
+    assert "no entries that you may see" in graphmem("organisation", "audit", "--url", address, cwd=tmp_path).out
     ran = graphmem("organisation", "erase", person, "--confirm", person, "--url", url, cwd=tmp_path)
     assert "1 memory erased" in ran.out, ran.said
 

@@ -91,6 +91,14 @@ def test_offline_nothing_is_lost_and_the_status_says_why(opened, url) -> None:
     assert ann.sharing_status().error == ""
 
 
+def test_a_wrong_login_is_told_from_a_database_that_cannot_be_reached(opened, url) -> None:
+    wrong = url.replace("postgresql://graphmem@", "postgresql://stranger:secret@")
+    assert wrong != url
+    with pytest.raises(SharingError, match="rejected the connection; check login, password and name") as refused:
+        opened("Ann", wrong).sync_memories(key="shop")
+    assert "secret" not in str(refused.value)
+
+
 @pytest.mark.parametrize(
     "address",
     [

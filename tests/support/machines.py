@@ -12,7 +12,7 @@ from graphmem.sharing.postgres import SharedLog
 from graphmem.sharing.sidecar import FILE, Sidecar
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
-KEY = "git:0123"
+KEY = "git:0123456789abcdef0123456789abcdef01234567"
 
 
 class Machine:

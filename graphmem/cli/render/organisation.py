@@ -45,6 +45,8 @@ def invited(output: Output, answer: Invited) -> None:
 @renders(OrganisationAudit)
 def audit(output: Output, found: OrganisationAudit) -> None:
     """Print what people did in the shared database."""
+    if not found.entries:
+        output.line("no entries that you may see; administrators see those of all people")
     for one in found.entries:
         output.line((f"{one.at[:19].replace('T', ' ')}  ", common.DIM), f"{one.person}: {one.action} {one.target}", f"  {one.details}")
 
