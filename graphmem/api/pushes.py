@@ -23,7 +23,7 @@ from graphmem.security.access import ACCESS, Access
 
 if TYPE_CHECKING:
     from graphmem.api.context import ServerState
-    from graphmem.project.receiving import Receiving
+    from graphmem.project.receiving import Applied, Receiving
 
 SCOPE: Final = "index"
 BRANCH: Final = "graphmem.branch"
@@ -68,8 +68,8 @@ def routes(receiving: Receiving) -> list[BaseRoute]:
         server: ServerState = request.app.state.server
         try:
             _expect_right(request)
-            push, body, who = str(request.path_params["push"]), await request.body(), pusher(request.scope[ACCESS])
-            return _json(await server.runner.run_long(receiving.finish, push, body, _branch(request), who))
+            push, body, access = str(request.path_params["push"]), await request.body(), request.scope[ACCESS]
+            return _json(await server.runner.run_long(_finish, receiving, push, body, _branch(request), access))
         except GraphMemError as error:
             return refusal(error)
         except ClientDisconnect:
@@ -81,6 +81,14 @@ def routes(receiving: Receiving) -> list[BaseRoute]:
         Route(PUSH_PATH + "/{push:str}/{number:int}", take, methods=["POST"]),
         Route(PUSH_PATH + "/{push:str}/end", end, methods=["POST"]),
     ]
+
+
+def _finish(receiving: Receiving, push: str, body: bytes, branch: str, access: Access) -> Applied:
+    """Apply a completely received push, and record it in the audit log."""
+    done = receiving.finish(push, body, branch, pusher(access))
+    if access.person is not None:
+        access.person.did("push", f"{f'branch {branch}, ' if branch else ''}generation {done['generation']}")
+    return done
 
 
 def pusher(access: Access) -> Pusher:

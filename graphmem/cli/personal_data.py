@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from graphmem.answers import to_json
 from graphmem.errors import BadInputError, StoreBusyError
+from graphmem.runtime.system import account
 from graphmem.security import personal_data
 from graphmem.security.memory_owners import MemoryOwners
 from graphmem.security.people import People
@@ -43,7 +44,7 @@ class PersonalData:
     """
 
     def __init__(self, folder: Path, settings: Settings, login: str) -> None:
-        self.people = People(folder)
+        self.people = People(folder, account())
         self._hosting = Hosting(folder, replace(settings, embedder="none"))
         self.login = login
 

@@ -162,6 +162,21 @@ def is_root() -> bool:
     return os.geteuid() == 0
 
 
+def account() -> str:
+    """Return the name of the account that runs this process.
+
+    With sudo, the result is the account that called it. It is the account's number if the machine has no name for it.
+    """
+    import getpass  # only for commands of operators
+
+    if is_root() and (caller := os.environ.get("SUDO_USER")):
+        return caller
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a container without an entry for its account
+        return str(os.geteuid()) if sys.platform != "win32" else "unknown"
+
+
 def has_account(name: str) -> bool:
     """Whether this machine has an account; always false on Windows."""
     if sys.platform == "win32":

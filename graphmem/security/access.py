@@ -57,7 +57,7 @@ class Individual(Protocol):
     def moves(self, memory: str, visibility: str) -> None:
         """Record the new `visibility` of a memory that the person owns."""
 
-    def did(self, action: str) -> None:
+    def did(self, action: str, details: str = "") -> None:
         """Record in the audit log that the person called an operation (`action`)."""
 
 

@@ -40,7 +40,8 @@ class Holder(NamedTuple):
 class Act(NamedTuple):
     """An entry of the audit log: what a person did, or what changed for them.
 
-    `login` is the person. The entry does not say which operator made a change, because operators use the commands on the server's machine.
+    `login` is the person, or `team NAME`. `by` is the person who acted, or `operator NAME` for an account of the server's machine. It is
+    "" in entries of a graphmem that did not record it.
     """
 
     at: str
@@ -48,6 +49,7 @@ class Act(NamedTuple):
     action: str
     project: str
     details: str
+    by: str
 
 
 class Listed(NamedTuple):
@@ -69,6 +71,7 @@ class People(PeopleFile):
 
     Args:
         folder: the server's directory.
+        by: account of the server's machine that makes the changes, for the audit log.
     """
 
     # ---- who may enter
@@ -183,8 +186,10 @@ class People(PeopleFile):
         self.note(login, "enabled" if on else "disabled", "", "")
 
     @at_once
-    def token(self, login: str, name: str, team: str = "", days: int | None = None) -> str:
+    def token(self, login: str, name: str, team: str = "", days: int | None = None, by: str = "") -> str:
         """Create a token of a person, such as for a CI runner; return it.
+
+        `by` is the person who creates it; default: the operator.
 
         Raises:
             BadInputError: the person is unknown, the name is taken, or another argument is invalid.
@@ -201,7 +206,7 @@ class People(PeopleFile):
             raise BadInputError(
                 f"{login} is not in the team {team[:60]!r}; add the person to the team first", argument="team", value=team[:60]
             )
-        self.note(login, "token created", "", name)
+        self.note(login, "token created", "", name, by)
         return self._credential(TOKEN, login, name, team, timedelta(days=days) if days is not None else None)
 
     @at_once
@@ -226,8 +231,13 @@ class People(PeopleFile):
         return found
 
     def audit(self, login: str = "", limit: int = 100) -> list[Act]:
-        """Return the recorded actions of people, newest first."""
-        rows = self.rows("SELECT at, login, action, project, details FROM act WHERE ? IN ('', login) ORDER BY n DESC LIMIT ?", login, limit)
+        """Return the recorded actions of people and operators, newest first.
+
+        With `login`, only entries about this person or by this person are returned.
+        """
+        rows = self.rows(
+            "SELECT at, login, action, project, details, by FROM act WHERE ? IN ('', login, by) ORDER BY n DESC LIMIT ?", login, limit
+        )
         return [Act(*row) for row in rows]
 
     # ---- entering
@@ -247,12 +257,12 @@ class People(PeopleFile):
             raise ForbiddenError(
                 "the invitation is unknown, already used or expired; ask an administrator for a new one", needs="invitation", verb="login"
             )
-        return holder.login, self.token(holder.login, f"{stem}-{secrets.token_hex(3)}")
+        return holder.login, self.token(holder.login, f"{stem}-{secrets.token_hex(3)}", by=holder.login)
 
     @at_once
     def session(self, login: str) -> str:
         """Begin a session of a browser; return its secret, for the cookie."""
-        self.note(login, "logged in", "", "")
+        self.note(login, "logged in", "", "", by=login)
         return self._credential(SESSION, login, "session", "", timedelta(hours=SESSION_HOURS))
 
     @at_once

@@ -30,13 +30,16 @@ _FILE: Final = Sidefile(
         "CREATE INDEX owner_login ON owner (project, login)",
         "CREATE INDEX owner_team ON owner (project, team)",
         "CREATE TABLE act (n INTEGER PRIMARY KEY, at TEXT NOT NULL, login TEXT NOT NULL, action TEXT NOT NULL, project TEXT NOT NULL, "
-        "details TEXT NOT NULL)",
+        "details TEXT NOT NULL, by TEXT NOT NULL DEFAULT '')",
     ),
     counter="changes",
     error=BadInputError,
     advice="move the file away, and invite the people again",
     explicit=True,
 )
+
+OPERATOR: Final = "operator"
+"""Begins the name of an account of the server's machine in the audit log. A login has no space, so it cannot equal `operator NAME`."""
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -64,10 +67,12 @@ class PeopleFile:
 
     Args:
         folder: the server's directory.
+        by: account of the server's machine that makes the changes, for the audit log.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, by: str = "") -> None:
         self._path = folder / FILE
+        self._by = f"{OPERATOR} {by}" if by else OPERATOR
         self._lock = threading.RLock()  # a method may call another
         self._db: sqlite3.Connection | None = None
 
@@ -83,15 +88,14 @@ class PeopleFile:
                 self._db.close()
                 self._db = None
 
-    def note(self, login: str, action: str, project: str, details: str) -> None:
-        """Record an action of a person in the audit log."""
+    def note(self, login: str, action: str, project: str, details: str, by: str = "") -> None:
+        """Record an action in the audit log.
+
+        `login` is the person concerned, and `by` the person who acted; default: the operator.
+        """
         self.change(
-            "INSERT INTO act (at, login, action, project, details) VALUES (?, ?, ?, ?, ?)",
-            timestamp(),
-            login,
-            action,
-            project,
-            details[:200],
+            "INSERT INTO act (at, login, action, project, details, by) VALUES (?, ?, ?, ?, ?, ?)",
+            *(timestamp(), login, action, project, details[:200], by or self._by),
         )
 
     def expect(self, login: str) -> None:
@@ -131,11 +135,34 @@ class PeopleFile:
         """Lend the connection to the file, which no other thread uses meanwhile."""
         with self._lock:
             if self._db is None:
-                self._db = _FILE.connect(self._path, create=True)
+                db = _FILE.connect(self._path, create=True)
+                try:
+                    _add_actor(db)
+                except sqlite3.Error as error:
+                    db.close()
+                    raise _FILE.unreadable(self._path, error) from error
+                self._db = db
             try:
                 yield self._db
             except sqlite3.Error as error:
                 raise _FILE.unreadable(self._path, error) from error
+
+
+def _add_actor(db: sqlite3.Connection) -> None:
+    """Add the column `by` to the audit log of a graphmem that did not have it.
+
+    Such a graphmem can still use the file.
+    """
+    if _has_actor(db):
+        return
+    db.execute("BEGIN IMMEDIATE")  # another process may be adding it
+    if not _has_actor(db):
+        db.execute("ALTER TABLE act ADD COLUMN by TEXT NOT NULL DEFAULT ''")
+    db.execute("COMMIT")
+
+
+def _has_actor(db: sqlite3.Connection) -> bool:
+    return any(row[1] == "by" for row in db.execute("PRAGMA table_info(act)"))
 
 
 def timestamp() -> str:

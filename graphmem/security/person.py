@@ -81,9 +81,9 @@ class Person:
         """Record the new `visibility` of a memory that this person owns."""
         self._owners.move(self.project, memory, self.team if visibility == "team" else "")
 
-    def did(self, action: str) -> None:
+    def did(self, action: str, details: str = "") -> None:
         """Record in the audit log that the person called an operation (`action`)."""
-        self._people.note(self.login, action, self.project, "")
+        self._people.note(self.login, action, self.project, details, by=self.login)
 
 
 def access_of(people: People, holder: Holder, project: str) -> Access | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from graphmem.security.people_file import PeopleFile
+from graphmem.security.people_file import OPERATOR, PeopleFile
 
 _PERSONAL: Final = (  # kind of a line in an export, table, columns
     ("person", "person", "login, name, email, subject, disabled, made"),
     ("team", "member", "team"),
     ("role", "role", "project, level"),
     ("credential", "credential", "name, kind AS use, team, made, expires"),
-    ("action", "act", "at, action, project, details"),
+    ("action", "act", "at, action, project, details, by"),
 )
 
 
@@ -42,5 +42,6 @@ def erase(file: PeopleFile, login: str, receipt: str) -> None:
             db.execute("BEGIN IMMEDIATE")
             for table in ("credential", "member", "role", "owner", "act", "person"):
                 db.execute(f"DELETE FROM {table} WHERE login = ?", (login,))  # noqa: S608 - constants
+            db.execute("UPDATE act SET by = ? WHERE by IN (?, ?)", (OPERATOR, login, f"{OPERATOR} {login}"))
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     file.note("", "erased a person", "", receipt)

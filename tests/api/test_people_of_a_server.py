@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from commands import environ, graphmem
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError, ForbiddenError, GraphMemError, UnauthenticatedError
+from graphmem.runtime.system import account
 from graphmem.security.openid import OpenId
 from hosted import SHOP, SITE, hosted, indexed
 
@@ -56,6 +57,8 @@ def test_an_invited_person_logs_in_pushes_and_asks_and_the_audit_names_them(tmp_
     ran = graphmem("login", server.address, code, cwd=tmp_path)
     assert "you are ann" in ran.out, ran.said
     assert graphmem("login", server.address, code, cwd=tmp_path).code == 1, "an invitation is good once"
+    (root / "new.py").write_text("def new():\n    pass\n")
+    assert graphmem("index", cwd=root).code == 0
     assert graphmem("push", server.project("shop"), cwd=root).code == 0
     ran = graphmem("push", server.project("other"), cwd=root)
     assert (ran.code, "no project 'other' that you may use; `graphmem projects` lists yours" in ran.said) == (2, True), ran.said
@@ -63,10 +66,23 @@ def test_an_invited_person_logs_in_pushes_and_asks_and_the_audit_names_them(tmp_
     assert graphmem("remember", "Prices are whole cents.", "--server", server.project("shop"), cwd=tmp_path).code == 0
     said = graphmem("server", "audit", "--login", "ann", cwd=tmp_path, **asked).out
     assert "ann: remember shop" in said
-    assert "ann: invited shop" in said
+    assert re.search(r"ann: push shop +generation \d+", said), "a push is recorded, with the person"
+    assert "ann: token created" in said
+    assert f"operator {account()}: invited ann shop" in said, "the entry names who acted, and for whom"
     assert "write in shop" in graphmem("server", "people", cwd=tmp_path, **asked).out
     assert graphmem("server", "enable", "ann", "--off", cwd=tmp_path, **asked).code == 0
     assert "token" in graphmem("projects", "--server", server.address, cwd=tmp_path).said
+
+
+def test_a_role_in_a_project_that_was_never_pushed_is_noted(tmp_path, server, graphmem):
+    asked = {"GRAPHMEM_PROJECTS": str(server.hosting.folder)}
+    said = graphmem("server", "invite", "ann", "--on", "shop", cwd=tmp_path, **asked).said
+    assert "no project" not in said
+    ran = graphmem("server", "role", "shpo", "write", "--login", "ann", cwd=tmp_path, **asked)
+    assert (ran.code, ran.out) == (0, "ann: write in shpo\n"), "a role may come before the first push"
+    assert "the server has no project shpo yet; it has shop, site" in ran.said
+    assert "no project" in graphmem("server", "invite", "ben", "--on", "shpo", cwd=tmp_path, **asked).said
+    assert "no project" not in graphmem("server", "role", "shpo", "none", "--login", "ann", cwd=tmp_path, **asked).said
 
 
 def test_a_person_is_exported_and_erased_with_everything_of_theirs(tmp_path, graphmem):

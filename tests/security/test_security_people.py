@@ -10,6 +10,8 @@ import pytest
 
 from graphmem.errors import BadInputError, ForbiddenError
 from graphmem.security.people import People
+from graphmem.security.person import access_of
+from graphmem.security.personal_data import erase
 
 
 @pytest.fixture
@@ -50,6 +52,44 @@ def test_an_invitation_works_on_a_machine_of_any_name(people: People, machine: s
     holder = people.holder(secret)
     assert holder is not None
     assert holder.login == "ann"
+
+
+def test_the_audit_names_who_acted_and_for_whom(tmp_path: Path) -> None:
+    people = People(tmp_path, "root")
+    code = people.invite("ann", team="core", project="shop")
+    _, secret = people.redeem(code, "laptop")
+    people.session("ann")
+    access = access_of(people, people.holder(secret), "shop")
+    access.person.did("push", "generation 3")
+    people.role("shop", "read", team="core")
+    assert [(one.by, one.login, one.action) for one in people.audit()] == [
+        ("operator root", "team core", "role read"),
+        ("ann", "ann", "push"),
+        ("ann", "ann", "logged in"),
+        ("ann", "ann", "token created"),
+        ("operator root", "ann", "invited"),
+        ("operator root", "team core", "role write"),
+        ("operator root", "ann", "joined team"),
+    ]
+    erase(people, "ann", "nothing")
+    assert {one.by for one in people.audit()} == {"operator root"}
+    people.close()
+
+
+def test_a_file_of_people_without_actors_gets_them_and_stays_readable(people: People, tmp_path: Path) -> None:
+    people.invite("ann")
+    people.close()
+    with sqlite3.connect(tmp_path / "people.sqlite") as old:
+        old.execute("ALTER TABLE act DROP COLUMN by")
+    people.invite("bob")
+    people.close()
+    with sqlite3.connect(tmp_path / "people.sqlite") as old:  # an earlier graphmem names its columns
+        old.execute("INSERT INTO act (at, login, action, project, details) VALUES ('2026-01-01T00:00:00+00:00', 'ann', 'push', 'shop', '')")
+    assert [(one.login, one.action, one.by) for one in people.audit()] == [
+        ("ann", "push", ""),
+        ("bob", "invited", "operator"),
+        ("ann", "invited", ""),
+    ]
 
 
 def test_nobody_is_created_by_a_code_that_does_not_exist(people: People) -> None:

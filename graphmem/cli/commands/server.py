@@ -16,6 +16,7 @@ from graphmem.cli.context import CommandContext
 from graphmem.cli.options import Setting
 from graphmem.cli.output import plural
 from graphmem.errors import BadInputError
+from graphmem.runtime.system import account
 
 if TYPE_CHECKING:
     from graphmem.cli.personal_data import PersonalData
@@ -26,6 +27,7 @@ Projects = Annotated[
     Path | None, typer.Option("--projects", metavar="DIR", help="Directory of the server; default: the setting projects."), Setting()
 ]
 Login = Annotated[str, typer.Argument(help="Login of the person: letters, digits, dots, hyphens, underscores, @ and +.")]
+_NAMED: Final = 8  # projects in a note
 Team = Annotated[str, typer.Option("--team", help="Name of a team.")]
 
 
@@ -56,6 +58,7 @@ def invite(
         return
     here.output.line(code)
     here.output.note((f"{login} runs: graphmem login https://HOST CODE", "dim"))
+    _note_unknown(here, on)
 
 
 @command(without=WITHOUT)
@@ -75,6 +78,7 @@ def role(
     """
     _people(here).role(on, level, login=login, team=team)
     here.output.line(f"{login or f'team {team}'}: {level} in {on}")
+    _note_unknown(here, on if level != "none" else "")
 
 
 @command(without=WITHOUT)
@@ -150,14 +154,21 @@ def audit(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="The maximum number of entries.")] = 100,
     projects: Projects = None,
 ) -> None:
-    """List what people changed on the server, the newest first."""
+    """List what people and operators changed on the server, the newest first.
+
+    An operator is an account on the server's machine that runs `graphmem server`.
+    """
     found = _people(here).audit(login, limit)
     if here.output.as_json:
         here.output.json([one._asdict() for one in found])
         return
     for one in found:
+        whom = "" if one.by in ("", one.login) else one.login
+        said = " ".join(filter(None, (one.action, whom, one.project)))
         here.output.line(
-            (f"{one.at[:19].replace('T', ' ')}  ", "dim"), f"{one.login}: {one.action} {one.project}", (f"  {one.details}", "dim")
+            (f"{one.at[:19].replace('T', ' ')}  ", "dim"),
+            f"{one.by or one.login}: {said}",
+            *([(f"  {one.details}", "dim")] if one.details else []),
         )
 
 
@@ -219,6 +230,19 @@ def login(
     here.output.note((f"the token is kept in {file}", "dim"))
 
 
+def _note_unknown(here: CommandContext, project: str) -> None:
+    """Note that the server has no project of this name yet, if it is so.
+
+    A role may be given before the first push. The name may also be mistyped.
+    """
+    from graphmem.server.hosting import INDEX
+
+    if project and not (_folder(here) / project / INDEX).is_dir():
+        known = sorted(path.parent.name for path in _folder(here).glob(f"*/{INDEX}"))
+        has = f"; it has {', '.join(known[:_NAMED])}{' and others' if len(known) > _NAMED else ''}" if known else ""
+        here.output.note((f"the server has no project {project} yet{has}", "dim"))
+
+
 def _people(here: CommandContext) -> People:
     """Return the people of the server.
 
@@ -226,7 +250,7 @@ def _people(here: CommandContext) -> People:
     """
     from graphmem.security.people import People
 
-    return People(_folder(here))
+    return People(_folder(here), account())
 
 
 def _personal(here: CommandContext, login: str) -> PersonalData:
