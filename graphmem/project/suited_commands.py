@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.analysis.refs import MAX_REF_CHARACTERS, is_known
+from graphmem.analysis.refs import MAX_REF_CHARACTERS, is_known, resolve_ref
+from graphmem.analysis.relations import sites
+from graphmem.errors import AmbiguousSymbolError
 
 if TYPE_CHECKING:
+    from graphmem.answers.code import Site
     from graphmem.projection.graph import GraphView
 
 _CODE: Final = re.compile(r"[./_:]|[a-z0-9][A-Z]")
@@ -25,6 +29,10 @@ _OF_QUESTIONS: Final = re.compile(
     re.IGNORECASE,
 )
 LEAST: Final = 4  # characters of a plain word that may name the symbol of a question
+NAMED: Final = 3  # callers that an answer names
+CALLERS: Final = "its callers"
+CALLEES: Final = "the code that it calls"
+_ENDS: Final = {CALLERS: "callers", CALLEES: "callees"}
 
 
 class _Suited(NamedTuple):
@@ -50,7 +58,8 @@ _COMMANDS: Final = (
     _suited(r"\b(what|who|which)\b.*\bdepends? on\b|\bdependents of\b", "impact", "everything that depends on it"),
     _suited(r"\b(what|which)\b.*\btests?\b.*\b(run|cover|check|exercise)", "impact", "the tests to run"),
     _suited(r"\bknown about\b|\bwhat do (we|you) know about\b", "symbol", "what is known about it, and its callers"),
-    _suited(r"\b(who|what|which|where)\b.*\b(calls?|called|callers?|calling)\b|\bcallers of\b", "symbol", "its callers"),
+    _suited(r"\bwhat (does|do)\b.*\bcall\b", "symbol", CALLEES),
+    _suited(r"\b(who|what|which|where)\b.*\b(calls?|called|calling)\b|\bcallers?\b", "symbol", CALLERS),
     _suited(r"\b(who|what|which|where)\b.*\b(uses?|used|imports?|imported|references?|referenced)\b|\busages of\b", "usages", "its uses"),
     _suited(r"\bchang(e|es|ed)\b.*\b(together|along) with\b", "coaccess", "files that change together"),
     _suited(r"\bwho\b.*\b(knows?|owns?|wrote|maintains?)\b|\bexperts?\b|\bbus factor\b", "people", "who knows each module", is_about=False),
@@ -83,7 +92,7 @@ def suited_command(view: GraphView, question: str) -> str:
     """Return a sentence that names the best command for a question, or "".
 
     Some commands need a symbol or file as argument. Such a command is named only if the question contains a name of the index. If there are
-    several such names, the one that is most likely a name of code is the argument.
+    several such names, the one that is most likely a name of code is the argument. A question about callers also gets the first callers.
     """
     for one in _COMMANDS:
         if not one.pattern.search(question):
@@ -91,8 +100,35 @@ def suited_command(view: GraphView, question: str) -> str:
         if not one.is_about:
             return f"`graphmem {one.command}` shows {one.prints}"
         if subject := next((name for name in _names(question) if is_known(view, name)), ""):
-            return f"`graphmem {one.command} {shlex.quote(subject)}` shows {one.prints}"
+            return f"`graphmem {one.command} {shlex.quote(subject)}` shows {one.prints}{_first(view, subject, one.prints)}"
     return ""
+
+
+def _first(view: GraphView, subject: str, prints: str) -> str:
+    """Return the end of a sentence: first callers of a symbol, or its calls.
+
+    The result is "" if the question is about neither, and if several symbols have the name: then the command lists these.
+    """
+    if prints not in _ENDS:
+        return ""
+    try:
+        nodes = resolve_ref(view, subject)
+    except AmbiguousSymbolError:
+        return ""
+    found = sites(view, nodes[0], _ENDS[prints], sys.maxsize)
+    named = [one.symbol.qualname if prints == CALLEES else f"{_called_from(one)} ({_place(one)})" for one in found[:NAMED]]
+    more = f" and {len(found) - len(named):,} more" if len(found) > len(named) else ""
+    return f": {', '.join(named)}{more}" if named else "; none is known"
+
+
+def _called_from(caller: Site) -> str:
+    """Return the name of a caller; code outside functions has none of its own."""
+    return "top-level code" if caller.symbol.kind == "module" else caller.symbol.qualname
+
+
+def _place(caller: Site) -> str:
+    """Return the line of a call, as path:line."""
+    return f"{caller.symbol.path}:{caller.lines[0] if caller.lines else caller.symbol.start_line}"
 
 
 def _names(question: str) -> list[str]:

@@ -109,6 +109,7 @@ def test_the_map_names_modules_by_parts_that_say_something(tab, address, visit):
     ("question", "beginning"),
     [
         ("total callers", "total has 2 callers"),
+        ("what does total call?", "total calls 1 symbol: round."),
         ("what is known about src/cart?", "No memory is about src/cart directly"),
         ("what breaks if src/cart/ changes?", "src/cart/ is a directory with 4 files."),
         ("who calls src/nothing?", "The index has no file, module or symbol named src/nothing."),

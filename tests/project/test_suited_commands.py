@@ -57,6 +57,18 @@ def test_the_first_note_names_the_command_for_the_question(shop, question, comma
 
 
 @pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("who calls Cart.total?", "`graphmem symbol Cart.total` shows its callers: Cart.items (shop/cart.py:8)"),
+        ("flush_cache callers", "`graphmem symbol flush_cache` shows its callers; none is known"),
+        ("what does Cart.items call?", "`graphmem symbol Cart.items` shows the code that it calls: Base.total"),
+    ],
+)
+def test_a_question_about_calls_is_answered_with_the_first_of_them(shop, question, answer):
+    assert shop.ask(question).notes[0] == answer
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "what breaks if I change nothing_like_that",

@@ -8,9 +8,9 @@ import { sentence, tangles } from "./tangled.js";
 import { words } from "./words.js";
 
 const NAMED = 3; // callers that an answer names
-const PAGES = { entries: "onboarding", flows: "home", known: "memories", tests: "impact" }; // the page of a route, if it has another name
+const PAGES = { callees: "code", entries: "onboarding", flows: "home", known: "memories", tests: "impact" }; // the page of a route, if it has another name
 const ABOUT_MODULES = new Set(["people", "risk", "cut", "decisions"]);
-const ABOUT_CODE = new Set(["impact", "code", "coaccess", "known", "tests"]);
+const ABOUT_CODE = new Set(["impact", "code", "callees", "coaccess", "known", "tests"]);
 const TRIED = 12; // symbols that a word of a question may mean
 
 /** The page for a question, and what the question is about; null when search has to answer it. */
@@ -106,9 +106,9 @@ export async function lead({ view, subject: about }, signal) {
     if (Array.isArray(line)) [line, links] = line;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    line = failure(error, (ref) => to(page, view === "code" ? { at: ref } : { of: ref }));
+    line = failure(error, (ref) => to(page, page === "code" ? { at: ref } : { of: ref }));
   }
-  const key = { impact: "of", tests: "of", code: "at", known: "file", coaccess: "files" }[view];
+  const key = { impact: "of", tests: "of", code: "at", callees: "at", known: "file", coaccess: "files" }[view];
   const parameters = !about ? {} : key ? { [key]: view === "coaccess" ? about.path ?? about.ref : about.ref } : about.module ? { of: about.module } : {};
   return answered(line instanceof Node || line === null ? line : linked(line, links), to(page, parameters), about && ABOUT_CODE.has(view) ? `${title} ${about.ref}` : title);
 }
@@ -194,6 +194,12 @@ const FIRST = {
     if (!about) return words.ask.known_of;
     const { memories } = await ask("Memories", { filter: { files: [about.path ?? about.ref] }, sort: "CONFIDENCE", first: 1 }, signal);
     return words.ask.known_about(about.ref, memories.totalCount, memories.edges[0]?.node.title);
+  },
+  callees: async (about, signal) => {
+    if (!about) return words.code.hint;
+    const { symbol } = await ask("Symbol", { ref: about.ref, first: NAMED }, signal);
+    const some = symbol.callees.edges.map(({ node }) => node);
+    return [words.ask.callees(nameOf(symbol), symbol.callees.totalCount, some.map(nameOf)), some.map((one) => [nameOf(one), pageOf(one)])];
   },
   code: async (about, signal) => {
     if (!about) return words.code.hint;
