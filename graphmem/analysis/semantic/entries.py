@@ -20,7 +20,7 @@ from graphmem.projection.graph_edges import kind_mask
 from graphmem.runtime.arrow import computed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from graphmem.projection.graph import GraphView
 
@@ -89,6 +89,7 @@ class Entries:
         * Code that is not part of the product, such as examples, comes last.
         * Commands that are not in `named` come first, because most of them are programs that a person starts, declared in a manifest such
           as pyproject.toml. Other entry points follow by kind.
+        * Variants of a program come after the program itself; see `_variants`.
         * Among main programs, functions called `main` and files without such a function come first. Other functions come last, because
           they run when a package is loaded.
         * Programs that use more files come first, because a program often finds its commands without a call.
@@ -112,7 +113,38 @@ class Entries:
             uses = -self._used_files(view.path(node)) if (kind == "main" or typed) and not at_load else 0
             return (bool(self.beside[node]), number, kind, at_load, uses, reach, view.path(node), int(view.start_line[node]), node)
 
-        return sorted(self.of_kinds(kinds), key=place)
+        placed = {node: place(node) for node in self.of_kinds(kinds)}
+        programs = [node for node in placed if self.kind[node] in ("main", "command") and ids[node] not in named]
+        variants = self._variants(sorted(programs, key=placed.__getitem__))
+        return sorted(placed, key=lambda node: (*placed[node][:3], node in variants, *placed[node][3:]))
+
+    def _variants(self, programs: Sequence[int]) -> frozenset[int]:
+        """Return those programs that are variants of others in their folder.
+
+        - A name that continues the name of another program, such as `cli-esm.ts` beside `cli.ts`.
+        - A further `main` of one package, which only a build with other options contains, as in Go. The file called `main` is the program;
+          without one, the first of `programs`.
+        """
+        view, modules = self.view, self.view.arrays.paths.module
+        folder, name, stem = {}, {}, {}
+        for node in programs:
+            folder[node], _, name[node] = view.path(node).rpartition("/")
+            stem[node] = name[node].partition(".")[0]
+        package = {node: (folder[node], modules[int(view.path_index[node])].as_py()) for node in programs if view.name(node) == "main"}
+        first: dict[tuple[str, str], int] = {}
+        for node in sorted(package, key=lambda one: stem[one] != "main"):
+            first.setdefault(package[node], node)
+
+        def is_variant(node: int) -> bool:
+            if node in package and package[node][1] and first[package[node]] != node:
+                return True
+            return any(
+                folder[node] == folder[one] and stem[node].startswith(stem[one]) and stem[node][len(stem[one])] in "-_"
+                for one in programs
+                if len(stem[one]) < len(stem[node])
+            )
+
+        return frozenset(node for node in programs if is_variant(node))
 
     @cached_property
     def _uses(self) -> dict[int, list[int]]:

@@ -44,6 +44,24 @@ def test_functions_that_run_when_a_package_is_loaded_come_after_the_program(proj
     assert names == ["main", "init"], "the code of a file only prepares its `main`"
 
 
+def test_variants_of_a_program_come_after_the_other_programs(project):
+    go = "package main\n\nfunc main() {\n}\n"
+    service = project(
+        {
+            "package.json": '{"name": "shop", "bin": {"shop": "./src/cli.js", "shop-esm": "./src/cli-esm.js", "till": "./src/till.js"}}',
+            **{f"src/{name}.ts": f"export const {name[:3]} = 1\n\nprint({name[:3]})\n" for name in ("cli", "cli-esm", "till", "client")},
+            "go.mod": "module example.org/shop\n",
+            "cmd/agent/agent.go": f"//go:build man\n\n{go}",
+            "cmd/agent/main.go": go,
+            "cmd/server/main.go": go,
+        }
+    )
+    commands = [one.symbol.path for one in service.entry_points(["command"]).entry_points]
+    assert commands == ["src/cli.ts", "src/till.ts", "src/cli-esm.ts"]
+    programs = [one.symbol.path for one in service.entry_points(["main"]).entry_points if one.symbol.name == "main"]
+    assert programs == ["cmd/agent/main.go", "cmd/server/main.go", "cmd/agent/agent.go"]
+
+
 def test_the_program_that_uses_most_of_the_project_comes_first_though_it_finds_its_commands_without_a_call(project):
     part = "package {0}\n\ntype Command struct{{ Name string }}\n\nfunc (c Command) Run() {{}}\n"
     head = 'package main\n\nimport (\n\t"example.org/shop/{0}"\n\t"example.org/shop/{1}"\n)\n\n'
