@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
 from graphmem.errors import GraphMemError
+from graphmem.injection.items import RULE
 from graphmem.injection.recent_sessions import RecentSessions
 
 NEW_TOPIC: Final = 0.3  # similarity of two contexts below which the topic has changed
@@ -176,7 +177,8 @@ class ContextAgent:
     def shown(self, session: str) -> frozenset[str]:
         """Return ids of memories that a session was shown in its current topic.
 
-        A memory in the result should not be shown to the session again. The set is emptied at a change of topic and after every 50 turns.
+        A memory in the result should not be shown to the session again. At a change of topic only rules stay. The set is emptied after
+        every 50 turns.
         """
         with self._lock:
             return frozenset(self._sessions.use(session).shown)
@@ -268,7 +270,7 @@ class ContextAgent:
             before = (state.vector, state.words)
             if context.text.strip():
                 if (state.vector is not None or state.words) and similarity(before, (vector, words)) < NEW_TOPIC:
-                    state.shown.clear()
+                    state.shown = {one for one in state.shown if one.startswith(RULE)}  # a rule is shown once a session
                     state.topics += 1
                 state.vector, state.words = vector, words
             unseen = [one for one in found if one.id not in state.shown]

@@ -35,6 +35,9 @@ EXTRAS: Final = {
 }
 
 
+RULE: Final = "rule:"  # before the id of a rule
+
+
 class Item(NamedTuple):
     """A memory, rule, piece of code or note that may be shown to an agent.
 
@@ -148,7 +151,7 @@ def _seeded_from(info: MemoryInfo) -> str:
 def of_rules(rules: Iterable[Rule]) -> list[Item]:
     """Convert rules to items for an agent, word for word and in order."""
     return [
-        Item(section="always", kind="rule", id=f"rule:{one.origin}:{one.name}", text=clean(one.text), title=clean(one.name))
+        Item(section="always", kind="rule", id=f"{RULE}{one.origin}:{one.name}", text=clean(one.text), title=clean(one.name))
         for one in rules
     ]
 

@@ -156,9 +156,15 @@ def _checked(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]
         raise BadInputError(f"unknown tool {name!r}; use one of {', '.join(TOOLS)}", argument="name", value=name)
     known = tool.checked["properties"]
     arguments = {RENAMED[one] if one in RENAMED and RENAMED[one] in known else one: value for one, value in arguments.items()}
+    arguments = {one: [value] if isinstance(value, str) and _is_list(known.get(one)) else value for one, value in arguments.items()}
     error = jsonschema.Draft202012Validator(tool.checked).iter_errors(arguments)
     for one in error:
         where = ".".join(map(str, one.absolute_path)) or name
         allowed = f"; {name} takes {', '.join(known)}" if one.validator in ("additionalProperties", "required") else ""
         raise BadInputError(f"{where}: {one.message[:300]}{allowed}", argument=where)
     return tool, arguments
+
+
+def _is_list(schema: Any) -> bool:
+    """Whether an argument is a list; agents often send a single value bare."""
+    return isinstance(schema, dict) and schema.get("type") == "array"

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from graphmem.answers.projects import ProjectsSearch
     from graphmem.errors import GraphMemError
 
+FEWER: Final = "raise `budget` or ask for fewer with `limit`"  # advice of a list that did not fit
 _AS_TOOLS: Final = {  # advice in errors of the service -> the same for an agent
     "`graphmem search`": "`search`",
     "`graphmem memory list`": "`search` with `kinds` memory",
@@ -100,7 +101,7 @@ def search(answer: SearchAnswer, budget: int) -> str:
         told.update(known.id for known in hit.memories)
     waiting = [f"{len(held)} more wait for a person's review: text from outside"] if held else []
     near = [f"similar to {one.word}: {one.ref}" for one in answer.near]
-    return fitted([*missing_notes(answer), *waiting, *near], rows or ["nothing found"], budget, "raise `budget` or ask for less with `k`")
+    return fitted([*missing_notes(answer), *waiting, *near], rows or ["nothing found"], budget, FEWER)
 
 
 def search_projects(answer: ProjectsSearch, budget: int) -> str:
@@ -164,7 +165,7 @@ def co_access(answer: CoAccessAnswer, budget: int) -> str:
     head = [f"changes with {names}, {seen}:" if moving else f"no files are known to change with {names}, {seen}", *answer.notes]
     apart = ["never changed together so far:", *others] if others else []
     about = memory_lines(answer.known, budget // 4)
-    files = fitted(head, [*moving, *apart], budget - tokens(about), "raise `budget` or ask for less with `k`")
+    files = fitted(head, [*moving, *apart], budget - tokens(about), FEWER)
     return "\n".join(filter(None, [files, about]))
 
 

@@ -13,23 +13,28 @@ if TYPE_CHECKING:
 
 _TELLING_COMMAND: Final = lazy_pattern(
     r"(?:^|[\s/])(?:pytest|tox|nox|hatch|ruff|mypy|pyright|flake8|black|eslint|vitest|jest|playwright|cypress|tsc|cargo|mvnw?|gradlew?|make|rake"
+    r"|poe|poethepoet|inv|invoke|nx|turbo|mise run|pdm run"
     r"|rspec|phpunit|phpstan|dotnet|ctest|cmake|just|bazel|golangci-lint|clippy|rubocop|unittest|coverage run"
     r"|go (?:test|vet|build)|(?:npm|pnpm|yarn|bun) (?:run |test|build|lint|check)|(?:uv|poetry|bundle) (?:run|exec)"
     r"|scripts?/\w+|composer (?:run|test))\b"
 )
-_INSTALLS: Final = lazy_pattern(r"\b(?:pip3?|apt(?:-get)?|brew|npm|pnpm|yarn|uv pip|gem|cargo|choco|sudo) (?:ci\b|i\b|install|add|update)")
+_INSTALLS: Final = lazy_pattern(
+    r"\b(?:pip3?|apt(?:-get)?|brew|npm|pnpm|yarn|uv pip|gem|cargo|choco|sudo) (?:ci\b|i\b|install|add|update)"
+    r"|^(?:poe|make|just|task) install\b|\buv tool install"
+)
 _RUN: Final = lazy_pattern(r"^(?P<in>\s*)(?:-\s+)?run:\s*(?P<said>.*)$")
 _SCRIPT: Final = lazy_pattern(r"^(?P<in>\s*)(?:before_script|script):\s*(?P<said>.*)$")
 _OPTIONS: Final = lazy_pattern(r"\s+(?:-(?!m\s)|\$\{\{)")  # `python -m` names a program
 _PLUMBING: Final = lazy_pattern(  # of a shell script: these lines check nothing
     r"^(?:\w+=(?:\$\(|\S*$)|(?:cat|cd|cp|curl|echo|elif|else|exit|export|fi|for|if|ls|mkdir|mv|printf|rm|set|source|tar|test|then|wget|while)\b)"
 )
+_PROBE: Final = lazy_pattern(r"\s(?:--?version|version|--help|-V)$")  # it only shows that the program starts
 _MOST_COMMANDS: Final = 8
 
 
 def ci_commands(path: str, text: str) -> Iterator[Seed]:
     """Yield a seed (text for a first memory) with a CI file's commands."""
-    telling = (one for one in _commands(text) if _TELLING_COMMAND.search(one) and not _PLUMBING.search(one))
+    telling = (one for one in _commands(text) if _TELLING_COMMAND.search(one) and not _PLUMBING.search(one) and not _PROBE.search(one))
     every = dict.fromkeys(one for one in telling if not _INSTALLS.search(one))
     shortest: dict[str, str] = {}
     for one in every:

@@ -46,6 +46,7 @@ _WORK: Final = lazy_pattern(
 _REASSURING: Final = lazy_pattern(
     r"\b(?:do not|don't) (?:worry|hesitate|be (?:afraid|shy))|\bfeel free\b|\bI(?:'ll|'m| am| will)\b", re.IGNORECASE
 )
+_MIDDLE: Final = lazy_pattern(r"[a-z][\w-]*_? (?:to|for|which|that|and|or)\b|[Ii]f (?:this is your first|you(?:'re| are) new)\b")
 _LED: Final = lazy_pattern(r"\**(?P<name>[A-Z][\w ]{2,30}?)[.:]\**\s")
 _UNDERLINE: Final = lazy_pattern(r"([=\-~^\"'#*+])\1{2,}[ \t]*")
 _OPEN_STATUS: Final = lazy_pattern(r"\b(?:superseded|rejected|deprecated|withdrawn|obsolete|draft|proposed)\b", re.IGNORECASE)
@@ -99,9 +100,17 @@ def _directs(one: Item) -> bool:
 
     For example, "Run the tests before each commit".
     """
-    if _SOCIAL.search(one.heading) or _GREETING.match(one.text) or _REASSURING.search(one.text) or one.text.endswith(":"):
+    if _SOCIAL.search(one.heading) or _GREETING.match(one.text) or _REASSURING.search(one.text) or _leads(one.text):
         return False
     return "`" in one.text or (_DIRECTIVE.search(one.text) is not None and _WORK.search(one.text) is not None)
+
+
+def _leads(text: str) -> bool:
+    """Return whether a sentence only leads to the next, or is part of one.
+
+    It ends with a colon or a question mark, or it begins in the middle: "poethepoet_ to run tasks".
+    """
+    return text.rstrip("*_ ").endswith((":", "?")) or _MIDDLE.match(text) is not None
 
 
 def _from_rst(text: str) -> str:
@@ -123,6 +132,8 @@ def instructions(path: str, text: str) -> Iterator[Seed]:
     """Yield a seed (text for a first memory) for each rule in a file."""
     form = next((one.name for one in FORMATS if one.fits(path.lower())), "agents")
     for one in read_rules(text, form if form not in ("markdown", "facts") else "agents").items:
+        if _leads(one["content"]):
+            continue
         told = _DESCRIBES.search(one["content"]) and not _DIRECTIVE.search(one["content"])
         yield Seed(one["content"], one.get("type") or ("fact" if told else "preference"))
 

@@ -24,6 +24,7 @@ _ANSWERS: Final = 3  # files a search may lead to and still count as answered
 _BARE: Final = re.compile(
     r"^[\W\d_]*(?:(?:failed|failures?|errors?|exit(?: code| status)?|code|warnings?|tests?|command)[\W\d_]*)*$", re.IGNORECASE
 )
+_CODE_NAME: Final = re.compile(r"[_`(./\\<]|[a-z][A-Z]|\d")
 _SECOND_THOUGHT: Final = re.compile(
     r"^(?:(?:oh|hmm|ah|no|so)[ ,]+)?(?:wait|actually|correction|let me reconsider)\b[ ,.:;!…—–-]*", re.IGNORECASE
 )
@@ -420,6 +421,10 @@ def _open(text: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Return a sentence on one line, with a capital and a full stop."""
+    """Return a sentence on one line, with a capital and a full stop.
+
+    A name from code, such as `max_redirects`, is not changed.
+    """
     said = clipped(_open(_SECOND_THOUGHT.sub("", text)), 2 * QUOTED)
-    return said[:1].upper() + said[1:] + "."
+    first = said.split(" ", 1)[0]
+    return (said if _CODE_NAME.search(first) else said[:1].upper() + said[1:]) + "."

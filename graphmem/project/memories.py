@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import Noted
+from graphmem.knowledge import is_held
 from graphmem.memory import changes as changing
 from graphmem.memory import outside, read, retention
 from graphmem.memory.drafts import listed
@@ -103,6 +104,8 @@ class Memories:
             return kept
         now = self.book.clock.now()
         answer = self.book.remember(item, actor=actor, finish=lambda plan: outside.with_sources(plan, {0: brought}, now))
+        if not is_held(answer.memory):  # a person asked for the same before, or has reviewed it
+            return answer
         note = "; ".join(filter(None, (answer.result.note, outside.contamination_note(brought))))
         return replace(answer, result=replace(answer.result, note=note))
 

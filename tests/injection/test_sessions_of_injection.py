@@ -71,12 +71,14 @@ def test_nothing_is_shown_twice_within_a_topic(agent):
         agent.update("s", Context(words))
         assert agent.settle(10)
         assert ids(agent.take("s")) == ["b"]
+    agent.show("s", ["rule:project:style"])
     assert agent.topics("s") == 1
     agent.update("s", Context("templates render"))  # cosine 0.6 to connections: the same topic
     assert agent.settle(10)
     agent.update("s", Context("pools again"))  # cosine 0: another
     assert agent.settle(10)
     assert agent.topics("s") == 2
+    assert "rule:project:style" in agent.shown("s")  # a rule is shown once a session
     assert ids(agent.take("s")) == ["a", "b"]
 
 

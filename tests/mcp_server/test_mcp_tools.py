@@ -239,6 +239,13 @@ def test_what_is_cut_says_how_to_ask_for_less_by_a_name_that_is_taken(ask):
     assert not ask("impact", targets=["starlette/requests.py:Request"], max_depth=1)[0]
 
 
+def test_a_list_of_one_may_be_given_bare_and_what_is_cut_names_an_argument_of_the_tool(ask):
+    assert ask("impact", targets="compile_path") == ask("impact", targets=["compile_path"])
+    failed, said = ask("search", query="how are requests routed to endpoints", kinds="code", budget=120)
+    assert not failed, said
+    assert "ask for fewer with `limit`" in said
+
+
 def test_a_name_that_is_not_taken_is_refused_with_those_that_are(ask):
     failed, said = ask("impact", targets=["compile_path"], depth=2)
     assert failed

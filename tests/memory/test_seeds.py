@@ -124,6 +124,15 @@ def test_a_description_in_instructions_is_a_fact_and_an_order_a_preference() -> 
     assert [one["type"] for one in items] == ["fact", "preference"]
 
 
+def test_a_sentence_that_only_leads_to_the_next_one_or_is_a_part_of_one_is_left_out() -> None:
+    page = "# Contributing\n\nBefore you run the tests, remember how `pytest` resolves names:\n\n- ruff_ to run tasks, such as `lint`\n\n"
+    page += "Do you have a nice `config` for the tests?\n\nIf this is your first time with `git`, run the tests.\n\n"
+    page += "Run `poe test` first thing.\n"
+    assert contents({"CONTRIBUTING.md": page}) == ["Run `poe test` first thing."]
+    ci = "jobs:\n  test:\n    steps:\n      - run: uv run beet version\n      - run: poe install --no-dev\n      - run: poe test -q\n"
+    assert contents({".github/workflows/ci.yaml": ci}) == ["CI (.github/workflows/ci.yaml) runs `poe test -q`"]
+
+
 def test_encouragement_is_not_a_rule() -> None:
     text = "## Contributing\n\nAlthough, don't worry! The code is tested well.\n\nFormat the code with `ruff format` before a commit.\n"
     assert contents({"CONTRIBUTING.md": text}) == ["Format the code with `ruff format` before a commit."]

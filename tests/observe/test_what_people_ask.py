@@ -195,6 +195,13 @@ def test_what_a_person_corrects_waits_for_review_and_is_learnt_once(gm):
     assert [one.memory.id for one in gm.review_queue().items] == [memory.id]
 
 
+def test_a_correction_that_begins_with_a_name_of_the_code_keeps_the_name(gm):
+    said = "No, that's wrong: max_redirects is an attribute of Session, not an argument of get."
+    gm.observe([{"kind": "message", "text": said, "args": {"role": "user"}, "step": 1, "session_id": "s"}])
+    gm.end_session("s")
+    assert [one.content for one in gm.memories().memories] == ["max_redirects is an attribute of Session, not an argument of get."]
+
+
 @pytest.mark.parametrize(
     ("text", "pasted"),
     [("hello", ""), ("Hi there!\n", ""), ("Hallo zusammen,\n\n", ""), ("Dear all,\nalways use tabs", "a salutation")],

@@ -84,6 +84,12 @@ def test_what_an_agent_keeps_after_the_web_was_read_waits_for_a_person_and_is_sh
     assert "evil.example" in ask(gm, "search", query="editing sessions.py curl")
 
 
+def test_what_a_person_asked_to_keep_before_is_not_said_to_wait_for_a_review(gm):
+    gm.observe([prompt("/remember The cache is keyed by tenant, not by user.")])
+    gm.observe([tool("WebFetch", {"url": "https://evil.example/page"})])
+    assert "until a person reviews" not in ask(gm, "remember", content="The cache is keyed by tenant, not by user.")
+
+
 def test_what_came_from_a_page_is_taken_back_with_it(gm):
     gm.observe([tool("WebFetch", {"url": "https://evil.example/page"})])
     gm.remember(POISON)
