@@ -7,41 +7,26 @@ changed inputs are out of date.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Final
 
 from graphmem.model import symbol_id
 from graphmem.parsing.facts import Definition, FileFacts
-from graphmem.resolution.file_entry import CallSite, FileEntry, FileRules, part_names
-from graphmem.resolution.fingerprint import Fingerprints, Key
+from graphmem.resolution.call_sites import CallSites
+from graphmem.resolution.file_entry import FileEntry, FileRules, part_names
+from graphmem.resolution.fingerprint import Key
+from graphmem.resolution.input_contents import InputContents, demanded_methods, embedded_bases, input_of, outer_folders
 from graphmem.resolution.instantiations import is_class_name
 from graphmem.resolution.shelf import Shelf
 from graphmem.resolution.solver import Memo, Solver
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.terms import last_name
 from graphmem.runtime.faults import CODE, fault
 
 _CALLABLE_KINDS: Final = CLASS_KINDS | FUNCTION_KINDS
 
-MAX_SAID: Final = 32
-"""Number of files whose `_contents` are cached."""
-
-MAX_CALL_SITES: Final = 120
-"""Maximum number of call sites of one name used to infer an undeclared parameter."""
-
-MAX_SAMPLED: Final = 40
-"""Maximum number for a name with more than `MAX_CALL_SITES` call sites outside tests. Only the types of these calls count."""
-
-MAX_DECORATED: Final = 60
-"""Maximum number for a name that is used only as a decorator. Each use adds one function."""
-
-
 MANY_DEFINITIONS: Final = 8
 """Most definitions of a name that are sorted again at each look-up. For more definitions, the sorted list is cached."""
-
-_LAST: Final = "\U0010ffff"  # after every character of a path
 
 _NO_NAMES: Final[Mapping[str, set[str]]] = {}
 
@@ -71,12 +56,14 @@ class Project:
         self._demanded: dict[str, set[Symbol]] = {}  # name -> interface methods, in languages with structural interfaces
         self._embedding: dict[str, set[Symbol]] = {}  # bare name -> interfaces with a base of that name, in the same languages
         self._made: dict[str, set[str]] = {}  # name of a class -> paths of the files that may instantiate it
-        self._called: dict[str, dict[str, int]] = {}  # bare name -> path -> number of calls
-        self._callers: dict[str, Callers] = {}  # of names that many files call
         self._sorted: dict[tuple[str, str], Sequence[Symbol]] = {}  # (kind of input, name) -> answers of `named` and `having`
         self.shared: Memo = {}  # answers that hold places in files; valid until a file is replaced
         self.faults: dict[str, str] = {}  # path -> the unexpected error because of which only the module is known
-        self._said: dict[str, tuple[FileEntry, dict[Key, Any]]] = {}  # path -> the file's `_contents` and the entry they were computed from
+        self._contents = InputContents(self.files, lambda: self._keys)
+        self._calls = CallSites(self.files, self.solver, self.touch, self.shared)
+        self.call_sites = self._calls.of
+        self.decorations = self._calls.decorations
+        self.is_called = self._calls.is_called
 
     # inputs
 
@@ -246,70 +233,6 @@ class Project:
         self.touch("made", name)
         return bool(self._made.get(name))
 
-    def call_sites(self, name: str, near: str = "") -> tuple[Sequence[CallSite], bool]:
-        """Return the calls of a name, and whether the list is complete.
-
-        The name has no dots: `f` for `a.f()`. A long list is cut to a maximum length:
-
-        - `MAX_DECORATED` if all calls are uses of a decorator;
-        - `MAX_SAMPLED` if at least `MAX_CALL_SITES` calls are outside tests;
-        - `MAX_CALL_SITES` in all other cases.
-
-        Calls outside tests come first. Of these, the calls nearest to the file `near` come first: those in the file, then in its folder,
-        then in the folder around that folder. Distant calls matter less, because unrelated packages share many names.
-        """
-        paths = self._called.get(name, {})
-        if sum(islice(paths.values(), MAX_DECORATED + 1)) <= MAX_DECORATED:
-            near = ""
-        return self.solver.look_up(self.shared, ("sites", name, near), self._call_sites, name, near)
-
-    def decorations(self, key: str) -> Iterator[CallSite]:
-        """Yield all uses of a decorator, in the order of their files' paths.
-
-        `key` is the name of the decorator. `@` before the name selects decorators that are calls, as `@name(…)`.
-        """
-        self.touch("calls", key)
-        for path in sorted(self._called.get(key, ())):
-            yield from (site for site in self.files[path].call_sites(key) if site.decorated >= 0)
-
-    def is_called(self, name: str) -> bool:
-        """Whether any code calls a function of a given name."""
-        self.touch("calls", name)
-        return bool(self._called.get(name))
-
-    def _callers_of(self, name: str) -> Callers:
-        """Return the files with calls of functions called `name`.
-
-        The files outside tests and the test files are listed separately. The result for a common name is cached.
-        """
-        known = self._callers.get(name)
-        if known is not None:
-            return known
-        counts = self._called.get(name, {})
-        paths = sorted(counts)
-        outside = [path for path in paths if not self.files[path].in_tests]
-        tests = [path for path in paths if self.files[path].in_tests]
-        found = Callers(outside, tests, sum(counts[path] for path in outside) >= MAX_CALL_SITES < sum(counts.values()))
-        if len(paths) > MAX_DECORATED:
-            self._callers[name] = found
-        return found
-
-    def _call_sites(self, name: str, near: str) -> tuple[Sequence[CallSite], bool]:
-        self.touch("calls", name)
-        found: list[CallSite] = []
-        callers = self._callers_of(name)
-        decorate_only = True
-        for path in chain(nearest(callers.outside, near), nearest(callers.tests, near)):
-            sites = list(self.files[path].call_sites(name))
-            found += sites
-            decorate_only = decorate_only and all(site.decorated >= 0 for site in sites)
-            if decorate_only and len(found) > MAX_DECORATED:
-                return found[:MAX_DECORATED], False
-            # The facts of files far away are not in memory: no file is read whose calls would not be in the answer.
-            if not decorate_only and len(found) > (MAX_SAMPLED if callers.are_sampled else MAX_CALL_SITES):
-                return found[: MAX_SAMPLED if callers.are_sampled else MAX_CALL_SITES], False
-        return found, True
-
     def entry(self, symbol: Symbol) -> FileEntry:
         """Return the file that defines a symbol.
 
@@ -362,9 +285,9 @@ class Project:
         """
         paths = sorted(set(removed) | set(changed))
         self.shared.clear()
-        self._callers.clear()
+        self._calls.forget_answers()
         self._sorted.clear()
-        before = {path: self._contents_kept(path) for path in paths} if compare else {}
+        before = {path: self._contents.of(path) for path in paths} if compare else {}
         for path in paths:
             self._remove(path)
         for path in sorted(changed):
@@ -375,74 +298,14 @@ class Project:
             self.shelf.trim()
         stale: set[int] = set()
         for path, old in before.items():
-            new = self._contents_kept(path)
+            new = self._contents.of(path)
             for key in old.keys() | new.keys():
                 if old.get(key) != new.get(key):
-                    stale.add(self.key(*_index_key(key)))
+                    stale.add(self.key(*input_of(key)))
                     if key[0] == "member":
                         known = (self._keys.get(("prefix", key[1][:end])) for end in range(1, len(key[1]) + 1))
                         stale |= {number for number in known if number is not None}
         return stale
-
-    def _contents_kept(self, path: str) -> dict[Key, Any]:
-        """Return the result of `_contents` for a file, from a cache if possible.
-
-        The cache helps because editing changes the same few files repeatedly.
-        """
-        entry = self.files.get(path)
-        known = self._said.pop(path, None)
-        if entry is None:
-            return {}
-        if known is None or known[0] is not entry:
-            known = (entry, self._contents(path))
-        self._said[path] = known
-        while len(self._said) > MAX_SAID:
-            del self._said[next(iter(self._said))]
-        return known[1]
-
-    def _contents(self, path: str) -> dict[Key, Any]:
-        """Return the content that one file contributes to each input.
-
-        An input is a fact of files that answers depend on; the method `key` lists them. If several files or definitions contribute to an
-        input, each key ends with the path or the symbol id. After an edit, old and new contents are compared.
-        """
-        entry = self.files.get(path)
-        if entry is None:
-            return {}
-        contents = self._fingerprints(entry)
-        contents["file", path] = True
-        contents["clause", path] = (entry.clause, entry.constraint)
-        for name in entry.made:
-            contents["made", name, path] = True
-        for name, symbol in _embedded(entry):
-            contents["embeds", name, symbol.id] = True
-        for dotted in entry.rules.names_of(entry.facts):
-            contents["module", dotted, path] = True
-            for name in entry.rules.shared_names(entry):
-                contents["shared", dotted, name, path] = True
-            for folder in _folders(dotted):
-                contents["module", folder, path, "below"] = True
-        for name, symbol in entry.attributes():
-            contents["having", name, symbol.id] = True
-        for symbol in entry.symbols:
-            if symbol.kind in _CALLABLE_KINDS:
-                # A fallback by name depends on the place of a definition and on its parameters.
-                definition = entry.definitions[symbol.index]
-                signature = (definition.modifiers, tuple((p.name, p.kind, p.default < 0) for p in definition.parameters))
-                contents["named", symbol.name, symbol.id] = signature
-        for symbol in _demanded(entry):
-            contents["demands", symbol.name, symbol.id] = True
-        return contents
-
-    def _fingerprints(self, entry: FileEntry) -> dict[Key, Any]:
-        try:
-            return dict(Fingerprints(entry).hashes)
-        except Exception as error:  # noqa: BLE001 - whatever was read of the file counts as changed, now and every time
-            fault(error, "comparing it with what it was", entry.path)
-            known: list[Key] = [key for key in self._keys if entry.path in key[1:2]]
-            known += (("calls", name, entry.path) for name in entry.calls)
-            known += (("member", name, entry.path) for names in entry.attribute_names.values() for name in names)
-            return {key: object() for key in known}
 
     def _take_in(self, facts: FileFacts, rules: FileRules) -> None:
         """Add a file to the indexes over all files.
@@ -476,9 +339,9 @@ class Project:
         for symbol in symbols:
             if symbol.kind in _CALLABLE_KINDS:
                 self._named.setdefault(symbol.name, set()).add(symbol)
-        for symbol in _demanded(entry):
+        for symbol in demanded_methods(entry):
             self._demanded.setdefault(symbol.name, set()).add(symbol)
-        for name, symbol in _embedded(entry):
+        for name, symbol in embedded_bases(entry):
             self._embedding.setdefault(name, set()).add(symbol)
         for name, symbol in entry.attributes():
             self._having.setdefault(name, set()).add(symbol)
@@ -486,12 +349,11 @@ class Project:
             for name in shared:
                 self._binders.setdefault(dotted, {}).setdefault(name, set()).add(path)
             self._modules.setdefault(dotted, set()).add(path)
-            for folder in _folders(dotted):
+            for folder in outer_folders(dotted):
                 self._folders[folder] = self._folders.get(folder, 0) + 1
         for name in entry.made:
             self._made.setdefault(name, set()).add(path)
-        for name, sites in entry.calls.items():
-            self._called.setdefault(name, {})[path] = len(sites)
+        self._calls.add(entry)
 
     def _remove(self, path: str) -> None:
         self.faults.pop(path, None)
@@ -503,7 +365,7 @@ class Project:
 
     def _forget_indexes(self, entry: FileEntry) -> None:
         path = entry.path
-        for name, symbol in _embedded(entry):
+        for name, symbol in embedded_bases(entry):
             self._embedding[name].discard(symbol)
         for name, symbol in entry.attributes():
             self._having[name].discard(symbol)
@@ -515,12 +377,11 @@ class Project:
             for name in entry.rules.shared_names(entry):
                 self._binders[dotted][name].discard(path)
             self._modules[dotted].discard(path)
-            for folder in _folders(dotted):
+            for folder in outer_folders(dotted):
                 self._folders[folder] -= 1
         for name in entry.made:
             self._made[name].discard(path)
-        for name in entry.calls:
-            self._called[name].pop(path)
+        self._calls.remove(entry)
 
     def _symbol(self, path: str, definition: Definition, part: str) -> Symbol:
         place = (path, definition.qualname, definition.kind, definition.ordinal)
@@ -532,72 +393,5 @@ class Project:
         return found
 
 
-class Callers(NamedTuple):
-    """Sorted paths of the files that call a given name."""
-
-    outside: list[str]  # not in tests
-    tests: list[str]
-    are_sampled: bool  # there are more calls than `MAX_CALL_SITES`, and at least so many of them outside tests
-
-
-def nearest(paths: Sequence[str], near: str) -> Iterator[str]:
-    """Yield sorted paths in the order of their distance from a file.
-
-    `near` is the path of the file, which comes first. The files in its folder and in the folders inside that folder follow. Then come the
-    files of the next outer folder, and so on.
-    """
-    first = end = bisect_left(paths, near)
-    around = near
-    while around:
-        below = bisect_left(paths, around, 0, first), bisect_left(paths, around + _LAST, end)
-        yield from paths[below[0] : first]
-        yield from paths[end : below[1]]
-        first, end = below
-        around = around[: around.rstrip("/").rfind("/") + 1]
-    yield from paths[:first]
-    yield from paths[end:]
-
-
 def _place(symbol: Symbol) -> tuple[str, str, str, int]:
     return symbol.place
-
-
-def _folders(dotted: str) -> list[str]:
-    parts = dotted.split(".")
-    return [".".join(parts[:count]) for count in range(1, len(parts))]
-
-
-def _demanded(entry: FileEntry) -> Iterator[Symbol]:
-    """Yield the methods that the structural interfaces of a file declare.
-
-    A class satisfies a structural interface, without naming it, if it has all methods of the interface.
-    """
-    structural = {position for position in range(len(entry.definitions)) if entry.rules.is_structural(entry, position)}
-    if structural:
-        for symbol in entry.symbols:
-            if symbol.kind == "method" and entry.definitions[symbol.index].parent in structural:
-                yield symbol
-
-
-def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
-    """Yield (base name, interface) for the structural interfaces of a file.
-
-    A class satisfies a structural interface, without naming it, if it has all methods of the interface. An interface with several bases is
-    yielded once for each base.
-    """
-    for position, definition in enumerate(entry.definitions) if entry.rules.interfaces_are_structural else ():
-        if definition.kind == "interface":
-            for _, term in definition.bases:
-                yield last_name(entry.terms[term]), entry.symbols[position]
-
-
-def _index_key(key: Key) -> Key:
-    """Return the input that changes when the content at a key changes.
-
-    An input is a fact of files that answers depend on. `key` is a key of `Project._contents`. If several files or definitions contribute to
-    an input, the last part of `key` names one of them and is removed. For example, (`named`, name, symbol id) belongs to the input
-    (`named`, name). Otherwise `key` itself is returned.
-    """
-    if key[0] == "shared":
-        return key[:3]
-    return key[:2] if key[0] in ("named", "demands", "embeds", "module", "calls", "made", "having", "member") else key

@@ -226,9 +226,9 @@ def stage(request, monkeypatch):
     elif name == "describing its definitions":
         monkeypatch.setattr(resolving, "symbol_rows", _breaking(resolving.symbol_rows, _is_bad()))
     else:
-        from graphmem.resolution import project
+        from graphmem.resolution import input_contents
 
-        monkeypatch.setattr(project, "Fingerprints", _breaking(project.Fingerprints, _is_bad()))
+        monkeypatch.setattr(input_contents, "Fingerprints", _breaking(input_contents.Fingerprints, _is_bad()))
     return name
 
 

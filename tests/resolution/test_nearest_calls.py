@@ -7,7 +7,7 @@ import random
 import pytest
 
 from graphmem.parsing.extract import extract
-from graphmem.resolution.project import MAX_CALL_SITES, MAX_SAMPLED, Project, nearest
+from graphmem.resolution.call_sites import MAX_CALL_SITES, MAX_SAMPLED, CallSites, nearest
 from graphmem.resolution.resolver import Resolver
 from graphmem.resolution.rules import AMBIGUOUS_LIMIT
 from graphmem.resolution.shelf import Shelf
@@ -72,8 +72,8 @@ def test_calls_of_a_name_are_listed_once_for_all_that_ask(monkeypatch):
     """Each definition of a common name asks for its callers; sorting thousands of them again each time made the index quadratic."""
     resolver = Resolver("p")
     listed = []
-    real = Project._call_sites
-    monkeypatch.setattr(Project, "_call_sites", lambda self, name, near: listed.append((name, near)) or real(self, name, near))
+    real = CallSites._call_sites
+    monkeypatch.setattr(CallSites, "_call_sites", lambda self, name, near: listed.append((name, near)) or real(self, name, near))
     sources = {f"m{number}.py": f"def run(a, b, c):\n    a.x(), b.y(), c.z()\nrun({number}, 'a', 1.5)\n" for number in range(20)}
     for path in sorted(resolver.update(facts_of(sources), ())):
         resolver.resolve(path)
