@@ -12,7 +12,7 @@ from graphmem.analysis.impact import expand
 from graphmem.analysis.relations import nodes_of
 from graphmem.answers import NearbyMemories
 from graphmem.memory.nearby import AROUND, HIT, SHOWN, TARGET, TEST, TOGETHER, WAY, Places, nearby
-from graphmem.memory.types import FROM_INDEX
+from graphmem.memory.types import FROM_INDEX, SEEDED
 from graphmem.model import file_id
 from graphmem.projection.arrays import FILE
 
@@ -34,7 +34,16 @@ ENCLOSING: Final = 0.7
 IN_FILE: Final = 0.6  # a memory about the file of a target
 IN_TEST: Final = 0.5
 IN_HIT_FILE: Final = 0.5
+OF_PACKAGES: Final = frozenset({"fact", "workflow_recipe"})
 MOVING: Final = 0.5  # a file that changes with the target, before its share of the changes
+
+
+def _tells_more(row: MemoryRow, place: Place) -> bool:
+    """Whether a memory says something about code in an answer.
+
+    What an index run reads from a manifest or from CI is about a whole package, and such files change together with most code.
+    """
+    return not (place.role == TOGETHER and row.source == SEEDED and row.type in OF_PACKAGES)
 
 
 @dataclass(eq=False, repr=False)
@@ -66,7 +75,7 @@ class KnownCode:
                 places.put(self._file(view, path), IN_HIT_FILE * near, HIT, steps)
             self._moving(view, places, report.also_moves)
 
-        return self._found(view, put)
+        return self._found(view, put, keeps=_tells_more)
 
     def of_path(self, view: GraphView, answer: PathAnswer) -> NearbyMemories:
         """Return memories about the symbols on a path, both ends included."""
@@ -93,7 +102,7 @@ class KnownCode:
                     places.put(view.ids[int(node)], MEMBER, AROUND)  # type: ignore[union-attr]
             self._moving(view, places, moving)
 
-        return self._found(view, put)
+        return self._found(view, put, keeps=_tells_more)
 
     def of_nodes(self, view: GraphView, ids: Sequence[str], limit: int = SHOWN) -> dict[str, NearbyMemories]:
         """Map each id of a symbol or file to the memories about its code.

@@ -103,6 +103,27 @@ def test_an_old_lesson_about_a_file_that_only_changes_together_waits_for_a_perso
     assert ids(memory.co_access([PRICE]).known) == [lesson.id]
 
 
+def test_what_an_index_run_read_about_a_package_is_not_told_of_code_that_changes_with_its_manifest(tmp_path):
+    root = tmp_path / "shop"
+    (root / "src").mkdir(parents=True)
+    (root / "src/price.ts").write_text("export function rounded(value: number) {\n  return value\n}\n")
+    git(root.parent, "init", "-q", "shop")
+    for version in range(1, 4):  # the two change together
+        manifest = f'{{"name": "shop", "version": "{version}.0.0", "scripts": {{"build": "vite build"}}}}\n'
+        (root / "package.json").write_text(manifest)
+        (root / "src/price.ts").write_text(f"export function rounded(value: number) {{\n  return value + {version}\n}}\n")
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", f"Version {version}")
+    with GraphMem.open(empty_index(tmp_path / "index"), repo=root, settings=Settings(embedder="none", workers=1)) as memory:
+        memory.index(root)
+        assert [one.path for one in memory.impact("src/price.ts:rounded").also_moves] == ["package.json"]
+        assert memory.impact("src/price.ts:rounded").known.memories == []
+        (own,) = memory.co_access(["package.json"]).known.memories
+        assert own.title.startswith("JavaScript package shop")
+        lesson = memory.remember("Publish only from main.", "gotcha", files=["package.json"], source="user_taught").memory.id
+        assert ids(memory.impact("src/price.ts:rounded").known) == [lesson]
+
+
 def test_every_question_about_code_carries_it(memory, taught):
     about_total = taught("Totals ignore discounts.", symbols=[f"{PRICE}:Price.total"])
     about_file = taught("Prices are in cents.", "decision", files=[PRICE])
