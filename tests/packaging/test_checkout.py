@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -34,6 +35,13 @@ def test_every_dependency_is_pinned_within_its_bounds() -> None:
     assert {name: pins[name] for name in exact} == exact
 
 
+def test_an_exact_version_has_its_reason_beside_it() -> None:
+    lines = (ROOT / "pyproject.toml").read_text(encoding="utf-8").splitlines()
+    pinned = [line for line in lines if re.search(r'"[\w-]+==', line)]
+    assert pinned
+    assert [line for line in pinned if "# " not in line] == []
+
+
 @pytest.mark.parametrize("name", ["Makefile", ".ci/run", "pyproject.toml", "requirements/constraints.txt", ".pre-commit-config.yaml"])
 def test_no_file_that_installs_names_an_address(name: str) -> None:
     assert "://" not in (ROOT / name).read_text(encoding="utf-8")
@@ -55,6 +63,36 @@ def test_make_help_lists_every_public_target() -> None:
     done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     for target in ("serve", "setup", "test", "check", "fmt", "bench", "build", "clean", "help"):
         assert re.search(rf"^  make {target}\b", done.stdout, re.MULTILINE), target
+
+
+@pytest.mark.parametrize(
+    ("has", "may_install", "needs", "says"),
+    [(True, False, "1", ""), (False, True, "1", "installing PostgreSQL"), (False, False, "unset", "its tests are skipped")],
+)
+def test_continuous_integration_does_not_skip_postgresql_silently(
+    tmp_path: Path, has: bool, may_install: bool, needs: str, says: str
+) -> None:
+    programs, place = tmp_path / "bin", tmp_path / "postgresql"
+    initdb = place / "15" / "bin" / "initdb"
+    scripts = {
+        "make": f'{sys.executable} -c "import sys; print(repr(sys.stdin.read()))"; echo "$@ NEED=${{NEED_POSTGRESQL-unset}}"',
+        "id": "echo 0",
+        "apt-get": f"if [ $1 = install ]; then mkdir -p {initdb.parent}; touch {initdb}; fi" if may_install else "exit 100",
+        "mkdir": '/bin/mkdir "$@"',
+        "touch": '/bin/touch "$@"',
+        "dirname": '/usr/bin/dirname "$@"',
+    }
+    programs.mkdir()
+    for name, text in scripts.items():
+        (programs / name).write_text(f"#!/bin/bash\n{text}\n", encoding="utf-8")
+        (programs / name).chmod(0o755)
+    if has:
+        initdb.parent.mkdir(parents=True)
+        initdb.touch()
+    around = {"PATH": str(programs), "POSTGRESQL_PLACE": str(place)}
+    done = subprocess.run(["/bin/bash", ".ci/run"], cwd=ROOT, env=around, capture_output=True, text=True, check=True)
+    assert done.stdout.endswith(f"''\ntest NEED={needs}\n"), done
+    assert says in done.stdout + done.stderr
 
 
 def test_continuous_integration_runs_the_readmes_test_command() -> None:
