@@ -122,5 +122,15 @@ async def _start(service: Service, of_branch: Opened | None) -> _Running:
             await stop.wait()
 
     life = asyncio.create_task(live(), name="graphmem-mcp")
-    await begun.wait()
+    ready = asyncio.create_task(begun.wait())
+    try:
+        await asyncio.wait((life, ready), return_when=asyncio.FIRST_COMPLETED)
+        if not begun.is_set():
+            await life  # raises the error that ended it
+            raise RuntimeError("the sessions of the Model Context Protocol ended before they began; restart the server")
+    except BaseException:  # the client may have gone
+        life.cancel()
+        raise
+    finally:
+        ready.cancel()
     return _Running(StreamableHTTPASGIApp(manager), life, stop)

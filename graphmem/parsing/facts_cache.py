@@ -6,15 +6,13 @@ unchanged files, and changed files are parsed anyway. A damaged cache is emptied
 
 from __future__ import annotations
 
-import gc
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
-from graphmem.errors import IndexCancelledError
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.packing import FORMAT, ParsedFile, collector_paused, extraction_key, unpack_facts
@@ -22,7 +20,6 @@ from graphmem.runtime.checksums import MISMATCH, SIDES, Proof, proof, seal, unse
 from graphmem.runtime.sqlite_file import private_file
 
 _MATCH: Final = "path = ? AND content_hash = ? AND origin = ?"
-_MANY: Final = 256  # files; for this many and more, loaded facts are hidden from the cyclic collector
 _PAGE_SIZE: Final = 1024  # bytes; entries take a few kilobytes, and half of an entry's last page is lost
 
 
@@ -57,31 +54,6 @@ class FactsCache:
             self._connection.close()
             self._connection = None
             seal(self.path)
-
-    def get_many(self, files: Iterable[FoundFile], cancelled: Callable[[], bool] | None = None) -> list[FileFacts]:
-        """Return the cached results of parsing several files.
-
-        The cache finds the results by the path, content hash and language of each file. The results are in the order of the files. Files
-        without cached results are left out.
-
-        Raises:
-            IndexCancelledError: `cancelled`, which is called from time to time, returned true.
-        """
-        with collector_paused():
-            found: list[FileFacts] = []
-            for number, file in enumerate(files):
-                if cancelled is not None and number % _MANY == 0 and cancelled():
-                    raise IndexCancelledError(
-                        "the index run was interrupted, and the index is unchanged; index again to continue", stage="parse"
-                    )
-                facts = self._get(file)
-                if facts is not None:
-                    found.append(facts)
-            if len(found) >= _MANY:
-                # Facts live as long as the process. The collector would scan these millions of tuples
-                # again and again, and its first scan would take half of the loading time.
-                gc.freeze()
-            return found
 
     def get(self, file: FoundFile) -> FileFacts | None:
         """Return the cached results of parsing a file, or None.

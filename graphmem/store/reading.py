@@ -75,14 +75,6 @@ class StoreReads(LiveFile):
                     row[at] = times.from_naive_utc(row[at])
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
-    def read_arrow(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> pa.Table:
-        """Run a named query; return its rows as an Arrow table.
-
-        Times are naive UTC. The arguments and errors are those of `read`.
-        """
-        with self._reading(query, params, timeout_s) as (connection, text, values):
-            return connection.arrow(text, values)
-
     def file_hashes(self) -> dict[str, str]:
         """Return the content hash of each file, by path in ascending order."""
         return {row["path"]: row["content_hash"] for row in self.read("file_hashes")}

@@ -192,7 +192,6 @@ def test_named_queries_answer_with_their_declared_columns(store, world):
     target = called[0].dst
     expected = sorted((-edge.confidence, edge.src) for edge in called if edge.dst == target)
     assert [(-row["confidence"], row["id"]) for row in store.read("callers_of", symbol_id=target, max_rows=100)] == expected
-    assert store.read_arrow("callers_of", symbol_id=target, max_rows=1).num_rows == 1
 
 
 @pytest.mark.local
