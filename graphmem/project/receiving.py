@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from graphmem.project.runs import IndexRuns
 
 FILE: Final = PurePosixPath(PUSHED_FILE).name
+MOVING: Final = "moving"
+"""Key in FILE: paths of texts that an unfinished push may have moved to the project's directory."""
 TEXTS: Final = "texts"  # below the directory of a push: texts of its files, until the graph has changed
 
 
@@ -301,6 +303,11 @@ class Receiving:
             if missing := next((path for path, digest in digests.items() if held.get(path) != digest and path not in sent), None):
                 raise BadInputError(f"the pushed index lacks the data of the file {missing!r}; run `graphmem push` again", argument="body")
             removed = sorted(held.keys() - digests.keys())
+            known = self._known()
+            stored = {*known.get("digests", ()), *known.get(MOVING, ())}
+            if moving := sorted(digests.keys() - stored):
+                # If this push ends in the middle, the next one knows which texts may be there.
+                replace_file(self.data_dir / FILE, json.dumps({**known, MOVING: [*known.get(MOVING, ()), *moving]}).encode(), durable=True)
             runs.vectors.pause()
             runs.book.flush()
             meta = {name: str(value) for name, value in last["meta"].items()} | {"root": str(self.data_dir.parent)}
@@ -317,7 +324,7 @@ class Receiving:
             self._keep_handles(last["handles"], meta["project"])
             found = {path: [ContractRow._make(row) for row in some] for path, some in last["contracts"].items()}
             contracts.write(self.data_dir, meta["run"], meta["project"], found)
-            texts.move(digests, removed)
+            texts.move(digests, sorted(stored - digests.keys()))
             counts = projections.graph().counts
             facts = {"indexed_at": meta["indexed_at"], "files": counts.get("files", 0), "symbols": counts.get("symbols", 0)}
             kept = {"generation": generation, "run": meta["run"], "facts": facts, "digests": digests}

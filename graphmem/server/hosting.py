@@ -100,7 +100,7 @@ class Hosting:
             found: dict[str, Any] = json.loads((self.data_dir(name) / PUSHED).read_bytes())
         except (OSError, ValueError):
             return {}
-        return {**found["facts"], "generation": found["generation"]}
+        return {**found["facts"], "generation": found["generation"]} if "facts" in found else {}  # its first push did not finish
 
     @property
     def branch_days(self) -> int:

@@ -88,3 +88,33 @@ def test_texts_of_a_push_that_ended_after_the_graph_had_changed_are_replaced_by_
                 own.push_index(project)
         assert own.push_index(project).sent == len(SHOP | AS_FILE)
         assert texts(tmp_path / "srv" / "shop") == SHOP | AS_FILE
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_no_text_of_a_push_that_failed_is_left(tmp_path, server, monkeypatch, is_first):
+    root, project = tmp_path / "shop", server.project("shop")
+    with indexed(root, SHOP | AS_FILE) as own:
+        if not is_first:
+            own.push_index(project)
+        written(root, {"shop/draft.py": RATES})
+        become(own, root, {})  # the push removes a file and adds another
+        move = pushed_texts.PushedTexts.move
+
+        def moved_and_ended(*given):
+            move(*given)
+            raise OSError(errno.EIO, "Input/output error")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(pushed_texts.PushedTexts, "move", moved_and_ended if is_first else _ended)
+            with pytest.raises(GraphMemError):
+                own.push_index(project)
+        [listed] = RemoteGraphMem(server.address).projects().projects
+        assert listed.name == "shop"
+        (root / "shop" / "draft.py").unlink()
+        own.index(root)
+        own.push_index(project)
+        assert texts(tmp_path / "srv" / "shop") == SHOP
+
+
+def _ended(*_given):
+    raise OSError(errno.EIO, "Input/output error")
