@@ -14,7 +14,7 @@ from graphmem.runtime.faults import fault
 MAX_IMPLEMENTED: Final = 8
 """Most methods of the project that a call on a library's type may run."""
 
-MAX_OVERRIDES: Final = 40
+MAX_OVERRIDES: Final = 64
 """Maximum number of overriding methods that become edges of one call. Beyond it, only OVERRIDES edges exist."""
 
 
@@ -61,7 +61,7 @@ class Hierarchy:
                         if symbol.kind in CLASS_KINDS:
                             bases = self.inference.bases(symbol)
                             own = tuple(base for base in bases if isinstance(base, Symbol))
-                            after[symbol] = (*own, *rules_of(entry).satisfied(self.inference, symbol))
+                            after[symbol] = (*own, *rules_of(entry).implemented(self.inference, symbol))
                             if len(own) < len(bases) and rules_of(entry).standard_packages:
                                 outside = [(base[1], base[2]) for base in bases if not isinstance(base, Symbol)]
                                 after_outside[symbol] = frozenset(name for base in outside for name in _outside_names(*base))

@@ -209,6 +209,13 @@ class ClassRules:
         """
         return ()
 
+    def implemented(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
+        """Return the interfaces on which a call may run the methods of a class.
+
+        The class does not name these interfaces as bases.
+        """
+        return self.satisfied(inference, symbol)
+
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
         """Return the interface methods that a method implements implicitly.
 

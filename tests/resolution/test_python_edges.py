@@ -316,3 +316,24 @@ def test_a_class_without_a_member_of_a_protocol_or_with_other_parameters_does_no
     assert found.edges("OVERRIDES") == {("b.py:Plain.get", "a.py:Reads.get"), ("b.py:Declared.get", "a.py:Reads.get")}
     rules = {edge.rule for edge in found.results["b.py"].edges if edge.kind == "OVERRIDES"}
     assert rules == {"satisfies", "same_method"}
+
+
+def test_a_value_with_too_many_alternatives_has_the_classes_that_the_source_declares(resolve):
+    many = "".join(f"class Shape{i}:\n    def draw(self, page): ...\n" for i in range(70))
+    found = resolve(
+        files(
+            a=many
+            + "class Group:\n    def add(self): ...\n"
+            + "def group(shape) -> Group: return shape\n"
+            + "def show(shape):\n    shape = group(shape)\n    shape.add()\n    shape.draw(1)\n"
+            + "def unsure(shape):\n    shape.draw(1)\n    shape.turn_it(1)\n"
+            + "class Extra:\n    def turn_it(self, by): ...\n"
+            + "".join(f"show(Shape{i}())\nunsure(Shape{i}())\n" for i in range(70))
+        )
+    )
+    calls = {(caller.rpartition(":")[2], callee.rpartition(":")[2]) for caller, callee in found.edges("CALLS")}
+    assert {(caller, callee) for caller, callee in calls if caller in ("show", "unsure")} == {
+        ("show", "group"),
+        ("show", "Group.add"),
+        ("unsure", "Extra.turn_it"),
+    }

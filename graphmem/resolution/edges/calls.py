@@ -16,6 +16,7 @@ from graphmem.resolution.edges.rows import Evidence
 from graphmem.resolution.edges.target import SELDOM, SEVERAL_CLASSES, Target, shared_among
 from graphmem.resolution.edges.targets import Targets
 from graphmem.resolution.edges.tested import Called
+from graphmem.resolution.edges.written import written_type
 from graphmem.resolution.extensions import is_own
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.hierarchy import Hierarchy
@@ -98,7 +99,10 @@ class CallSites:
         if found is None:
             inference = self.inference
             found = inference.expanded(inference.term(self.entry, reference.scope, term, reference.line))
-            found = settled(inference, found)
+            if found is TOP:
+                found = written_type(inference, self.entry, reference.scope, term, reference.line) or TOP
+            else:
+                found = settled(inference, found)
             if inference.is_steady(self.entry, reference.scope, term):
                 self.steady[key] = found
         return found
@@ -354,7 +358,7 @@ class CallSites:
             if rules_of(self.entry).links_routes:
                 written = last_name(self.terms[receiver]).lower()
                 found = [target for target in found if target.symbol is None or written in target.symbol.qualname.lower()]
-        elif self.is_anything(base):
+        elif base is TOP or self.is_anything(base):
             found = found + [target for target in self.targets.of_name(reference, name, bound=True) if target.rule == "unique_name"]
         if base and not any(target.symbol is not None for target in found):
             read = rules_of(self.entry).property_of(name)

@@ -433,13 +433,13 @@ class PythonRules(PythonFixtures):
     def is_made(self, inference: Inference, symbol: Symbol) -> bool:
         """Return whether instances of a class may exist.
 
-        The result is False for a class with an abstract method. For other classes it is True in these cases:
+        The result is False for a protocol, and for a class with an abstract method. For other classes it is True in these cases:
 
         - A file calls the class or uses it as a value.
         - The class is in a test file.
         - The class derives from a library's class, so code outside the project may create instances.
         """
-        if self.is_abstract(inference, symbol):
+        if self.is_abstract(inference, symbol) or self.is_protocol(inference, symbol):
             return False
         if inference.project.is_made(symbol.name) or inference.project.files[symbol.path].in_tests:
             return True
@@ -461,6 +461,22 @@ class PythonRules(PythonFixtures):
     def is_structural(self, entry: FileEntry, position: int) -> bool:
         """Return whether `Protocol` is a base of a class."""
         return any(_header_name(entry, term) == "Protocol" for _, term in entry.definitions[position].bases)
+
+    def implemented(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
+        """Return the protocols that a class satisfies without naming them.
+
+        Protocols with a method `__call__` are left out, because they stand for functions.
+        """
+        entry = inference.project.entry(symbol)
+        found: dict[Symbol, None] = {}
+        for slots in entry.names(symbol.index).values():
+            for slot in slots:
+                if slot.kind == "definition":
+                    for method in self.satisfied_methods(inference, entry.symbols[slot.index]):
+                        other = inference.project.entry(method)
+                        found[other.symbols[other.definitions[method.index].parent]] = None
+        protocols = (one for one in found if self.call_method not in inference.project.entry(one).names(one.index))
+        return sorted(protocols, key=lambda one: one.place)
 
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
         """Return the methods of protocols that a method implements.
