@@ -1,4 +1,4 @@
-"""Find the type that the source declares for a value with too many alternatives."""
+"""Find the declared type of a value that has too many alternatives."""
 
 from __future__ import annotations
 
