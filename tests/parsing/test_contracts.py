@@ -18,6 +18,7 @@ CASES = [re.match(r"(\w+) (\S+)\n(.*)", part, re.DOTALL).groups() for part in FI
 @pytest.mark.parametrize(("language", "name", "text"), CASES, ids=[name for _, name, _ in CASES])
 def test_a_file_gives_exactly_the_ends_that_are_named(tmp_path, language, name, text):
     lines = text.splitlines(keepends=True)
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / name).write_text("".join(line for line in lines if not line.startswith("#! ")))
     ends = parse_file(FoundFile(name, str(tmp_path / name), 0, "", language), "project").facts.ends
     wanted = sorted(line[3:].strip() for line in lines if line.startswith("#! "))

@@ -45,7 +45,7 @@ class Annotations:
                 if name.rpartition(".")[2] not in self.source.table.annotations:
                     continue
                 for row in self.source.table.annotated:
-                    if row.fits(name) and (not row.imports or any(word in self.source.text for word in row.imports)):
+                    if row.fits(name) and self.source.holds(row):
                         for given in self._given_to(definition, name):
                             yield from self._annotated(position, definition, row, name, given)
                         break

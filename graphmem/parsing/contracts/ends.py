@@ -77,7 +77,9 @@ def _all(source: Source, calls: Sequence[tuple[Reference, str]], *, annotated: b
     for site in sites:
         taken = False
         for row in source.table.rows_of(site.name):
-            if taken or not row.is_on(site.receiver):
+            if taken or not row.is_on(site.receiver) or not source.holds(row):
+                continue
+            if row.tests and source.has_block(site):
                 continue
             if row.kind == "route":
                 made = list(routes.route(site, row))

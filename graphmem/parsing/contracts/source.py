@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from graphmem.parsing.contracts.paths import HOLE
-from graphmem.parsing.contracts.table import Table
+from graphmem.parsing.contracts.table import Row, Table
 from graphmem.parsing.contracts.written import arguments, evaluate, split
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, FileFacts, Reference, Term
+from graphmem.parsing.language import language_spec
 
 FUNCTION: Final = re.compile(r"=>|\bfunction\b|\bfunc\s*\(|^\s*(?:async\s+)?\(|\bfn\b|^\s*\|")
 """An anonymous function."""
@@ -59,6 +60,19 @@ class Source:
         self._constants: dict[str, str | None] = {}
         self._given: dict[str, list[int]] | None = None
         self._entries: dict[str, str] | None = None
+
+    def holds(self, row: Row) -> bool:
+        """Whether the file has what a row of the table asks of it.
+
+        A row may ask for a file of tests, or for words such as the name of an imported class.
+        """
+        if row.tests and not language_spec(self.facts.language).tests.is_test_path(self.facts.path):
+            return False
+        return not row.imports or any(word in self.text for word in row.imports)
+
+    def has_block(self, site: Site) -> bool:
+        """Whether a call of Ruby is given a block, as in `get "/" do … end`."""
+        return re.match(r"[^\n]*(?:\bdo\b|\{\s*(?:\||$))", self.text[site.start :]) is not None
 
     def site(self, reference: Reference, name: str) -> Site | None:
         """Return the call, with arguments, at the position of a use of `name`.

@@ -49,6 +49,7 @@ class Row:
     role: str = ""
     absolute: bool = False
     rooted: bool = False  # the path begins with a slash
+    tests: bool = False  # only in files of tests, and not with a block
 
     def is_on(self, receiver: str) -> bool:
         """Whether this row applies to a call on a receiver, such as `app`.
@@ -75,7 +76,7 @@ class Table:
         mine = [row for row in rows if not row.languages or language in row.languages]
         self._by_call: dict[str, list[Row]] = {}
         self._by_ending: list[tuple[str, Row]] = []  # of calls such as `*Router`, which projects derive from those of a framework
-        for row in mine:
+        for row in sorted(mine, key=lambda row: not row.tests):  # a test's `get "/x"` is a request, though it is written as a route
             for call in row.calls:
                 if call.startswith("*"):
                     self._by_ending.append((call[1:], row))

@@ -30,6 +30,8 @@ def verb_at(source: Source, site: Site, row: Row, rest: Sequence[str]) -> str:
             site.name.removesuffix(row.strip) if row.strip and site.name.endswith(row.strip) else site.name.removeprefix(row.strip)
         ).upper()
         return {"DEL": "DELETE", "ALL": "", "ANY": "", "MATCH": "", "WEBSOCKET": "GET"}.get(verb, verb)
+    if how in VERBS:
+        return how
     if how == "begins":
         match = re.match(r"(get|post|put|patch|delete|head)", site.name, re.IGNORECASE)
         return match[1].upper() if match else ""
@@ -66,7 +68,7 @@ def verb_in(text: str) -> str:
 
 
 def _chain_verb(source: Source, site: Site) -> str:
-    match = re.search(r"\.method\(\s*(?:HttpMethod\.)?[\"']?(\w+)", source.text[max(0, site.start - 120) : site.start])
+    match = re.search(r"\.method\(\s*(?:\w+(?:\.|::))*[\"']?(\w+)", source.text[max(0, site.start - 120) : site.start])
     return match[1].upper() if match else ""
 
 
