@@ -8,8 +8,9 @@ import pytest
 
 from graphmem.errors import GrammarError
 from graphmem.model import ENTRY_RULES
+from graphmem.parsing.contracts.ends import ends_of
 from graphmem.parsing.extract import extract
-from graphmem.parsing.language import languages
+from graphmem.parsing.language import language_of_path, languages
 from graphmem.resolution.frameworks import Frameworks, frameworks_of
 from graphmem.resolution.layout import Script, read_layout
 from graphmem.resolution.resolver import Resolver
@@ -419,3 +420,33 @@ def test_the_path_of_a_file_makes_its_handlers_routes(resolve):
     }
     found = {row.name for result in resolve(files).results.values() for row in result.handles}
     assert found == {"/api/carts/{}", "/api/ping", "/items"}
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "keys"),
+    [
+        (
+            "Pets.java",
+            '@RequestMapping("/owners/{ownerId}")\nclass Pets {\n  @GetMapping("/pets/{id}") void one() {}\n'
+            '  @GetMapping({ "/pets", "/all" }) void all() {}\n}\n',
+            {
+                ("Pets.one", "/owners/{}/pets/{id}"),
+                ("Pets.all", "/owners/{}/pets"),
+                ("Pets.all", "/owners/{}/all"),
+            },
+        ),
+        (
+            "items.py",
+            'router = APIRouter(prefix="/items")\n@router.get("/{item_id}")\ndef item(item_id): ...\n@router.post("")\ndef make(): ...\n',
+            {("item", "/items/{item_id}"), ("make", "/items")},
+        ),
+        ("app.py", '@app.route("/a/<int:n>")\n@app.route("/b")\ndef both(n=0): ...\n', {("both", "/a/<int:n>"), ("both", "/b")}),
+    ],
+)
+def test_the_key_of_a_route_has_the_prefix_of_its_class_or_router(path, text, keys):
+    language = language_of_path(path)
+    facts = extract(path, text.encode(), language, "")
+    resolver = Resolver("p")
+    resolver.update({path: facts._replace(ends=ends_of(facts, text.encode()))}, ())
+    names = {row.id: row.qualname for row in resolver.symbols(path)}
+    assert {(names[row.symbol_id], row.name) for row in resolver.resolve(path).handles} == keys

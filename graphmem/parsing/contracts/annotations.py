@@ -31,6 +31,7 @@ class Annotations:
     def __init__(self, source: Source, prefixes: Mapping[str, str]) -> None:
         self.source = source
         self.prefixes = prefixes
+        self._named = {one.name_line for one in source.facts.definitions[1:]}  # lines whose annotations belong to another definition
 
     def all(self) -> Iterator[End]:
         """Yield an `End` for each contract that annotations of functions declare.
@@ -69,7 +70,7 @@ class Annotations:
         """
         text, starts = self.source.text, self.source.starts
         line = definition.start_line - 1
-        while line and text[starts[line - 1] : starts[line]].lstrip().startswith(("@", "#[", "[", "*", "/**")):
+        while line and line not in self._named and text[starts[line - 1] : starts[line]].lstrip().startswith(("@", "#[", "[", "*", "/**")):
             line -= 1
         first = self.source.starts[line]
         last = self.source.starts[definition.name_line - 1] + definition.name_column

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import CALL, STRING, Call, Term
+from graphmem.parsing.contracts.end import OFFERS
+from graphmem.parsing.contracts.paths import joined, route_path
+from graphmem.parsing.facts import CALL, STRING, Call, FileFacts, Term
 from graphmem.parsing.language import language_spec
 from graphmem.resolution.frameworks import EVENT, HandsOver
 from graphmem.resolution.symbol_rows import PATH_ARGUMENTS, entry_rule, written
@@ -62,6 +64,28 @@ def decorated(entry: FileEntry, symbol: Symbol) -> Iterator[tuple[str, str, str]
             name = _name(terms, call, NAMED_BY[rule.kind])
             if name:
                 yield rule.kind, name, ""
+
+
+def offered(facts: FileFacts, index: int) -> list[str]:
+    """Return the paths of the HTTP routes that a definition offers.
+
+    `index` is the definition in its file. Each path has its prefixes and the normal form of a contract, such as `/users/{}`.
+    """
+    return list(dict.fromkeys(end[2].partition(" ")[2] for end in facts.ends if end[3] == index and end[:2] == (OFFERS, "http")))
+
+
+def with_prefix(name: str, routes: list[str]) -> str:
+    """Return the path of a route with the prefixes of its class and router.
+
+    For `/{id}` below `/users`, the result is `/users/{id}`. `routes` has the whole paths of the definition's routes in normal form, and the
+    one that ends like `name` is removed from it. If there is none, the result is `name`.
+    """
+    own = route_path(name)
+    whole = next((path for path in routes if path == own or path.endswith(own) or own == "/"), None)
+    if whole is None:
+        return name
+    routes.remove(whole)
+    return name if whole == own else whole if own == "/" else joined(whole.removesuffix(own), name)
 
 
 def _connects(entry: FileEntry, decorator: Term) -> str:

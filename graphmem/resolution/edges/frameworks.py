@@ -105,12 +105,19 @@ class Handing:
         """Record the keys, such as routes, in a function's decorators.
 
         A key is the string or object under which a framework knows the function. The key may also be the path of the file, as in Next.js.
+        The key of a route begins with the prefix that the class or the router gives it.
         """
         definition = self.entry.definitions[symbol.index]
         if symbol.index in self.routes_of_path:
             self.evidence.handles("route", self.routes_of_path[symbol.index], "", symbol, "route", definition.start_line)
-        for kind, name, framework in framework_keys.decorated(self.entry, symbol) if definition.decorators else ():
-            self.evidence.handles(kind, name, framework, symbol, "signal" if kind == "event" else kind, definition.start_line)
+        if not definition.decorators:
+            return
+        routes = framework_keys.offered(self.entry.facts, symbol.index)
+        for kind, name, framework in framework_keys.decorated(self.entry, symbol):
+            key = framework_keys.with_prefix(name, routes) if kind == "route" else name
+            self.evidence.handles(kind, key, framework, symbol, "signal" if kind == "event" else kind, definition.start_line)
+        for path in routes:  # these are not written as a single string, for example as a list
+            self.evidence.handles("route", path, "", symbol, "route", definition.start_line)
 
     def _refer(self, scope: int, symbol: Symbol, rule: str, line: int) -> None:
         src = self.entry.symbols[scope]
