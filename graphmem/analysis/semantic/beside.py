@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TOOLS: Final = ("generated", "__generated__", "_generated", "gen", "dist", "build", "snapshots", "__snapshots__")
 _OTHERS: Final = ("vendor", "vendored", "third_party", "node_modules", "pdfjs")
 FOLDERS: Final = frozenset(("migrations", "alembic", "fixtures", "testdata", *TOOLS, *_OTHERS))
-FILES: Final = ("*_pb2.py", "*_pb2_grpc.py", "*.min.js", "*.min.mjs", "*.bundle.js", "*.generated.*", "*.gen.*")
+FILES: Final = ("mvnw", "gradlew", "*_pb2.py", "*_pb2_grpc.py", "*.min.js", "*.min.mjs", "*.bundle.js", "*.generated.*", "*.gen.*")
 _MADE: Final = re.compile("|".join(map(translate, FILES)))
 _DOCUMENTATION: Final = ("doc", "docs", "documentation", "website", "misc", "etc", "contrib")
 _TOOLING: Final = ("script", "scripts", "tool", "tools", "build", "ci", "release", "releases", "hack")
@@ -28,13 +28,19 @@ _EXAMPLES: Final = ("example", "examples", "sample", "samples", "demo", "demos",
 _MEASURES: Final = ("bench", "benches", "benchmark", "benchmarks")
 AT_ROOT: Final = frozenset((*_DOCUMENTATION, *_TOOLING))
 ANYWHERE: Final = (FOLDERS - AT_ROOT) | {*_EXAMPLES, *_MEASURES}
+_PACKAGES: Final = re.compile(r"(?:^|/)src/main/(?:java|kotlin|scala|groovy)/(.*)")
+"""Folders whose names are parts of a package's name, such as `org/springframework/samples`."""
 
 
 def is_beside(path: str) -> bool:
     """Whether folders or name show that a file is not part of the product.
 
-    The folders `tools`, `build` and `docs` count only at the root, because a package may have a subfolder of this name.
+    The folders `tools`, `build` and `docs` count only at the root, because a package may have a subfolder of this name. For the same
+    reason, folders such as `samples` do not count where they are parts of a Java package.
     """
+    packages = _PACKAGES.search(path.lower())
+    if packages is not None and FOLDERS.isdisjoint(packages[1].split("/")):
+        path = path[: packages.start(1)] + path.rpartition("/")[2]
     *folders, name = path.lower().split("/")
     named = bool(folders) and (folders[0] in AT_ROOT or folders[0].startswith(".") or not ANYWHERE.isdisjoint(folders))
     return named or is_made(name)

@@ -6,6 +6,7 @@ is the name of a folder that no longer holds most of the module's files.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -23,6 +24,8 @@ SAME: Final = 1 / 3  # share of the larger group that two must share to be the s
 ROOT: Final = "top level"  # name of a module whose files are in the root, unless they have a package's name
 _FORMER_ROOT: Final = "(root)"
 SOURCES: Final = frozenset({"src", "lib"})  # folders that hold a package but do not describe it
+_PACKAGE: Final = re.compile(r"(?:(?P<project>.*)/)?src/(?P<set>\w+)(?:/(?P<language>java|kotlin|scala|groovy)(?:/(?P<package>.*))?)?")
+"""A folder of Maven or Gradle, with the project, the source set and the package."""
 SPEAKING: Final = 0.1  # least share of other files that may name a group; below it, the group is one of tests
 SPOKEN: Final = 8  # heaviest files that are tried for a name
 
@@ -68,17 +71,17 @@ def named(
     old = _matches(groups, known)
     speaking = [naming_files(group, tests) for group in groups]
     used = {one.id for one in known}
-    top = common_folder(path for group in groups for path in group)
-    shares = _Shares(groups, top, root)
+    folders = Folders(path for group in groups for path in group)
+    shares = _Shares(groups, folders, root)
     kept = {i: one.name for i, one in old.items() if shares.true_of(one.name, speaking[i])}
     taken = set(kept.values())
-    bases = {i: _base(speaking[i], top) or root for i in range(len(groups)) if i not in kept}
+    bases = {i: folders.shown(main_folder(speaking[i])) or root for i in range(len(groups)) if i not in kept}
     files: Counter[str] = Counter()
     for i, base in bases.items():
         files[base] += len(speaking[i])
     found = []
     for i, group in enumerate(groups):
-        name = kept.get(i) or _name(bases[i], speaking[i], 2 * len(speaking[i]) > files[bases[i]], taken, weight, top, root)
+        name = kept.get(i) or _name(bases[i], speaking[i], 2 * len(speaking[i]) > files[bases[i]], taken, weight, folders, root)
         taken.add(name)
         before = old.get(i)
         if before is not None:
@@ -145,10 +148,10 @@ class _Shares:
     A module may be named after a folder that holds more than half of its files.
     """
 
-    def __init__(self, groups: Iterable[Sequence[str]], top: str, root: str) -> None:
+    def __init__(self, groups: Iterable[Sequence[str]], folders: Folders, root: str) -> None:
         self._root = root
-        folders = _below(path for group in groups for path in group)
-        self._folder = {_shown(folder, top): folder for folder in sorted(folders, reverse=True)}  # `cli` and not `cli/src`
+        below = _below(path for group in groups for path in group)
+        self._folder = {folders.shown(folder): folder for folder in sorted(below, reverse=True)}  # `cli` and not `cli/src`
 
     def true_of(self, name: str, group: Sequence[str]) -> bool:
         """Whether a module with given files may have a given name.
@@ -169,24 +172,55 @@ class _Shares:
         return folder is None or _below(group)[folder] > MOST * len(group)
 
 
-def _base(group: Sequence[str], top: str) -> str:
-    """Return the name of the deepest folder with most files of the group.
+class Folders:
+    """Short names of the folders of a project.
 
-    The result is relative to `top`, the common folder of all files. A leading `src` or similar folder is dropped, and so is the last one:
-    `packages/cli/src` gives `packages/cli`. The root is "".
+    Args:
+        paths: all files of the project.
+
+    Attributes:
+        top: common folder of all files.
     """
-    return _shown(main_folder(group), top)
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        folders = {path.rpartition("/")[0] for path in paths}
+        self.top = common_folder(f"{folder}/" for folder in folders)
+        packages: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        for folder in folders:
+            if (match := _PACKAGE.fullmatch(folder)) and match["language"]:
+                packages[match["project"], match["set"]].append(f"{match['package'] or ''}/")
+        self._common = {key: common_folder(found) for key, found in packages.items()}
+
+    def shown(self, folder: str) -> str:
+        """Return the name of a folder, relative to the common folder of all files.
+
+        A leading `src` or similar folder is dropped, and so is the last one: `packages/cli/src` gives `packages/cli`. The root is "". In a
+        project of Maven or Gradle, folders that all code has in common are dropped: `core/src/main/java/org/shop/core/api` gives
+        `core/api`.
+        """
+        if match := _PACKAGE.fullmatch(folder):
+            folder = self._of_package(match)
+        base = folder.removeprefix(self.top).strip("/") if folder != self.top else self.top.rpartition("/")[2]
+        first, _, rest = base.partition("/")
+        base = rest if first in SOURCES and rest else base
+        above, _, last = base.rpartition("/")
+        return above if last in SOURCES and above else base
+
+    def _of_package(self, match: re.Match[str]) -> str:
+        project, kind, package = match["project"], match["set"], match["package"] or ""
+        common = self._common.get((project, kind), "")
+        if match["language"] is None:
+            own = "" if project else None
+        elif package == common:
+            own = "" if project else common.rpartition("/")[2]
+        else:
+            own = package.removeprefix(f"{common}/") if package.startswith(f"{common}/") else None
+        if own is None:  # the folder has no name of its own
+            return match[0]
+        return "/".join(part for part in (project, "" if kind == "main" else kind, own) if part)
 
 
-def _shown(folder: str, top: str) -> str:
-    base = folder.removeprefix(top).strip("/") if folder != top else top.rpartition("/")[2]
-    first, _, rest = base.partition("/")
-    base = rest if first in SOURCES and rest else base
-    above, _, last = base.rpartition("/")
-    return above if last in SOURCES and above else base
-
-
-def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float], top: str, root: str) -> str:
+def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float], folders: Folders, root: str) -> str:
     """Return a unique name of a module: its folder, or its main parts.
 
     The result is the first of these names that no other module has:
@@ -205,13 +239,13 @@ def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: 
         most: whether the group has most files of the folder.
         taken: names of other modules.
         weight: weight of each file.
-        top: common folder of all files.
+        folders: names of folders.
         root: name of the root.
     """
     inside = main_folder(group)
     parts = Counter(path.removeprefix(inside).strip("/").partition("/")[0] for path in group if "/" in path.removeprefix(inside).strip("/"))
-    says_little = base == root or base in SOURCES or inside == top
-    if says_little and sum(parts.values()) > MOST * len(group) and (name := _together(group, parts, top, inside, weight)) not in taken:
+    says_little = base == root or base in SOURCES or inside == folders.top
+    if says_little and sum(parts.values()) > MOST * len(group) and (name := _together(group, parts, folders, inside, weight)) not in taken:
         return name
     if most and base not in taken:
         return base
@@ -231,7 +265,7 @@ def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: 
     return f"{base} {number}"
 
 
-def _together(group: Sequence[str], parts: Counter[str], top: str, inside: str, weight: Mapping[str, float]) -> str:
+def _together(group: Sequence[str], parts: Counter[str], folders: Folders, inside: str, weight: Mapping[str, float]) -> str:
     """Return folders that together hold most files, as in `build + perf`.
 
     At most `PARTS` folders are named. Folders with most files come first, then those with the highest weight of files, and last folders
@@ -240,7 +274,7 @@ def _together(group: Sequence[str], parts: Counter[str], top: str, inside: str, 
     Args:
         group: files of the module.
         parts: number of files in each folder of `inside`.
-        top: common folder of all files.
+        folders: names of folders.
         inside: folder that holds most of the module's files.
         weight: weight of each file.
     """
@@ -250,7 +284,7 @@ def _together(group: Sequence[str], parts: Counter[str], top: str, inside: str, 
     for path in group:
         heavy[path.removeprefix(head).partition("/")[0]] += weight.get(path, 0.0)
     for part, count in sorted(parts.items(), key=lambda one: (is_beside(f"{head}{one[0]}/"), -one[1], -heavy[one[0]], one[0]))[:PARTS]:
-        chosen.append(_shown(common_folder(path for path in group if path.startswith(f"{head}{part}/")), top))
+        chosen.append(folders.shown(common_folder(path for path in group if path.startswith(f"{head}{part}/"))))
         held += count
         if held > MOST * len(group):
             break

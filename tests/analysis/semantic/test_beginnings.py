@@ -119,6 +119,10 @@ def test_flows_of_the_product_come_before_those_of_scripts(project):
         ("src/core/build/prod.ts", False),
         ("docs.py", False),
         ("cmd/tool/main.go", False),
+        ("src/main/java/org/springframework/samples/shop/Cart.java", False),
+        ("samples/shop/src/main/java/org/shop/Cart.java", True),
+        ("src/main/java/org/shop/generated/Cart.java", True),
+        ("mvnw", True),
     ],
 )
 def test_folders_and_names_tell_what_is_beside_the_product(path, beside):

@@ -272,6 +272,33 @@ def test_the_folder_of_sources_does_not_name_a_module():
     assert [one.name for one in named([spread, decorator], [], {}, set(), "p")] == ["query + util", "decorator"]
 
 
+@pytest.mark.parametrize(
+    ("groups", "names"),
+    [
+        (
+            [
+                ["src/main/java/org/shop/store/Store.java"],
+                ["src/main/java/org/shop/store/cart/Cart.java", "src/main/java/org/shop/store/cart/Line.java"],
+                ["src/test/java/org/shop/store/cart/CartTests.java"],
+                ["src/main/resources/templates/cart.html"],
+            ],
+            ["store", "cart", "test/cart", "main/resources/templates"],
+        ),
+        (
+            [
+                ["core/src/main/kotlin/org/shop/core/Store.kt", "core/src/main/java/org/shop/core/Old.java"],
+                ["core/src/main/kotlin/org/shop/core/api/Api.kt"],
+                ["web/src/main/kotlin/org/shop/web/Page.kt"],
+                ["web/src/test/kotlin/org/shop/web/PageTest.kt"],
+            ],
+            ["core", "core/api", "web", "web/test"],
+        ),
+    ],
+)
+def test_names_of_modules_have_no_folders_that_every_package_has(groups, names):
+    assert [one.name for one in named(groups, [], {}, (), "p")] == names
+
+
 def test_folders_beside_the_product_are_named_last():
     scattered = ["scripts/a.go", "scripts/b.go", "limit/a.go", "store/a.go", "store/b.go"]
     core = [f"core/{name}.go" for name in "abcdef"]
