@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import stat
+from functools import cache
 from pathlib import Path
 from typing import Final
 
-from graphmem.parsing.language import languages
+from graphmem.parsing.language import language_of_path, language_spec, languages
 from graphmem.runtime import system
 from graphmem.runtime.inside import inside
 
@@ -73,6 +74,25 @@ def read_inside(root: Path, path: str) -> bytes:
     except OSError:
         return b""
     return data if isinstance(data, bytes) else b""
+
+
+def language_of(path: str, data: bytes) -> str:
+    """Return the language of a file from its path and content.
+
+    The result is "text" if no language of `grammars/` fits. A file may have a language because of its folder, as pages in `templates` have.
+    Such a file is text if its content shows that it is in another language.
+    """
+    found = language_of_path(path) or language_of_script(data)
+    if not found:
+        return "text"
+    spec = language_spec(found)
+    in_folder = spec.foreign and not path.lower().endswith(spec.extensions)
+    return "text" if in_folder and _foreign(spec.foreign).search(data) else found
+
+
+@cache
+def _foreign(pattern: str) -> re.Pattern[bytes]:
+    return re.compile(pattern.encode())
 
 
 def language_of_script(data: bytes) -> str:

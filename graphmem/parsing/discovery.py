@@ -18,10 +18,9 @@ from typing import Final, NamedTuple
 
 from graphmem.errors import IndexCancelledError, RepositoryError
 from graphmem.model import Diagnostic
-from graphmem.parsing.contents import language_of_script, made_by_machine, read_regular
+from graphmem.parsing.contents import language_of, made_by_machine, read_regular
 from graphmem.parsing.encoding import is_marked_wide
 from graphmem.parsing.ignore import GRAPHMEM_IGNORE, DiscoveryOptions, file_reason
-from graphmem.parsing.language import language_of_path
 from graphmem.parsing.listing import Listing, folders_above
 from graphmem.runtime.faults import CODE, fault
 from graphmem.runtime.limits import unless_refused
@@ -231,7 +230,7 @@ class _Search(Listing):
             known = self.before.get(path)
             if known is not None and known.content_hash == hashed and known.absolute == absolute:
                 return known
-            language = language_of_path(path) or language_of_script(data) or "text"
+            language = language_of(path, data)
             reason = made_by_machine(data, language, name)
             if not reason or self._keeps(path, reason):
                 return FoundFile(path, absolute, len(data), hashed, language)

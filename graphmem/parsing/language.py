@@ -151,6 +151,7 @@ class LanguageSpec:
     filenames: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()  # endings of files that others include as tables; read even if a program wrote them
     folders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # suffix -> ends of folders' names
+    foreign: str = ""  # regular expression of what shows that a file below such a folder is in another language; the file is then text
     interpreters: tuple[str, ...] = ()  # as in "#!/usr/bin/env python3"
     helper: str = ""  # module in graphmem/parsing/languages; "" if the tables suffice
     rules: str = ""  # name of the resolution rules; "" if the language has no resolution across files

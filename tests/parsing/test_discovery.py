@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.errors import IndexCancelledError, RepositoryError
+from graphmem.parsing.contents import language_of
 from graphmem.parsing.discovery import SKIP_REASONS, Discovery, content_hash, discover
 from graphmem.parsing.ignore import DiscoveryOptions
 
@@ -398,3 +399,19 @@ def test_a_real_package_is_found_quickly_and_the_same_every_time():
     assert sum(file.language == "python" for file in found.files) == sum(
         1 for path in root.rglob("*.py") if "__pycache__" not in path.parts
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "language"),
+    [
+        ("shop/templates/cart.html", "<p>{{ cart.sum|money }}</p>{% for one in cart %}{{- one -}}{% endfor %}", "jinja"),
+        ("src/main/resources/templates/cart.html", '<p xmlns:th="http://www.thymeleaf.org" th:text="#{sum}">0</p>', "text"),
+        ("web/templates/cart.html", '{{define "cart"}}<p>{{ .Sum }}</p>{{ range .Items }}x{{ end }}{{end}}', "text"),
+        ("web/templates/cart.html", "{{#each items}}<p>{{name}}</p>{{/each}}", "text"),
+        ("web/templates/cart.html.jinja", "{{ .Sum }}", "jinja"),
+        ("web/pages/cart.html", "{{ cart.sum }}", "text"),
+        ("bin/run", "#!/usr/bin/env python3\n", "python"),
+    ],
+)
+def test_a_page_in_a_folder_of_templates_is_jinja_unless_it_shows_another_engine(path, text, language):
+    assert language_of(path, text.encode()) == language

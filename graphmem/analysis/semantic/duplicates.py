@@ -38,7 +38,7 @@ _REST: Final = r"(?P<word>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<sign>.)"
 _LONG: Final = r"""'''.*?'''|\"\"\".*?\"\"\""""
 _TOKEN: Final = {
     True: re.compile(rf"(?P<skip>\#[^\n]*|\s+)|(?P<text>{_LONG}|{_STRINGS})|{_REST}", re.S),
-    False: re.compile(rf"(?P<skip>//[^\n]*|/\*.*?\*/|\s+)|(?P<text>{_STRINGS}|`(?:\\.|[^`\\])*`)|{_REST}", re.S),
+    False: re.compile(rf"(?P<skip>//[^\n]*|/\*.*?(?:\*/|\Z)|\s+)|(?P<text>{_STRINGS}|`(?:\\.|[^`\\])*`)|{_REST}", re.S),
 }
 
 
