@@ -422,6 +422,15 @@ def test_the_path_of_a_file_makes_its_handlers_routes(resolve):
     assert found == {"/api/carts/{}", "/api/ping", "/items"}
 
 
+@pytest.mark.parametrize("language", ["java", "kotlin"])
+def test_what_spring_runs_by_time_or_message_is_an_entry_point(resolve, language):
+    ending, function = ("java", "void") if language == "java" else ("kt", "fun")
+    annotations = ["Scheduled(fixedRate = 5)", 'KafkaListener(topics = "a")', "EventListener", "Bean"]
+    body = "".join(f"  @{annotation}\n  {function} run{number}() {{}}\n" for number, annotation in enumerate(annotations))
+    found = entry_points(resolve, {f"src/main/{language}/Jobs.{ending}": f"class Jobs {{\n{body}}}\n"})
+    assert {name.rpartition(".")[2]: kind for name, kind in found.items()} == {"run0": "task", "run1": "task", "run2": "event"}
+
+
 @pytest.mark.parametrize(
     ("path", "text", "keys"),
     [

@@ -54,14 +54,16 @@ class Entries:
         """Map each entry point that people should see to its kind.
 
         Of test code, only tests and fixtures are included. Of a file with a function `main`, only this function is included, because the
-        code outside functions only prepares it.
+        code outside functions only prepares it. A class with routes is not included, because its methods handle the requests.
         """
         view, module = self.view, NODE_KINDS.index("module")
         functions = [node for node, kind in self.kind.items() if kind == "main" and view.kind[node] != module]
+        with_routes = {int(view.parent[node]) for node, kind in self.kind.items() if kind == "route"}
         with_main = {view.path(node) for node in functions if view.name(node) == "main"}
 
         def is_listed(node: int, kind: str) -> bool:
             before = kind == "main" and view.kind[node] == module and view.path(node) in with_main
+            before = before or (kind == "route" and node in with_routes)
             return not before and (kind in TEST_KINDS or not view.is_test[node])
 
         return {node: kind for node, kind in self.kind.items() if is_listed(node, kind)}

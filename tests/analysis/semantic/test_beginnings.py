@@ -127,3 +127,15 @@ def test_flows_of_the_product_come_before_those_of_scripts(project):
 )
 def test_folders_and_names_tell_what_is_beside_the_product(path, beside):
     assert is_beside(path) is beside
+
+
+def test_a_controller_is_listed_by_its_routes_with_their_whole_paths(project):
+    java = (
+        '@RequestMapping("/pets")\nclass Pets {\n  @GetMapping("/{id}")\n  String one(String id) { return id; }\n\n'
+        '  @PostMapping({ "/new" })\n  void add() {}\n}\n'
+    )
+    found = project({"src/main/java/org/shop/Pets.java": java}).entry_points(["route"]).entry_points
+    assert [(one.symbol.qualname, [name.name for name in one.names]) for one in found] == [
+        ("Pets.one", ["/pets/{id}"]),
+        ("Pets.add", ["/pets/new"]),
+    ]
