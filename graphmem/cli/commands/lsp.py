@@ -44,6 +44,9 @@ def lsp(
         raise BadInputError("the Python package pygls is not installed; run `pip install graphmem[lsp]`", argument="lsp")
     standing = Standing(here.location)
     standing.start_beside()  # loading the protocol takes about as long as the start of the server
+    from graphmem.lsp.loading import load_protocol
+
+    load_protocol()
     from graphmem.lsp.server import build_server
 
     def elsewhere(folder: Path) -> Callable[[], Service]:
