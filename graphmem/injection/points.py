@@ -192,8 +192,7 @@ class Points:
         return self._agent.shown(ask.session) if ask.session else frozenset()
 
     def _state_notes(self) -> list[Item]:
-        state = self._project.state()
-        if state.state in ("indexing", "empty"):
+        if not self._project.state().generation:  # a later run answers from the index before it
             return [note("The first index is being made or is missing: impact analysis may be incomplete.")]
         return []
 

@@ -17,6 +17,7 @@ from graphmem.injection.ask import Ask
 from graphmem.injection.edits import MAX_TOKENS, Consequences
 from graphmem.injection.experiment import CONTROL, FULL, group_of
 from graphmem.injection.tokens import count_tokens
+from graphmem.model import IndexProgress
 from graphmem.project import edit_advice
 from graphmem.settings import Settings
 
@@ -110,6 +111,18 @@ def test_before_an_edit_it_is_told_who_depends_on_it_which_tests_run_it_and_the_
     assert said.index("halves drift") < said.index(CART) < said.index("pytest")
     assert count_tokens(said) <= MAX_TOKENS
     assert "signature" not in said
+
+
+def test_a_later_run_of_the_index_is_not_called_the_first(hook, named, root, service):
+    hub = service.parts.runs.progress
+    before = hub.latest
+    hub.publish(IndexProgress("parse", 0, 1, ""))
+    try:
+        assert service.state().state == "indexing"
+        said = hook(named(), "SessionStart", source="startup")
+    finally:
+        hub.latest = before
+    assert "first index" not in said
 
 
 def test_it_is_told_once_in_a_session_and_again_in_another(hook, named, root):
