@@ -115,7 +115,7 @@ def _first(view: GraphView, subject: str, prints: str) -> str:
         nodes = resolve_ref(view, subject)
     except AmbiguousSymbolError:
         return ""
-    found = sites(view, nodes[0], _ENDS[prints], sys.maxsize)
+    found = sorted(sites(view, nodes[0], _ENDS[prints], sys.maxsize), key=lambda one: not one.symbol.path)  # the project's own first
     named = [one.symbol.qualname if prints == CALLEES else f"{_called_from(one)} ({_place(one)})" for one in found[:NAMED]]
     more = f" and {len(found) - len(named):,} more" if len(found) > len(named) else ""
     return f": {', '.join(named)}{more}" if named else "; none is known"

@@ -18,7 +18,7 @@ FILES = {
     "src/cli.ts": "import { total } from './cart/total'\n\nexport function main() {\n  return total([1])\n}\n\nmain()\n",
     "src/cart/total.ts": "import { round } from './round'\n\nexport function total(some: number[]) {\n  return round(some[0])\n}\n",
     "src/cart/round.ts": "export function round(one: number) {\n  return Math.round(one)\n}\n",
-    "src/cart/deep/list.ts": "export function list() {\n  return []\n}\n",
+    "src/cart/deep/list.ts": "export function list() {\n  return []\n}\n\nexport const table = { list: list }\n",
     "src/cart/total.test.ts": "import { total } from './total'\n\n"
     "describe('total', () => {\n  it('adds the prices of v1.2.', () => { total([1]) })\n})\n",
 }
@@ -110,6 +110,8 @@ def test_the_map_names_modules_by_parts_that_say_something(tab, address, visit):
     [
         ("total callers", "total has 2 callers"),
         ("what does total call?", "total calls 1 symbol: round."),
+        ("what does round call?", "round calls 1 symbol: ecmascript.Math.floor."),
+        ("who calls list?", "list has 0 callers, tests included. Code that names it without a call, for example to pass it on: table."),
         ("what is known about src/cart?", "No memory is about src/cart directly"),
         ("what breaks if src/cart/ changes?", "src/cart/ is a directory with 4 files."),
         ("who calls src/nothing?", "The index has no file, module or symbol named src/nothing."),
@@ -149,6 +151,13 @@ def test_a_module_is_found_by_the_name_that_a_person_gave_it(tab, address, visit
         tab.until("document.querySelector('aside.panel .written')?.textContent === 'Ask Ada.'")
     finally:
         shop.change_map(module, name="", note="")
+
+
+def test_entry_points_of_one_name_are_told_apart_by_their_files(tab, address, visit):
+    visit(f"{address}/explore/teach", "document.querySelector('textarea')")
+    symbols = [{"qualname": name, "path": path} for name, path in (("Command.handle", "a.py"), ("Command.handle", "b.py"), ("run", "c.py"))]
+    made = f"import('/explore/assets/semantics.js').then((made) => made.programNames({symbols}))"
+    assert tab.value(made) == ["a.py", "b.py", "run"]
 
 
 def test_programs_are_listed_by_their_files(tab, address, visit):

@@ -30,6 +30,7 @@ export class MapScene {
     this.fileAt = new Map(this.files.path.map((path, i) => [path, i]));
     this.symbols = null; // {columns, files: Set}
     this.settings = { kinds: new Set(KINDS), certainOnly: false, edges: true, symbols: true, memories: true, hidden: false, titles: true, heat: "dependents" };
+    this.framed = []; // files of the directory that is shown, while nothing is chosen
     this.chosen = null; // {level: "module" | "file" | "symbol", index}
     this.limits = [0.02, 60];
     this.filesFrom = FILES_FROM;
@@ -246,6 +247,7 @@ export class MapScene {
       if (level === "symbols") yield* this.paintSymbols(context, sx, sy, k, window);
     }
     if (this.chosen) yield* this.paintChosen(context, sx, sy, k, window);
+    else if (this.framed.length) yield* this.paintFramed(context, sx, sy, k);
     if (settings.memories) yield* this.paintMarks(context, camera, window, level, sx, sy);
     yield* this.paintLabels(labels, camera, window, level, near, sx, sy);
   }
@@ -431,6 +433,18 @@ export class MapScene {
         yield Math.min(PORTION, some.length - at);
       }
     }
+  }
+
+  *paintFramed(context, sx, sy, k) {
+    const { x, y, r } = this.files;
+    context.strokeStyle = this.palette.text;
+    context.lineWidth = 2.5;
+    for (const i of this.framed) {
+      context.beginPath();
+      context.arc(sx(x[i]), sy(y[i]), Math.max(4, r[i] * k), 0, 7);
+      context.stroke();
+    }
+    yield this.framed.length;
   }
 
   *paintChosen(context, sx, sy, k, window) {

@@ -347,8 +347,9 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
       lookAt(stage.cameraFor(x - r, y - r, x + r, y + r));
       return true;
     },
-    /** Show the part of the map that holds files, given by their numbers. */
+    /** Show the part of the map that holds files, given by their numbers, and ring these. */
     frame(some) {
+      scene.framed = some;
       const edge = (of, side, pick) => pick(...some.map((i) => of[i] + side * files.r[i]));
       lookAt(stage.cameraFor(edge(files.x, -1, Math.min), edge(files.y, -1, Math.min), edge(files.x, 1, Math.max), edge(files.y, 1, Math.max)));
     },

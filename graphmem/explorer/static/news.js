@@ -3,7 +3,7 @@
 import { ask } from "./api.js";
 import { announce, fill, h } from "./dom.js";
 import { MOST_TEXT, breakable, card, chip, choice, day, failure, field, fileLink, go, into, link, listing, symbolLink, table, to, where } from "./parts.js";
-import { entryPoint } from "./semantics.js";
+import { entriesOf } from "./semantics.js";
 import { words } from "./words.js";
 
 const SPANS = [7, 30, 91, 365];
@@ -125,7 +125,7 @@ export async function onboarding(page, _, signal) {
     h("div.sides", null, card(words.code.central, words.code.begin, code), card(w.whom, words.news.code_hint, ask_them)), own);
   const starts = ask("EntryPoints", { kinds: ["MAIN", "COMMAND"], limit: STARTS }, signal).then(({ entryPoints }) => entryPoints.entryPoints.filter((one) => !one.beside));
   into(code, Promise.all([starts, ask("CentralSymbols", { limit: 10 }, signal)]), ([begun, { centralSymbols }]) => [
-    begun.length ? [h("h3", null, w.starts), listing(begun.map(entryPoint), STARTS), h("h3", null, w.used)] : null,
+    begun.length ? [h("h3", null, w.starts), listing(entriesOf(begun), STARTS), h("h3", null, w.used)] : null,
     listing(centralSymbols.symbols.map(({ symbol }) => [symbolLink(symbol), " ", where(symbol)]), 10),
   ]);
   knowers(ask_them, FIRST, signal);

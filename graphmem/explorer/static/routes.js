@@ -3,7 +3,7 @@
 import { Refusal, ask } from "./api.js";
 import { h } from "./dom.js";
 import { countedDependents, failure, link, nameOf, refOf, runnable, to } from "./parts.js";
-import { entryPoints, isOutside, programName } from "./semantics.js";
+import { entryPoints, isOutside, programNames } from "./semantics.js";
 import { sentence, tangles } from "./tangled.js";
 import { words } from "./words.js";
 
@@ -11,6 +11,7 @@ const NAMED = 3; // callers that an answer names
 const PAGES = { callees: "code", entries: "onboarding", flows: "home", known: "memories", tests: "impact" }; // the page of a route, if it has another name
 const ABOUT_MODULES = new Set(["people", "risk", "cut", "decisions"]);
 const ABOUT_CODE = new Set(["impact", "code", "callees", "coaccess", "known", "tests"]);
+const MOST_EDGES = 100; // of a relation, among which the telling ones are named
 const TRIED = 12; // symbols that a word of a question may mean
 
 /** The page for a question, and what the question is about; null when search has to answer it. */
@@ -150,7 +151,8 @@ const FIRST = {
   },
   entries: async (_, signal) => {
     const { some, total } = await entryPoints(signal);
-    const called = some.map(({ symbol }) => [programName(symbol), pageOf(symbol)]);
+    const names = programNames(some.map(({ symbol }) => symbol));
+    const called = some.map(({ symbol }, i) => [names[i], pageOf(symbol)]);
     const first = called.slice(0, NAMED).map(([name]) => name);
     return first.length ? [(isOutside(some[0]) ? words.ask.starts : words.ask.exports)(first, total), called] : null;
   },
@@ -197,14 +199,18 @@ const FIRST = {
   },
   callees: async (about, signal) => {
     if (!about) return words.code.hint;
-    const { symbol } = await ask("Symbol", { ref: about.ref, first: NAMED }, signal);
-    const some = symbol.callees.edges.map(({ node }) => node);
+    const { symbol } = await ask("Symbol", { ref: about.ref, first: MOST_EDGES }, signal);
+    const all = symbol.callees.edges.map(({ node }) => node);
+    const some = [...all.filter((one) => one.path), ...all.filter((one) => !one.path)].slice(0, NAMED); // the project's own first
     return [words.ask.callees(nameOf(symbol), symbol.callees.totalCount, some.map(nameOf)), some.map((one) => [nameOf(one), pageOf(one)])];
   },
   code: async (about, signal) => {
     if (!about) return words.code.hint;
-    const { symbol } = await ask("Symbol", { ref: about.ref, first: NAMED }, signal);
-    const callers = symbol.callers.edges.map(({ node }) => node);
-    return [words.ask.callers(nameOf(symbol), symbol.callers.totalCount, callers.map(nameOf)), callers.map((one) => [nameOf(one), pageOf(one)])];
+    const { symbol } = await ask("Symbol", { ref: about.ref, first: MOST_EDGES }, signal);
+    const callers = symbol.callers.edges.map(({ node }) => node).slice(0, NAMED);
+    // A function that only tests call may be passed on: the code that names it is then nearer to an answer.
+    const passing = callers.some((one) => !one.isTest) ? [] : symbol.references.edges.filter(({ kind, node }) => kind === "REFERENCES" && !node.isTest).map(({ node }) => node).slice(0, NAMED);
+    const said = words.ask.callers(nameOf(symbol), symbol.callers.totalCount, callers.map(nameOf)) + (passing.length ? words.ask.references(passing.map(nameOf)) : "");
+    return [said, [...callers, ...passing].map((one) => [nameOf(one), pageOf(one)])];
   },
 };

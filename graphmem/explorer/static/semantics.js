@@ -33,7 +33,7 @@ export function homeSemantics({ hot, cycles, entries, flows, dead, recent }, fil
     found.cycles.length ? [found.cycles.map(cycle), found.total > found.cycles.length ? h("p", null, words.of(found.cycles.length, found.total), " ", link(to("tangled"), words.tangled.all_cycles)) : null] : h("p", null, w.no_cycles));
   into(entries, entryPoints(signal), ({ byKind, some, total, more }) => [
     h("p.meta", null, byKind.map((one) => chip(w.entry_kind(one.name, one.value)))),
-    some.length ? listing(some.map(entryPoint), 6, "ul", { total, page: PAGE, more: async (have) => (await more(have)).map(entryPoint) }) : null,
+    some.length ? listing(entriesOf(some), 6, "ul", { total, page: PAGE, more: async (have) => entriesOf(await more(have)) }) : null,
   ]);
   const flow = (one) => [symbolLink(one.entry), ` → ${one.steps.length ? nameOf(one.steps.at(-1).dst) : ""} `, chip(words.many(one.steps.length, "step")), details(w.passes(one.modules.length), null, false, h("ol", null, [one.entry, ...one.steps.map((step) => step.dst)].map((symbol) => h("li", null, symbolLink(symbol), " ", where(symbol)))), one.paragraph ? h("p.written", { title: words.panel.written }, one.paragraph) : null)];
   into(flows, ask("Flows", { limit: 6 }, signal), ({ flows: page }) =>
@@ -50,13 +50,17 @@ export function homeSemantics({ hot, cycles, entries, flows, dead, recent }, fil
 /** Whether people start an entry point; others are exports and tests. */
 export const isOutside = (one) => OUTSIDE.includes(one.kind);
 
-/** A program is known by its file: many have a function `main`. */
-export const programName = (symbol) => (["<module>", "main"].includes(symbol.qualname) ? symbol.path : nameOf(symbol));
+/** Names of entry points. A program is known by its file, and so are several of one name, such as the commands of Django. */
+export function programNames(symbols) {
+  const times = new Map();
+  for (const { qualname } of symbols) times.set(qualname, (times.get(qualname) ?? 0) + 1);
+  return symbols.map((symbol) => (["<module>", "main"].includes(symbol.qualname) || times.get(symbol.qualname) > 1 ? symbol.path : nameOf(symbol)));
+}
 
-export const entryPoint = (one) => {
-  const name = programName(one.symbol);
-  return [link(to("code", { at: refOf(one.symbol) }), name, { class: "symbol", title: refOf(one.symbol) }), " ", chip(words.home.entry_of[one.kind] ?? one.kind.toLowerCase(), "entry"), h("div.where", null, name === one.symbol.path ? null : [where(one.symbol), " · "], words.home.reach(one.reach))];
-};
+/** Entries of a list of entry points. */
+export const entriesOf = (some) => programNames(some.map(({ symbol }) => symbol)).map((name, i) => entryPoint(some[i], name));
+
+const entryPoint = (one, name) => [link(to("code", { at: refOf(one.symbol) }), name, { class: "symbol", title: refOf(one.symbol) }), " ", chip(words.home.entry_of[one.kind] ?? one.kind.toLowerCase(), "entry"), h("div.where", null, name === one.symbol.path ? null : [where(one.symbol), " · "], words.home.reach(one.reach))];
 
 /** Entry points that people start; of a library the exports, those with the farthest reach first. */
 export async function entryPoints(signal) {

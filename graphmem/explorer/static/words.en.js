@@ -1145,6 +1145,7 @@ export const words = {
     also_found: "Other search results",
     newest: (subject, author, day, modules) => `The newest change is “${subject}” (${author}, ${day}${modules.length ? `; in ${modules.slice(0, 3).join(", ")}` : ""}).`,
     knows: (name, people, bus) => `${name}: ${people}; bus factor ${bus}.`,
+    references: (some) => ` Code that names it without a call, for example to pass it on: ${some.join(", ")}.`,
     callees: (name, n, some) => (n ? `${name} calls ${many(n, "symbol")}: ${some.join(", ")}${n > some.length ? ` and ${words.number(n - some.length)} more` : ""}.` : `${name} calls no known symbol.`),
     callers: (name, n, some) => `${name} has ${many(n, "caller")}, tests included${some.length ? `: ${some.join(", ")}${n > some.length ? ` and ${words.number(n - some.length)} more` : ""}` : ""}.`,
     hottest: (path, heat) => `${path} is the hottest file (${heat} of 100: it changes often, is complex and is used by many files).`,
