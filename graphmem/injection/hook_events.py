@@ -68,7 +68,7 @@ class Hooks:
         self._runs = runs
         self._lock = Lock()
         self._steps: OrderedDict[str, int] = OrderedDict()
-        self._begun: OrderedDict[str, None] = OrderedDict()  # sessions whose start was seen
+        self._begun: OrderedDict[str, None] = OrderedDict()  # sessions that sent an event
         self._phases = WorkPhases()
 
     def hook(self, agent: str, payload: str, begun: float | None = None) -> HookAnswer:
@@ -94,6 +94,7 @@ class Hooks:
                 f"`graphmem install {agent}`",
                 argument="payload",
             )
+        self._note_start(call)
         if call.moment == PROMPT and (pause := pause_of(call.text)) is not None:
             return HookAnswer(agents.answer(known, call.event, self._pause(*pause)), "", 0, late=False)
         if call.moment == PROMPT and self._injector.edits.is_reminder(call.session, call.text):
@@ -103,7 +104,6 @@ class Hooks:
         call = call._replace(phase=call.phase or self._phases.of(call.session))
         if call.moment == END:
             self._phases.end(call.session)
-        self._note_start(call)
         files, search = self._files_of_call(call)
         events = _events(call, self._step(call))
         self._injector.soon(lambda: self._take(events))
@@ -124,18 +124,17 @@ class Hooks:
         return HookAnswer(agents.answer(known, call.event, text), point, len(events), injection is not None and injection.late)
 
     def _note_start(self, call: HookCall) -> None:
-        """Note a session's start, or that its first message is its first event.
+        """Note the first event of a session that reaches this server.
 
-        If the server was started after the session, its first message brings the context of the start.
+        If it is another event than the start, the server was started after the session. The next message then brings the context of the
+        start, unless an earlier server had the session.
         """
-        if call.moment not in (START, PROMPT):
-            return
         with self._lock:
             is_known = call.session in self._begun
             self._begun[call.session] = None
             while len(self._begun) > _SESSIONS:
                 self._begun.popitem(last=False)
-        if call.moment == PROMPT and not is_known and not self._runs(call.session):
+        if call.moment not in (START, END) and not is_known and not self._runs(call.session):
             self._injector.beginnings.owe_start(call.session)
 
     def _step(self, call: HookCall) -> int:

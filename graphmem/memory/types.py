@@ -191,7 +191,12 @@ _CLASSIFIER: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\b(?:decid(?:e[sd]?|ing)|chose|chosen|decisions?|entschieden|entscheidung(?:en)?)\b", "decision", True),
         (r"\b(?:(?<!not )found|discover(?:s|ed|y)?|learn(?:s|ed|t)?)\b", "module_insight", True),
         (_SAID + r"(?:added|created|refactored|restructured|changed|updated|modified)\b", "work_unit_outcome", True),
-        (r"\b(?:always|never|prefer(?:s|red)?|immer|niemals|bevorzug(?:e|en|t)|ich mag)\b", "preference", True),
+        (
+            r"\b(?:always|never|prefer(?:s|red)?|immer|niemals|bevorzug(?:e|en|t)|ich mag)\b"
+            r"|^\W*I(?:'d| would)? (?:want|like|love|hate|dislike)\b",
+            "preference",
+            True,
+        ),
     )
 )
 UNTYPED: Final = "observation"  # the type when no word decides

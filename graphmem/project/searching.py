@@ -34,6 +34,7 @@ class SearchQuestions:
     searcher: Searcher
     semantics: SemanticSource  # modules and flows
     packed: Callable[[SearchAnswer, int], PackedText]  # packs hits into one text with a budget of tokens
+    refresh: Callable[[], None]  # takes over changes of the person's own memories
     _structure: Structure | None = field(default=None, init=False)  # of the modules and flows searched last
 
     def search(
@@ -70,6 +71,8 @@ class SearchQuestions:
             as_of=None if as_of is None else moment("as_of", as_of),
             explain=explain,
         )
+        if request.wants_memories:
+            self.refresh()
         if request.wants_code and not (request.wants_memories and len(self.projections.memories())):
             self.graph.view()
         answer = self.searcher.search(request, self.graph.state)

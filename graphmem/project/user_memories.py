@@ -34,22 +34,24 @@ class UserMemories:
     book: MemoryRepository
     own: UserBook
     _seen: tuple[int, int] | None = field(default=None, init=False)  # state of the file at the last comparison
+    _refused: tuple[int, int] | None = field(default=None, init=False)  # state of the file that could not be taken over
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
-    def refresh(self) -> None:
+    def refresh(self, *, retry: bool = True) -> None:
         """Update the project's copies from the person's file of memories.
 
         If the file is missing, the project keeps its copies, because the home directory may be another one or not be mounted. The call is
-        cheap if the file has not changed.
+        cheap if the file has not changed. Without `retry`, a file that could not be taken over is not read again until it changes.
         """
         now = self.own.state()
-        if now is None or now == self._seen:
+        if now is None or now == self._seen or (now == self._refused and not retry):
             return
         with self._lock:
             try:
                 self._take(self.own.all())
             except GraphMemError as error:  # the next session tries again
                 _log.warning("the memories of the user were not taken over: %s", error)
+                self._refused = now
                 return
             self._seen = now
 

@@ -109,6 +109,8 @@ def test_a_person_can_pin_verify_dispute_and_resolve(graphmem, known: Path) -> N
     assert status("pin", short, "--off")["status"] == "confirmed"
     assert status("memory", "dispute", short, "it rounds before")["disputed"] is True
     assert [item["reasons"] for item in status("memory", "review")["items"]] == [["disputed", "needs_review"]]
+    told = graphmem("memory", "review", "-C", known).out
+    assert (told.count("disputed"), told.count("needs review")) == (1, 1)
     assert status("memory", "resolve", short)["disputed"] is False
     assert status("memory", "verify", short)["user_verified"] is True
     assert status("memory", "review")["total"] == 0

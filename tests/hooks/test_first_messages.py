@@ -56,6 +56,9 @@ def test_a_session_that_began_before_the_server_gets_the_context_of_its_start_wi
     _, first, second = next(one for one in (outputs() for _ in range(5)) if not one[0])
     assert "cut on Mondays" in first
     assert "cut on Mondays" not in second
+    busy = next(sessions)  # its first message was lost, too
+    told(busy, "PostToolUse-Bash")
+    assert "cut on Mondays" in (told(busy, "UserPromptSubmit", prompt="go on")[1] or told(busy, "UserPromptSubmit", prompt="go on")[1])
     begun = next(sessions)
     assert "cut on Mondays" in told(begun, "SessionStart")[1]
     assert "cut on Mondays" not in told(begun, "UserPromptSubmit", prompt="bake a chocolate cake")[1]

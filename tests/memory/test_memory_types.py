@@ -52,6 +52,7 @@ def test_a_fact_that_has_such_a_word_or_a_part_of_one_is_no_outcome_error_or_ins
         ("We changed the default of the timeout.", "work_unit_outcome"),
         ("Refactored the loader.", "work_unit_outcome"),
         ("Never push on Fridays. Use the_form.", "preference"),
+        ("I want commit messages in the imperative.", "preference"),
     ],
 )
 def test_unmistakable_words_say_what_it_is(content, expected):

@@ -57,6 +57,12 @@ def test_a_memory_of_a_person_is_in_the_next_project_and_leaves_it_when_it_is_fo
     assert contents(two) == []
 
 
+def test_a_search_finds_it_in_a_project_in_which_no_session_has_begun(open_):
+    one, two = open_("one"), open_("two")
+    known = one.remember(TEXT, "preference", scope="user", source="user_taught").memory
+    assert [hit.id for hit in two.search("how long are answers in the chat", kinds=["memory"]).hits] == [known.id]
+
+
 def test_it_is_exported_with_no_project(open_):
     memory = open_("one")
     memory.remember(TEXT, "preference", scope="user", source="user_taught")

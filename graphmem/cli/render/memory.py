@@ -125,7 +125,8 @@ def review(output: Output, queue: ReviewQueue) -> None:
         output.line(("nothing to review", common.GOOD))
         return
     for item in queue.items:
-        output.line(*_title(item.memory), (f"  {', '.join(reason.replace('_', ' ') for reason in item.reasons)}", common.UNSURE))
+        more = ", ".join(reason for reason in item.reasons if reason not in _IN_TITLE)
+        output.line(*_title(item.memory), (f"  {more}", common.UNSURE) if more else "")
         for about in about_once(item.memory):
             if ANCHORS.get(about.anchor):
                 output.line("    about ", (about.name, common.PATH), *_anchor(about.anchor))
@@ -192,6 +193,9 @@ def aliases(output: Output, found: Iterable[TermAlias]) -> None:
     if not rows:
         output.line("no aliases", ("  set one with `graphmem memory alias TERM WORD…`", common.DIM))
     output.rows(rows)
+
+
+_IN_TITLE: Final = frozenset({"needs_review", "disputed", "contaminated", "stale"})  # reasons for a review that a title tells
 
 
 def _title(info: MemoryInfo) -> list[Cell]:

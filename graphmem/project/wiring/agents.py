@@ -68,5 +68,12 @@ def create_agents(inputs: Inputs, stored: StoredParts, code: CodeParts, context:
             context.advice.rehearse,
             lambda session: observer().runs(session),
         ),
-        search=SearchQuestions(graph, stored.projections, context.searcher, code.semantics, injector.packed),
+        search=SearchQuestions(
+            graph,
+            stored.projections,
+            context.searcher,
+            code.semantics,
+            injector.packed,
+            lambda: context.user.refresh(retry=False),
+        ),
     )
