@@ -14,7 +14,15 @@
 ; |name|
 (closure_expression
   parameters: (closure_parameters
-    (identifier) @target)) @binding.local
+    [
+      (identifier)
+      (reference_pattern)
+      (ref_pattern)
+      (mut_pattern)
+      (tuple_pattern)
+      (tuple_struct_pattern)
+      (struct_pattern)
+    ] @target)) @binding.local
 
 ; values.map(|name| …): one of the values
 ((call_expression
@@ -33,8 +41,8 @@
         ] @target
         .)) @extent)) @binding.local
   (#any-of? @_method
-    "all" "and_then" "any" "filter" "filter_map" "find" "find_map" "flat_map" "for_each" "inspect" "is_some_and" "map" "map_or"
-    "map_while" "max_by_key" "min_by_key" "position" "retain" "skip_while" "sort_by_key" "take_while"))
+    "all" "and_then" "any" "filter" "filter_map" "find" "find_map" "flat_map" "for_each" "inspect" "is_some_and" "map" "map_while"
+    "max_by_key" "min_by_key" "position" "skip_while" "sort_by_key" "take_while"))
 
 ; <Name: Trait>, where Name: Trait
 (type_parameter
@@ -45,6 +53,8 @@
       (type_identifier)
       (scoped_type_identifier)
       (generic_type)
+      (function_type)
+      (higher_ranked_trait_bound)
     ] @annotation)) @binding.local
 
 ((where_predicate
@@ -55,6 +65,8 @@
       (type_identifier)
       (scoped_type_identifier)
       (generic_type)
+      (function_type)
+      (higher_ranked_trait_bound)
     ] @annotation)) @binding.local
   (#not-eq? @target "Self"))
 
@@ -99,6 +111,11 @@
 (static_item
   name: (identifier) @target
   type: (_) @annotation) @binding.annotate
+
+; impl Type { const NAME: Type = value; }: found under `Type.NAME`
+(impl_item
+  body: (declaration_list
+    (const_item))) @binding.members
 
 ; let pattern: Type = value;
 (let_declaration

@@ -123,9 +123,11 @@ class Bindings(Extraction):
         if shape == "each":
             shape = "through" if target.named_child_count == 1 else "unpack"
         if shape == "unpack":
-            children = [child for child in target.named_children if not child.is_extra]
+            children = [child for child in target.children if (child.is_named or child.type == "_") and not child.is_extra]
             items = self.items_of(value, len(children))
             for position, child in enumerate(children):
+                if not child.is_named:
+                    continue
                 starred = self.pattern_kinds.get(child.kind_id) == "splat"
                 if items is not None and not starred:
                     part = items[position]
@@ -140,6 +142,10 @@ class Bindings(Extraction):
             return
         if shape in ("splat", "through"):
             for child in target.named_children[:1]:
+                self.bind(child, op, value, annotation, statement, lines)
+            return
+        if shape == "last":
+            for child in target.named_children[-1:]:
                 self.bind(child, op, value, annotation, statement, lines)
             return
         builder.consumed.add(target.id)

@@ -9,7 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LAMBDA, LIST, NAME, NO_TERM, TUPLE, Binding, Reference, Term, TermIndex
+from graphmem.parsing.facts import (
+    ATTR,
+    CALL,
+    EITHER,
+    INDEX,
+    LAMBDA,
+    LIST,
+    LITERAL,
+    NAME,
+    NO_TERM,
+    STRING,
+    TUPLE,
+    UNKNOWN,
+    Binding,
+    Reference,
+    Term,
+    TermIndex,
+)
 from graphmem.parsing.terms import TermBuilder
 
 _LAST_LINE: Final = 1 << 30
@@ -26,6 +43,7 @@ def fills(
     - "first": the first argument, as in `append(y)`
     - "second" or "pair": the second argument, as in `insert(0, y)` or `setdefault(k, y)`
     - "all": each item of the first argument, as in `extend(ys)`
+    - "any first", "any second": the same argument, whatever it is except a literal
     """
     terms = builder.terms
     for found in references:
@@ -35,10 +53,12 @@ def fills(
         _, called, given, _ = term
         callee = terms[called]
         how = methods.get(callee[2]) if callee[0] == ATTR else None
+        takes_any = how is not None and how.startswith("any ")
+        how = how.removeprefix("any ") if how is not None else None
         if callee[0] != ATTR or how is None or len(given) < (2 if how in ("pair", "second") else 1):
             continue
         item = given[1 if how in ("pair", "second") else 0]
-        if _is_callable(terms, item):
+        if _is_callable(terms, item) or (takes_any and terms[item][0] not in (LITERAL, STRING, UNKNOWN)):
             value = item if how == "all" else builder.add((LIST, (item,)))
             yield from _fill(builder, callee[1], value, found.scope, found.line)
     for binding in bindings:

@@ -156,7 +156,7 @@ class LanguageSpec:
     helper: str = ""  # module in graphmem/parsing/languages; "" if the tables suffice
     rules: str = ""  # name of the resolution rules; "" if the language has no resolution across files
     terms: Mapping[str, TermEntry] = field(default_factory=dict)
-    patterns: Mapping[str, str] = field(default_factory=dict)  # node type of a target -> unpack | fields | splat | through
+    patterns: Mapping[str, str] = field(default_factory=dict)  # node type of a target -> unpack | fields | splat | through | last
     functions: tuple[str, ...] = ()  # functions that may be anonymous: their return values do not belong to the scope
     exports_name: str = ""  # module variable that lists the names of `import *`
     relative_dots: bool = False  # leading dots of an import string are levels
@@ -165,7 +165,7 @@ class LanguageSpec:
     defaults_run_once: bool = False  # the default values of parameters are evaluated with the definition, and not in each call
     constructor_in_header: bool = False  # the calls in the header of a class are those of its constructor
     methods_apart: bool = False  # methods may be outside of their type, also in other files
-    fills: Mapping[str, str] = field(default_factory=dict)  # method of a container -> what it puts in: first | second | all | pair
+    fills: Mapping[str, str] = field(default_factory=dict)  # method of a container -> what it puts in: see fills.py
     frameworks: str = ""  # folder of grammars/ with the frameworks.toml for this language; "" for none
     folder_is_package: bool = False  # files of one folder are one package, and packages have no cycles
     line_comment: str = ""  # prefix of a comment to the end of the line, if comments above a definition document it

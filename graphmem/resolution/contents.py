@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import ATTR
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import BOX, CLASS, EMPTY, INST, TUP, TYPEVAR, Atom, Box, Type, box, join, ordered
+from graphmem.resolution.types import BOX, CLASS, EMPTY, INST, TUP, TYPEVAR, Atom, Box, Type, box, join, ordered, tuple_of
 
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
 
 FILLED: Final = frozenset({"list", "set", "dict"})
 """Kinds of containers into which statements put values."""
+
+_FILLABLE: Final = FILLED | {"map"}
 
 HOLDING: Final = FILLED | {"iter", "tuple"}
 """Kinds of containers whose items a loop reads."""
@@ -57,7 +59,7 @@ def filled(inference: Inference, entry: FileEntry, value: Type, positions: Itera
     `value` is the type of the container. Statements such as `x.append(y)` add elements; `positions` has their positions in the file's list
     of bindings. The result is `value` extended by the types of these elements.
     """
-    kinds = sorted({atom[1] for atom in value if atom[0] == BOX and atom[1] in FILLED})
+    kinds = sorted({atom[1] for atom in value if atom[0] == BOX and atom[1] in _FILLABLE})
     for position in positions if kinds else ():
         binding = entry.facts.bindings[position]
         if binding.scope:
@@ -79,7 +81,8 @@ def _holding(inference: Inference, kind: str, given: Type) -> Type:
         if atom[0] == BOX and atom[1] == "dict":
             found = join(found, box("dict", *atom[2]) if kind == "dict" else box(kind, atom[2][-1]))
         elif items := inference.element(frozenset((atom,))):
-            found = join(found, box("dict", EMPTY, items) if kind == "dict" else box(kind, items))
+            pairs = items if kind != "map" else tuple_of((EMPTY, items))
+            found = join(found, box("dict", EMPTY, items) if kind == "dict" else box(kind, pairs, *((items,) if kind == "map" else ())))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+# ruff: noqa: SIM905
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +15,7 @@ from graphmem.parsing.facts import (
     NO_TERM,
     OPERATOR,
     SELF,
+    STRING,
     TYPED,
     Import,
     TermIndex,
@@ -39,6 +41,19 @@ MAX_NESTED: Final = 50
 
 WRAPPING: Final = frozenset({"Err", "Ok", "Some"})
 """Variants of the standard library whose value a pattern unwraps."""
+
+
+PARAMETER: Final = "parameter of a closure"
+"""Name of a pseudo-function, a call of which is the value that a closure gets."""
+
+FUNCTION: Final = "type of a function"
+"""Name of a pseudo-function, a call of which is the type of a function or closure."""
+
+ITERATING: Final = frozenset(
+    "all and_then any filter filter_map find find_map flat_map for_each inspect is_some_and map map_while max_by_key min_by_key position "
+    "skip_while sort_by_key take_while".split()
+)
+"""Methods of which `types.scm` says that their closure gets one of the receiver's items."""
 
 
 class RustHelper(Helper):
@@ -83,18 +98,40 @@ class RustHelper(Helper):
         variant = (named.text or b"").decode("utf-8", "replace").rpartition("::")[2] if named is not None else ""
         if node.type != "tuple_struct_pattern":
             return tuple((f"{variant}.{name}", child) for name, child in _fields(node))
-        inner = [child for child in node.named_children if child != named and not child.is_extra]
+        inner = [child for child in _parts_of_pattern(node) if child != named]
         if variant in WRAPPING and len(inner) == 1:
             return ((variant, inner[0]),)
         if any(child.type == "remaining_field_pattern" for child in inner):
             inner = inner[: next(place for place, child in enumerate(inner) if child.type == "remaining_field_pattern")]
-        return tuple((f"{variant}.{place}", child) for place, child in enumerate(inner))
+        return tuple((f"{variant}.{place}", child) for place, child in enumerate(inner) if child.is_named)
+
+    def given(self, builder: TermBuilder, node: Node, target: Node) -> TermIndex:
+        """Return the value that a closure's parameter `target` gets, or -1.
+
+        An example is the value of `a` in `items.sort_by(|a, b| …)`. The closure is `node`. It must be an argument of a call. The result is
+        a call of `PARAMETER` with the call, the position of the closure among its arguments and that of the parameter.
+        """
+        value = node.parent if node.parent is not None and node.parent.type == "reference_expression" else node
+        around = value.parent
+        outer = around.parent if around is not None and around.type == "arguments" else None
+        parameters = node.child_by_field_name("parameters")
+        if around is None or outer is None or parameters is None or outer.type != "call_expression":
+            return NO_TERM
+        inside = [child.id for child in _parts_of_pattern(parameters)]
+        if target.id not in inside or (len(inside) == 1 and _gives_items(outer)):
+            return NO_TERM
+        argument = [child.id for child in around.named_children if not child.is_extra].index(value.id)
+        places = [builder.add((STRING, str(place))) for place in (argument, inside.index(target.id))]
+        return builder.add((CALL, builder.add((NAME, PARAMETER)), (builder.term(outer), *places), ()))
 
     def members(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
         """Return (name, type) of the fields of a tuple struct or of a variant.
 
         The name is `0` for `struct Name(Type)`, `Name.0` for a variant `Name(Type)`, and `Name.field` for a variant `Name { field: Type }`.
+        For a constant in `impl Type`, it is `Type.NAME`.
         """
+        if node.type == "impl_item":
+            return tuple(self._constants(builder, node))
         name = node.child_by_field_name("name")
         body = node if name is None else node.child_by_field_name("body")
         if body is None:
@@ -105,6 +142,26 @@ class RustHelper(Helper):
             return tuple((f"{start}{place}", builder.declaration(found)) for place, found in enumerate(types))
         fields = [(child.child_by_field_name("name"), child.child_by_field_name("type")) for child in body.named_children]
         return tuple((f"{start}{builder.text(field)}", builder.declaration(found)) for field, found in fields if field is not None)
+
+    def _function(self, builder: TermBuilder, node: Node) -> TermIndex:
+        """Convert a function type to a call of `FUNCTION`.
+
+        Its arguments are the types of the result and of the parameters.
+        """
+        result, parameters = node.child_by_field_name("return_type"), node.child_by_field_name("parameters")
+        given = [child for child in parameters.named_children if not child.is_extra] if parameters is not None else []
+        types = [builder.term(child.child_by_field_name("type") or child) for child in given[:MAX_ITEMS]]
+        return builder.add((CALL, builder.add((NAME, FUNCTION)), (builder.term(result), *types), ()))
+
+    def _constants(self, builder: TermBuilder, node: Node) -> Iterator[tuple[str, TermIndex]]:
+        """Yield (`Type.NAME`, type) for each constant of an `impl` block."""
+        around, body = node.child_by_field_name("type"), node.child_by_field_name("body")
+        plain = around.child_by_field_name("type") or around if around is not None else None
+        for child in body.named_children if body is not None and plain is not None else ():
+            name, declared = child.child_by_field_name("name"), child.child_by_field_name("type")
+            if child.type == "const_item" and name is not None and declared is not None:
+                is_own = builder.text(declared) == "Self"
+                yield f"{self.owner(builder.text(plain))}.{builder.text(name)}", builder.declaration(around if is_own else declared)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a Rust syntax node to a term (an expression).
@@ -118,6 +175,8 @@ class RustHelper(Helper):
             return builder.add((NAME, "self::") if is_path else (SELF,))
         if what == "macro":
             return builder.add((CALL, builder.term(node.child_by_field_name("macro")), tuple(_formatted(builder, node)), ()))
+        if what == "function":
+            return self._function(builder, node)
         if what == "unary":
             inner = builder.term(node.named_children[0] if node.named_children else None)
             return builder.add((OPERATOR, builder.text(node.children[0]), inner, NO_TERM))
@@ -141,6 +200,18 @@ class RustHelper(Helper):
             name = around.child_by_field_name("name") if around is not None else None
             return builder.add((LAMBDA, builder.add((TYPED, builder.annotation(name))))) if name is not None else builder.unknown
         return super().helper_term(builder, node, what)
+
+
+def _parts_of_pattern(node: Node) -> list[Node]:
+    """Return the parts of a pattern, each `_` included."""
+    return [child for child in node.children if (child.is_named or child.type == "_") and not child.is_extra]
+
+
+def _gives_items(call: Node) -> bool:
+    """Whether a query gives the parameter of a call's closure its value."""
+    called = call.child_by_field_name("function")
+    name = called.child_by_field_name("field") if called is not None and called.type == "field_expression" else None
+    return name is not None and (name.text or b"").decode("utf-8", "replace") in ITERATING
 
 
 def _tree(prefix: str, text: str, depth: int) -> Iterator[tuple[str, str, str]]:
@@ -269,6 +340,9 @@ def _formatted(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
     groups = _groups(tree)
     macro = node.child_by_field_name("macro")
     name = builder.text(macro).rpartition("::")[2].removeprefix("debug_") if macro is not None else ""
+    if name == "vec":
+        yield from (term for group in groups if (term := _macro_expression(builder, group)) is not None)
+        return
     if name in ("assert_eq", "assert_ne") and len(groups) > 1:
         left, right = (_macro_expression(builder, group) for group in groups[:2])
         if left is not None:

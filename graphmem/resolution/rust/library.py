@@ -70,6 +70,27 @@ NUMBERS: Final = frozenset("f32 f64 i128 i16 i32 i64 i8 isize u128 u16 u32 u64 u
 """Types that a number literal may have."""
 
 
+_SIZES: Final = frozenset("align_of capacity count len size_of".split())
+_BITS: Final = frozenset("count_ones count_zeros ilog10 ilog2 leading_ones leading_zeros trailing_ones trailing_zeros".split())
+
+
+def primitive(dotted: str) -> str:
+    """Return the type of a value that the library's name `dotted` stands for.
+
+    Examples are `usize` for `usize.MAX` and `str.len()`, and `u32` for `u32.from_ne_bytes()`. Of other names, the result is the name.
+    """
+    first, _, rest = dotted.partition(".")
+    last = rest.rpartition(".")[2]
+    called = last.removesuffix("()")
+    if last != called and called in _SIZES:
+        return "usize"
+    if last != called and called in _BITS:
+        return "u32"
+    is_checked = called.startswith(("checked_", "overflowing_", "to_", "try_"))
+    is_own = first in NUMBERS and rest == last and (last != called or last.isupper()) and not is_checked
+    return first if is_own else dotted
+
+
 def _methods_of_traits() -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for line in _TRAITS.strip().splitlines():
@@ -78,6 +99,9 @@ def _methods_of_traits() -> dict[str, frozenset[str]]:
             found[trait] = found.get(trait, frozenset()) | frozenset(methods.split())
     return found
 
+
+STANDARD_METHODS: Final = frozenset().union(*_methods_of_traits().values())
+"""Methods of all traits of the standard library."""
 
 METHODS_OF_TRAITS: Final[Mapping[str, frozenset[str]]] = _methods_of_traits()
 """Standard-library trait -> methods it gives a type, including those of the library's blanket implementations."""

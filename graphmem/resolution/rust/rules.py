@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from graphmem.parsing.facts import ATTR, UNPACK
-from graphmem.parsing.languages.rust import WRAPPING
-from graphmem.resolution.file_entry import Place
-from graphmem.resolution.packages import mapped
+from graphmem.parsing.facts import ATTR, CALL, NAME, UNPACK
+from graphmem.parsing.languages.rust import FUNCTION, PARAMETER, WRAPPING
+from graphmem.resolution.call import Call
+from graphmem.resolution.file_entry import Place, Slot
+from graphmem.resolution.rust.closures import passed_to_closure
+from graphmem.resolution.rust.containers import ITERATES, SAME, new_container, result_of_method
 from graphmem.resolution.rust.impls import fitting_arguments
-from graphmem.resolution.rust.library import BINARY, METHODS_OF_TRAITS, UNARY
+from graphmem.resolution.rust.library import BINARY, METHODS_OF_TRAITS, STANDARD_METHODS, UNARY, primitive
 from graphmem.resolution.rust.modules import LIBRARIES, RustModules, is_module
 from graphmem.resolution.rust.trait_calls import implied, stands_for
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
@@ -28,6 +30,7 @@ from graphmem.resolution.types import (
     EXTI,
     INST,
     TUP,
+    UNTYPED,
     Atom,
     Base,
     Container,
@@ -48,7 +51,6 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, Reference
-    from graphmem.resolution.call import Call
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
 
@@ -63,21 +65,9 @@ _MACROS: Final = (
     "try unimplemented unreachable vec write writeln"
 ).split()
 
-_SAME: Final = frozenset(
-    "? as_mut as_ref as_deref as_deref_mut as_slice as_str borrow borrow_mut by_ref chain clone cloned collect copied deref deref_mut "
-    "downgrade drain expect filter fuse get_mut get_ref inspect into into_inner into_iter iter iter_mut lock or peekable read rev skip "
-    "skip_while sort step_by take take_while to_owned to_vec unwrap unwrap_or unwrap_or_default unwrap_or_else upgrade write".split()
-)
-"""Methods whose result has the members of the receiver or of the value it wraps."""
-
-_UNWRAPS: Final = frozenset(
-    "? expect get_or_insert get_or_insert_with insert unwrap unwrap_or unwrap_or_default unwrap_or_else unwrap_unchecked".split()
-)
-_TO_OPTION: Final = frozenset(
-    "find first first_mut get get_mut last last_mut max max_by_key min min_by_key next next_back nth peek pop pop_back pop_front "
-    "remove".split()
-)
 _MAKERS: Final = frozenset("Borrowed Owned clone downgrade from new pin".split())
+_EMPTY_MAKERS: Final = frozenset("default new new_in with_capacity with_capacity_in with_hasher".split())
+"""Functions of containers of the library that return an empty container."""
 
 
 class RustRules(RustModules):
@@ -99,7 +89,11 @@ class RustRules(RustModules):
     item_setters = ("index_mut",)
     own_names_are_below = False
     containers: ClassVar = {
-        **dict.fromkeys("[] BTreeSet BinaryHeap HashSet IndexSet IntoIter Iter LinkedList Vec VecDeque".split(), ("list", (0,))),
+        **dict.fromkeys(
+            "[] BTreeSet BinaryHeap DoubleEndedIterator ExactSizeIterator FusedIterator HashSet IndexSet IntoIter IntoIterator Iter "
+            "Iterator LinkedList Peekable Rev Vec VecDeque".split(),
+            ("list", (0,)),
+        ),
         **dict.fromkeys("BTreeMap HashMap IndexMap".split(), ("map", (0, 1))),
         "Option": ("option", (0,)),
         "Result": ("result", (0, 1)),
@@ -150,29 +144,54 @@ class RustRules(RustModules):
             other = project.files[path]
             project.touch_top(other, owner.name)
             slots = other.names(0).get(f"{owner.name}.{name}", ())
-            found += (Place(other, 0, slot) for slot in slots if self._belongs(inference, other, slot.index, owner))
+            found += (Place(other, 0, slot) for slot in slots if self._belongs(inference, other, slot, owner))
         if entry.definitions[owner.index].parent > 0:
             scope = entry.definitions[owner.index].parent
             found += (Place(entry, scope, slot) for slot in entry.names(scope).get(f"{owner.name}.{name}", ()))
         return found
 
-    def _belongs(self, inference: Inference, entry: FileEntry, position: int, owner: Symbol) -> bool:
-        return any(atom[0] == CLASS and atom[1] is owner for atom in self.owner_apart(inference, entry, position))
+    def _belongs(self, inference: Inference, entry: FileEntry, slot: Slot, owner: Symbol) -> bool:
+        """Return whether a method or constant of an `impl` is one of a type."""
+        if slot.kind == "definition":
+            around = self.owner_apart(inference, entry, slot.index)
+        else:
+            places = inference.lookup(entry, entry.facts.bindings[slot.index].scope, owner.name, 1 << 30)
+            around = inference.expanded(join_all(inference.slot(place) for place in places or ()))
+        return any(atom[0] == CLASS and atom[1] is owner for atom in around)
 
     def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
         """Return the methods that traits of the package give to a library type.
 
-        An example is `impl Number for u32`.
+        An example is `impl Number for u32`, or for a type of another package.
         """
-        if receiver[0] != EXTI or receiver[1] != self.builtin_package or "(" in receiver[2]:
+        if receiver[0] != EXTI or not inference.project.knows_name(name):
+            return ()
+        known = primitive(receiver[2])
+        if "(" in known:
             return ()
         project, found = inference.project, list[Symbol]()
-        method = f"{receiver[2]}.{name}"
+        method = f"{known.rpartition('.')[2]}.{name}"
         for path in project.binders(self.package_of(entry.path), method):
             other = project.files[path]
-            project.touch_top(other, receiver[2])
+            project.touch_top(other, method.partition(".")[0])
             found += (other.symbols[slot.index] for slot in other.names(0).get(method, ()) if slot.kind == "definition")
         return found
+
+    def unknown_extensions(self, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> Sequence[Symbol]:
+        """Return the method of the only trait that may give it to library types.
+
+        The receiver must be a value of the standard library, whose traits do not have a method of that name. An example is a trait with
+        `impl<T: Iterator> Trait for T`.
+        """
+        project = inference.project
+        if not receiver or name in STANDARD_METHODS or self.is_common_name(name) or not project.knows_name(name):
+            return ()
+        if any(atom[0] not in (BOX, TUP) and (atom[0] != EXTI or atom[1] not in LIBRARIES) for atom in receiver):
+            return ()
+        home = self.package_of(entry.path)
+        methods = [one for one in project.named(name) if one.kind == "method" and self.package_of(one.path) == home]
+        declared = [one for one in methods if self._owner(inference, one).kind == "interface"]
+        return declared if len(declared) == 1 else ()
 
     def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
         """Return the traits that are implemented for a type."""
@@ -199,7 +218,8 @@ class RustRules(RustModules):
             project.touch_top(other, symbol.name)
             for name, slots in other.names(0).items():
                 if name.startswith(prefix):
-                    yield from ((other, slot.index) for slot in slots if self._belongs(inference, other, slot.index, symbol))
+                    methods = (slot for slot in slots if slot.kind == "definition")
+                    yield from ((other, slot.index) for slot in methods if self._belongs(inference, other, slot, symbol))
 
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
         """Return the trait methods that a method implements.
@@ -384,7 +404,7 @@ class RustRules(RustModules):
         """
         if receiver[0] == CLASS:
             return one((BUILTIN, receiver, name)) if name == "default" else super().missing_member(receiver, name)
-        return one((BUILTIN, receiver, name)) if name in _SAME or name in ("to_string", "eq", "cmp", "hash", "fmt") else EMPTY
+        return one((BUILTIN, receiver, name)) if name in SAME or name in ("to_string", "eq", "cmp", "hash", "fmt") else EMPTY
 
     def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
         """Return the type of a member that an external trait may define.
@@ -396,6 +416,8 @@ class RustRules(RustModules):
             return known
         for trait in inference.mro(receiver[1]):
             if not isinstance(trait, Symbol):
+                if trait[1] in LIBRARIES and trait[2].endswith("Iterator") and name in ITERATES:
+                    return one((BUILTIN, (INST, receiver[1], True), name))
                 methods = METHODS_OF_TRAITS.get(trait[2].rpartition(".")[2]) if trait[1] in LIBRARIES else None
                 if methods is None or name in methods:
                     return super().member_outside(inference, receiver, trait, name)
@@ -406,6 +428,8 @@ class RustRules(RustModules):
 
         A wrapper such as `Box` is ignored: the type of `Box::new(x)` is that of `x`. For any other call the result is None.
         """
+        if atom[2] == PARAMETER:
+            return passed_to_closure(inference, call)
         parts = atom[2].split(".")
         if parts[-1] == "Some":
             return box("option", call.argument(0) or EMPTY)
@@ -414,46 +438,43 @@ class RustRules(RustModules):
             return box("result", *((given, EMPTY) if parts[-1] == "Ok" else (EMPTY, given)))
         if len(parts) > 1 and parts[-2] in self.transparent and parts[-1] in _MAKERS:
             return call.argument(0) or EMPTY
+        if len(parts) > 1 and parts[-2] in self.containers and parts[-1] in _EMPTY_MAKERS:
+            return new_container(inference, self.containers[parts[-2]], call)
+        if parts[-1] == "vec":
+            return box("list", *(join_all(call.term(item) for item in call.args),))
         return None
 
-    def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
-        """Return the result of a method of an `Option`, `Result` or collection.
+    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        """Return the type that an annotation declares.
 
-        Iterators are included. For a plain value, only methods that return the value itself are known.
+        For `Fn(A) -> B` and `fn(A) -> B`, it is a callable object with the types of the result and of the parameters.
         """
-        if container[0] == CLASS:
-            return one((INST, container[1], True))
-        if container[0] != BOX:
-            return frozenset((container,)) if name in _SAME else EMPTY
-        kind, parts = container[1], container[2]
-        if kind in ("option", "result"):
-            if name in _UNWRAPS:
-                return parts[0]
-            if name in ("ok", "ok_or", "ok_or_else", "context", "with_context", "map_err", "filter", "or_else"):
-                return box("option" if name in ("ok", "filter") else "result", *parts)
-            if name in ("unwrap_err", "expect_err", "err") and len(parts) > 1:
-                return parts[1]
-        if kind == "map":
-            if name in ("get", "get_mut", "remove"):
-                return box("option", parts[1])
-            if name in ("values", "values_mut", "into_values"):
-                return box("list", parts[1])
-            if name in ("keys", "into_keys"):
-                return box("list", parts[0])
-            if name in ("iter", "iter_mut", "into_iter", "drain"):
-                return box("list", tuple_of(parts))
-            if name in ("or_insert", "or_insert_with", "or_default"):
-                return parts[1]
-            return frozenset((container,)) if name in ("entry", "clone") else EMPTY
-        if name == "enumerate":
-            return box("list", tuple_of((EMPTY, parts[0])))
-        if kind == "list" and name in _TO_OPTION:
-            return box("option", parts[0])
-        if name in ("map", "and_then", "filter_map", "flat_map") and call.args:
-            given = mapped(inference, call.argument(0) or EMPTY)
-            inner = join_all(atom[2][0] for atom in given if atom[0] == BOX and atom[2]) if name != "map" else given
-            return box(kind, inner, *parts[1:])
-        return frozenset((container,)) if name in _SAME else EMPTY
+        found = entry.terms[term]
+        if found[0] == CALL and entry.terms[found[1]] == (NAME, FUNCTION):
+            return join(one((UNTYPED,)), box("callable", *(inference.declared(entry, scope, part) for part in found[2])))
+        return super().declared(inference, entry, scope, term)
+
+    def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
+        """Return the module, crate or pseudo-function that a name means."""
+        if name == PARAMETER:
+            return one((EXT, self.builtin_package, PARAMETER, None))
+        return super().unbound(inference, entry, scope, name)
+
+    def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
+        """Return the type of an annotation `Base<Key>`.
+
+        A map such as `HashMap<K, V>` contains pairs.
+        """
+        found = super().generic(inference, entry, scope, base, key)
+        if any(atom[0] == BOX and atom[1] == "map" and len(atom[2]) == 2 for atom in found):
+            return join_all(
+                box("map", tuple_of(atom[2]), atom[2][1]) if atom[0] == BOX and atom[1] == "map" else one(atom) for atom in ordered(found)
+            )
+        return found
+
+    def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
+        """Return the result of a method of an `Option`, `Result` or collection."""
+        return result_of_method(inference, container, name, call)
 
 
 RULES = RustRules

@@ -1,0 +1,89 @@
+"""Types of the parameters of closures in Rust, from the functions that call them.
+
+`types.scm` and the helper of the language bind such a parameter to a call of the pseudo-function `PARAMETER`.
+"""
+
+# ruff: noqa: SIM905
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import CALL, STRING
+from graphmem.resolution.call import Call
+from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, FUNC, SELFTYPE, TUP, Container, Type, join, join_all, ordered
+
+if TYPE_CHECKING:
+    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.symbol import Symbol
+
+
+_PAIRS: Final = frozenset(
+    "cmp_by dedup_by eq_by max_by min_by is_sorted_by partial_cmp_by reduce select_nth_unstable_by sort_by sort_unstable_by".split()
+)
+_WITH_STATE: Final = frozenset("fold rfold scan try_fold try_rfold".split())
+_OF_ERROR: Final = frozenset("inspect_err is_err_and map_err or_else unwrap_or_else".split())
+_FIRST_OF_TWO: Final = ("map_or_else", 0)
+_NO_ITEM: Final = frozenset("get_or_insert_with or_insert_with repeat_with resize_with then".split())
+
+
+def passed_to_closure(inference: Inference, call: Call) -> Type:
+    """Return the value that a called function passes to a closure.
+
+    `call` is a call of `PARAMETER`. Its arguments are the call that passes the closure, the position of the closure among the arguments
+    and that of the parameter.
+    """
+    terms = call.entry.terms
+    outer, argument, index = (terms[term] for term in call.args)
+    if outer[0] != CALL or argument[0] != STRING or index[0] != STRING:
+        return EMPTY
+    _, called, arguments, _ = outer
+    given = Call(inference, call.entry, call.scope, call.line, called, arguments, ())
+    place = int(argument[1]), int(index[1])
+    found = EMPTY
+    for atom in ordered(inference.expanded(call.term(called))):
+        if atom[0] == BUILTIN:
+            found = join(found, _given_by_library(inference, atom[1], atom[2], place, given))
+        elif atom[0] == FUNC:
+            found = join(found, _declared(inference, atom[1], place, len(arguments)))
+    return found
+
+
+def _declared(inference: Inference, function: Symbol, place: tuple[int, int], count: int) -> Type:
+    """Return the declared type of a parameter of a function's parameter.
+
+    For `fn each(f: impl Fn(&Item))` and the place (0, 0), it is `Item`. `count` is the number of arguments, which may begin with the
+    receiver.
+    """
+    entry = inference.project.entry(function)
+    parameters = entry.definitions[function.index].parameters
+    position = place[0] - (count == len(parameters) + 1)
+    if not 0 <= position < len(parameters):
+        return EMPTY
+    declared = inference.declared(entry, function.index, parameters[position].annotation)
+    parts = (atom[2][1:] for atom in declared if atom[0] == BOX and atom[1] == "callable")
+    found = join_all(part[place[1]] for part in parts if place[1] < len(part))
+    return frozenset(atom for atom in found if atom[0] != SELFTYPE)
+
+
+def _given_by_library(inference: Inference, container: Container, name: str, place: tuple[int, int], call: Call) -> Type:
+    """Return the value that a method of the library passes to a closure.
+
+    `place` has the position of the closure among the arguments of `call`, and that of the closure's parameter. For `values.fold(0, |sum, x|
+    …)` and the place (1, 1), it is an item of `values`.
+    """
+    argument, index = place
+    if name in _NO_ITEM or container[0] == CLASS:
+        return EMPTY
+    parts = container[2] if container[0] == BOX else ()
+    kind = container[1] if container[0] == BOX else ""
+    if kind == "result" and len(parts) > 1 and (name in _OF_ERROR or (name, argument) == _FIRST_OF_TWO):
+        return EMPTY if index else parts[1]
+    if kind == "map" and name == "and_modify":
+        return parts[1]
+    if kind == "map" and name in ("retain", "extract_if"):
+        return join_all(atom[1][index] for atom in parts[0] if atom[0] == TUP and index < len(atom[1]))
+    items = inference.element(frozenset((container,)))
+    if name in _WITH_STATE:
+        return items if index else call.argument(0) or EMPTY
+    return items if index == 0 or name in _PAIRS else EMPTY

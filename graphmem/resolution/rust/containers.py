@@ -1,0 +1,207 @@
+"""Results of methods of options, results, collections and iterators in Rust.
+
+An iterator is a list of its items here, and so is a slice. A map is a list of pairs whose last part is the type of its values.
+"""
+
+# ruff: noqa: SIM905
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import ATTR, INDEX, LITERAL
+from graphmem.resolution.packages import mapped
+from graphmem.resolution.terms import items_or_itself
+from graphmem.resolution.types import (
+    BOX,
+    CLASS,
+    EMPTY,
+    EXTI,
+    INST,
+    TUP,
+    Box,
+    Container,
+    Package,
+    Type,
+    box,
+    join,
+    join_all,
+    one,
+    ordered,
+    tuple_of,
+)
+
+if TYPE_CHECKING:
+    from graphmem.resolution.call import Call
+    from graphmem.resolution.inference import Inference
+
+SAME: Final = frozenset(
+    "? as_mut as_ref as_deref as_deref_mut as_slice as_str borrow borrow_mut by_ref chain clone cloned collect copied deref deref_mut "
+    "downgrade drain expect filter fuse get_mut get_ref inspect into into_inner into_iter iter iter_mut lock or peekable read rev skip "
+    "skip_while sort step_by take take_while to_owned to_vec unwrap unwrap_or unwrap_or_default unwrap_or_else upgrade write".split()
+)
+"""Methods whose result has the members of the receiver or of the value it wraps."""
+
+_SAME_ITEMS: Final = SAME | frozenset(
+    "as_bytes as_mut_slice by_key concat cycle dedup filter_mut into_boxed_slice into_vec into_sorted_vec map_while_some intersperse "
+    "repeat replace split_off to_boxed_slice union intersection difference symmetric_difference range".split()
+)
+_UNWRAPS: Final = frozenset(
+    "? expect get_or_insert get_or_insert_with insert unwrap unwrap_or unwrap_or_default unwrap_or_else unwrap_unchecked".split()
+)
+_TO_OPTION: Final = frozenset(
+    "back back_mut find first first_mut front front_mut get get_mut last last_mut max max_by max_by_key min min_by min_by_key next "
+    "next_back nth nth_back peek peek_mut pop pop_back pop_first pop_front pop_last reduce rfind".split()
+)
+_TO_ITEM: Final = frozenset("get_unchecked get_unchecked_mut remove swap_remove".split())
+_TO_PARTS: Final = frozenset("array_chunks chunk_by chunks chunks_exact chunks_mut rchunks rsplit split split_mut splitn windows".split())
+_TO_HALVES: Final = frozenset("partition split_at split_at_mut".split())
+_ONE_AND_REST: Final = frozenset("split_first split_first_mut split_last split_last_mut".split())
+_MAPS: Final = frozenset("and_then filter_map find_map flat_map map map_while scan then then_some".split())
+_INNER: Final = _MAPS - {"map"}
+_COUNTS: Final = frozenset("capacity count len".split())
+_ENTRIES: Final = frozenset("first_entry first_key_value get_key_value last_entry last_key_value pop_first pop_last remove_entry".split())
+
+ITERATES: Final = _MAPS | _SAME_ITEMS | _TO_OPTION | {"enumerate", "flatten", "fold", "partition", "unzip", "zip"}
+"""Methods whose result follows from the items of an iterator."""
+
+
+_SIZE: Final = one((EXTI, Package("std"), "usize", None))
+
+
+def result_of_method(inference: Inference, container: Container, name: str, call: Call) -> Type:
+    """Return the result of a method of an `Option`, `Result` or collection.
+
+    Iterators are included. For a plain value, only methods that return the value itself are known.
+    """
+    if container[0] == CLASS:
+        return one((INST, container[1], True))
+    if container[0] == INST:
+        if name in SAME:
+            return frozenset((container,))
+        items = inference.element(frozenset((container,)))
+        return _of_items(inference, (BOX, "list", (items,), 0), name, call)
+    if container[0] != BOX:
+        return frozenset((container,)) if name in SAME else EMPTY
+    kind = container[1]
+    if kind in ("option", "result"):
+        found = _of_choice(inference, container, name, call)
+    else:
+        found = _of_map(inference, container, name, call) if kind == "map" else None
+    return _of_items(inference, container, name, call) if found is None else found
+
+
+def _of_choice(inference: Inference, container: Box, name: str, call: Call) -> Type | None:
+    """Return the result of a method of an `Option` or `Result`, if known."""
+    kind, parts = container[1], container[2]
+    if name in _UNWRAPS:
+        return parts[0] or (_result(inference, call, 0) if name in ("unwrap_or_else", "get_or_insert_with") else EMPTY)
+    if name in ("ok", "filter", "xor"):
+        return box("option", parts[0])
+    if name in ("ok_or", "context", "with_context"):
+        return box("result", parts[0], _given(call, 0))
+    if name in ("ok_or_else", "map_err"):
+        return box("result", parts[0], _result(inference, call, 0))
+    if name == "or_else":
+        return frozenset((container,))
+    if name == "err" and len(parts) > 1:
+        return box("option", parts[1])
+    if name in ("unwrap_err", "expect_err") and len(parts) > 1:
+        return parts[1]
+    if name == "map_or":
+        return join(_given(call, 0), _result(inference, call, 1))
+    if name == "map_or_else":
+        return join(_result(inference, call, 0), _result(inference, call, 1))
+    if name in ("iter", "iter_mut", "into_iter"):
+        return box("list", parts[0])
+    if name == "zip":
+        return box("option", tuple_of((parts[0], _first_parts(inference, _given(call, 0)))))
+    return box(kind, _result(inference, call, 0), *parts[1:]) if name == "map" and call.args else None
+
+
+def _of_map(inference: Inference, container: Box, name: str, call: Call) -> Type | None:
+    """Return the result of a method of a map, if it is not one of all lists."""
+    pairs, values = container[2]
+    if name in ("get", "get_mut", "remove", "insert"):
+        return box("option", values)
+    if name in ("values", "values_mut", "into_values"):
+        return box("list", values)
+    if name in ("keys", "into_keys"):
+        return box("list", join_all(atom[1][0] for atom in pairs if atom[0] == TUP and atom[1]))
+    if name in ("iter", "iter_mut", "into_iter", "drain", "range", "range_mut"):
+        return box("list", pairs)
+    if name in ("or_insert", "or_insert_with", "or_default", "or_insert_with_key"):
+        return values or (_result(inference, call, 0) if name != "or_insert" else _given(call, 0))
+    if name in _ENTRIES:
+        return box("option", pairs)
+    return frozenset((container,)) if name in ("entry", "and_modify", "clone") else None
+
+
+def _of_items(inference: Inference, container: Box, name: str, call: Call) -> Type:
+    """Return the result of a method of an iterator or of another sequence."""
+    kind, parts = container[1], container[2]
+    items = parts[0]
+    if name in _COUNTS:
+        return _SIZE
+    if name == "enumerate":
+        return box("list", tuple_of((_SIZE, items)))
+    if name == "zip":
+        return box("list", tuple_of((items, inference.element(inference.expanded(_given(call, 0))))))
+    if name in _INNER and call.args:
+        return box(kind, _first_parts(inference, _result(inference, call, 1 if name == "scan" else 0)), *parts[1:])
+    if name == "map" and call.args:
+        return box(kind, _result(inference, call, 0), *parts[1:])
+    if name == "flatten":
+        return box(kind, _first_parts(inference, items), *parts[1:])
+    if name == "fold":
+        return _given(call, 0)
+    if kind == "list":
+        if name in ("get", "get_mut") and call.args and call.entry.terms[call.args[0]] == (LITERAL, "slice"):
+            return box("option", frozenset((container,)))
+        if name in _TO_OPTION:
+            return box("option", items)
+        if name in _TO_ITEM:
+            return items
+        if name in _TO_PARTS:
+            return box("list", frozenset((container,)))
+        if name in _TO_HALVES:
+            return tuple_of((frozenset((container,)), frozenset((container,))))
+        if name in _ONE_AND_REST:
+            return box("option", tuple_of((items, frozenset((container,)))))
+        if name == "unzip":
+            pairs = [atom[1] for atom in ordered(items) if atom[0] == TUP and len(atom[1]) == 2]
+            return tuple_of([box("list", join_all(pair[place] for pair in pairs)) for place in (0, 1)])
+    return frozenset((container,)) if name in _SAME_ITEMS else EMPTY
+
+
+def _given(call: Call, position: int) -> Type:
+    """Return the type of an argument; the name of a unit struct is an object."""
+    return _objects(call.argument(position) or EMPTY)
+
+
+def _objects(given: Type) -> Type:
+    return frozenset((INST, atom[1], True) if atom[0] == CLASS else atom for atom in given)
+
+
+def _result(inference: Inference, call: Call, position: int) -> Type:
+    """Return the result of a function that a call passes as an argument."""
+    return _objects(mapped(inference, call.argument(position) or EMPTY))
+
+
+def _first_parts(inference: Inference, value: Type) -> Type:
+    """Return what options, results and iterators contain."""
+    return inference.element(frozenset(atom for atom in inference.expanded(value) if atom[0] in (BOX, INST)))
+
+
+def new_container(inference: Inference, described: tuple[str, tuple[int, ...]], call: Call) -> Type:
+    """Return the type of `Vec::new()`, or of `Vec::<Type>::new()`.
+
+    `described` has the kind of the container, and the positions of the types of its parts among the type arguments.
+    """
+    kind, order = described
+    terms = call.entry.terms
+    callee = terms[call.callee] if call.callee >= 0 else None
+    base = terms[callee[1]] if callee is not None and callee[0] == ATTR else None
+    given = items_or_itself(terms, base[2]) if base is not None and base[0] == INDEX else ()
+    parts = [inference.declared(call.entry, call.scope, given[i]) if i < len(given) else EMPTY for i in order]
+    return box(kind, tuple_of(parts), parts[1]) if kind == "map" else box(kind, *parts)
