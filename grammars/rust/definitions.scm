@@ -148,6 +148,7 @@
     (dynamic_type
       trait: (type_identifier) @owner)
     (array_type) @owner
+    (pointer_type) @owner
     (tuple_type) @owner
     (primitive_type) @owner
   ]

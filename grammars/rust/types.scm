@@ -112,10 +112,8 @@
   name: (identifier) @target
   type: (_) @annotation) @binding.annotate
 
-; impl Type { const NAME: Type = value; }: found under `Type.NAME`
-(impl_item
-  body: (declaration_list
-    (const_item))) @binding.members
+; impl Type { const NAME: Type = value; }: found under `Type.NAME`; impl Trait for Box<Type>
+(impl_item) @binding.members
 
 ; let pattern: Type = value;
 (let_declaration

@@ -46,6 +46,8 @@ WRAPPING: Final = frozenset({"Err", "Ok", "Some"})
 PARAMETER: Final = "parameter of a closure"
 """Name of a pseudo-function, a call of which is the value that a closure gets."""
 
+_POINTERS: Final = frozenset({"Arc", "Box", "Cow", "Pin", "Rc"})
+
 FUNCTION: Final = "type of a function"
 """Name of a pseudo-function, a call of which is the type of a function or closure."""
 
@@ -85,7 +87,12 @@ class RustHelper(Helper):
         )
 
     def owner(self, text: str) -> str:
-        """Return the name of the type in an `impl` block, such as `[u8]`."""
+        """Return the name of the type in an `impl` block, such as `[u8]`.
+
+        All raw pointers have the name `*`.
+        """
+        if text.startswith("*"):
+            return "*"
         return _PATH.sub("", "".join(text.split()))
 
     def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
@@ -131,7 +138,7 @@ class RustHelper(Helper):
         For a constant in `impl Type`, it is `Type.NAME`.
         """
         if node.type == "impl_item":
-            return tuple(self._constants(builder, node))
+            return (*self._constants(builder, node), *self._wrapped_self(builder, node))
         name = node.child_by_field_name("name")
         body = node if name is None else node.child_by_field_name("body")
         if body is None:
@@ -142,6 +149,13 @@ class RustHelper(Helper):
             return tuple((f"{start}{place}", builder.declaration(found)) for place, found in enumerate(types))
         fields = [(child.child_by_field_name("name"), child.child_by_field_name("type")) for child in body.named_children]
         return tuple((f"{start}{builder.text(field)}", builder.declaration(found)) for field, found in fields if field is not None)
+
+    def _wrapped_self(self, builder: TermBuilder, node: Node) -> Iterator[tuple[str, TermIndex]]:
+        """Yield (`Box.self`, type) for `impl Trait for Box<type>`, and so for `Arc`."""
+        around = node.child_by_field_name("type")
+        name = around.child_by_field_name("type") if around is not None and around.type == "generic_type" else None
+        if name is not None and builder.text(name) in _POINTERS:
+            yield f"{builder.text(name)}.self", builder.declaration(around)
 
     def _function(self, builder: TermBuilder, node: Node) -> TermIndex:
         """Convert a function type to a call of `FUNCTION`.

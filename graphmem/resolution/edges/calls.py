@@ -342,9 +342,9 @@ class CallSites:
             found = [target for target in found if target.symbol is None or not self.is_extension(target.symbol)]
         if how == "self":
             found = [target for target in found if target.rule != "override" or self.targets.may_meet(reference.scope, target.symbol)]
-        if not base and self.terms[receiver][0] == SELF:
+        if self.is_self(receiver):
             own = rules_of(self.entry).methods_of_self(self.inference, self.entry, reference.scope, name)
-            if own is not None:
+            if own or (own is not None and not base):
                 return [Target(symbol, None, "self") for symbol in own]
         if base and all(target.symbol is None for target in found):
             found = self.targets.of_extensions(base, name) or found
@@ -412,6 +412,11 @@ class CallSites:
             if name and atom[0] == INST and isinstance(owner := self.inference.owner(atom[1], name), Symbol):
                 return bool(rules_of(self.project.entry(owner)).accessors(name, "read"))
         return False
+
+    def is_self(self, receiver: int) -> bool:
+        """Whether a receiver is `self`, or `Self`, the class of `self`."""
+        term = self.terms[receiver]
+        return term[0] == SELF or (term[0] == ATTR and term[2] == "__class__" and self.terms[term[1]][0] == SELF)
 
     def is_anything(self, base: Type) -> bool:
         """Whether a value may be an object of any class, given its type `base`.

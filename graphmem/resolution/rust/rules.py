@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, UNPACK
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, UNPACK
 from graphmem.parsing.languages.rust import FUNCTION, PARAMETER, WRAPPING
 from graphmem.resolution.call import Call
 from graphmem.resolution.file_entry import Place, Slot
@@ -21,6 +21,7 @@ from graphmem.resolution.rust.library import BINARY, METHODS_OF_TRAITS, STANDARD
 from graphmem.resolution.rust.modules import LIBRARIES, RustModules, is_module
 from graphmem.resolution.rust.trait_calls import implied, stands_for
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.terms import last_name
 from graphmem.resolution.types import (
     BOX,
     BUILTIN,
@@ -50,7 +51,7 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Binding, Definition, Reference
+    from graphmem.parsing.facts import Binding, Definition, Reference, Term
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
 
@@ -164,7 +165,7 @@ class RustRules(RustModules):
 
         An example is `impl Number for u32`, or for a type of another package.
         """
-        if receiver[0] != EXTI or not inference.project.knows_name(name):
+        if (receiver[0] != EXTI and receiver[0] != EXT) or not inference.project.knows_name(name):
             return ()
         known = primitive(receiver[2])
         if "(" in known:
@@ -278,13 +279,55 @@ class RustRules(RustModules):
         The result is empty if `name` is a type that the file defines or imports, as in `where Type: Trait`.
         """
         is_type = any(slot.kind in ("definition", "import") for slot in entry.names(0).get(name, ()))
-        return () if is_type else super().bounds(entry, scope, name)
+        if is_type:
+            return ()
+        positions = self._bounds_of_impl(entry, scope, name)
+        return [entry.facts.bindings[i].annotation for i in positions] or super().bounds(entry, scope, name)
+
+    def _bounds_of_impl(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
+        """Return the bindings that bound a type parameter of a method's `impl`.
+
+        Other `impl` blocks of the file may have a type parameter of the same name. The nearest ones above the method are returned. The
+        result is empty outside methods, and if the method itself has such a type parameter.
+        """
+        definition = entry.definitions[scope]
+        if definition.kind != "method" or (scope, name) in entry.locals:
+            return ()
+        around, bindings = definition.parent, entry.facts.bindings
+        above = [i for i in entry.locals.get((around, name), ()) if bindings[i].line <= definition.start_line]
+        if not above:
+            return ()
+        last = max(bindings[i].line for i in above)
+        ends = (other.end_line for other in entry.definitions if other.parent == around and other.start_line < last)
+        before = max((end for end in ends if end <= last), default=0)
+        return [i for i in above if bindings[i].line >= before]
+
+    def receiver(self, inference: Inference, symbol: Symbol) -> Type:
+        """Return the type of `self` in a method.
+
+        In an `impl` for a type parameter, it is an object with the traits of its bounds. In an `impl` for a pointer such as `Box<Type>`, it
+        is the object to which it points.
+        """
+        found = super().receiver(inference, symbol)
+        entry = inference.project.entry(symbol)
+        around, name = self.definition_slot(entry, symbol.index)
+        if "." not in name or any(atom[0] == INST for atom in found):
+            return found
+        owner, line, bindings = name.rpartition(".")[0], entry.definitions[symbol.index].start_line, entry.facts.bindings
+        written = [slot.index for slot in entry.names(around).get(f"{owner}.self", ()) if slot.kind == "binding"]
+        written = [i for i in written if bindings[i].line <= line]
+        if written:
+            last = max(bindings[i].line for i in written)  # the other ones belong to another `impl`
+            types = [bindings[i].annotation for i in written if bindings[i].line == last]
+        else:
+            types = [bindings[i].annotation for i in self._bounds_of_impl(entry, symbol.index, owner)]
+        return join_all(inference.declared(entry, symbol.index, written) for written in types) or found
 
     def methods_of_self(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Sequence[Symbol] | None:
-        """Return the methods `name` of `self`, in an `impl` for a built-in type.
+        """Return the methods `name` of `self`, in an `impl` for an external type.
 
-        `scope` is in the `impl` block. Methods that the file defines for the built-in type are returned. If there are none, the methods of
-        the trait in `impl Trait for …` are returned. For any other type the result is None.
+        `scope` is in the `impl` block. Methods that the file defines for the type are returned, of the same trait if there are any. If
+        there are none, the methods of the trait in `impl Trait for …` are returned. For any other type the result is None.
         """
         method = entry.enclosing(scope, ("method",))
         if method < 0:
@@ -292,10 +335,12 @@ class RustRules(RustModules):
         definition = entry.definitions[method]
         around, slot = self.definition_slot(entry, method)
         owner = slot.rpartition(".")[0]
-        if owner[:1] not in ("[", "(") and owner not in self.builtin_types:
+        if not owner or any(atom[0] == CLASS for atom in self.owner_apart(inference, entry, method)):
             return None
         slots = entry.names(around).get(f"{owner}.{name}", ())
         found = [entry.symbols[slot.index] for slot in slots if slot.kind == "definition"]
+        traits = [last_name(_plain(entry, term)) for _, term in definition.bases]
+        found = [one for one in found if any(stands_for(inference, one, trait) for trait in traits)] or found
         for _, term in definition.bases if not found else ():
             for atom in sorted(self.objects(inference, entry, definition.parent, term), key=repr):
                 trait = inference.owner(atom[1], name) if atom[0] == CLASS else None
@@ -475,6 +520,14 @@ class RustRules(RustModules):
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Return the result of a method of an `Option`, `Result` or collection."""
         return result_of_method(inference, container, name, call)
+
+
+def _plain(entry: FileEntry, index: int) -> Term:
+    """Return a type without its type arguments."""
+    term = entry.terms[index]
+    while term[0] == INDEX:
+        term = entry.terms[term[1]]
+    return term
 
 
 RULES = RustRules
