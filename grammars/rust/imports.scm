@@ -1,6 +1,13 @@
 ; use path::{name, other as alias, *};
 (use_declaration
+  .
+  "use"
   argument: (_) @import.module) @import.kind.from
+
+; pub use path::name;
+(use_declaration
+  (visibility_modifier)
+  argument: (_) @import.module) @import.kind.reexport
 
 ; mod name;
 (mod_item

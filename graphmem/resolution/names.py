@@ -232,7 +232,7 @@ class Names:
                 if target is None or target is entry:
                     continue
                 self.project.touch_top(target, "*")
-                if not rules_of(target).exported(target, name):
+                if not rules_of(target).exported_to(entry, target, name):
                     continue
                 self.project.touch_top(target, name)
                 if target.names(0).get(name):

@@ -172,6 +172,10 @@ class NameRules:
         """Return whether `from a import *` imports a given name of the file `a`."""
         return not name.startswith("_")
 
+    def exported_to(self, importer: FileEntry, entry: FileEntry, name: str) -> bool:
+        """Return whether a star import in the file `importer` has a name."""
+        return self.exported(entry, name)
+
     def module_value(self, inference: Inference, module: FileEntry, name: str) -> Type | None:
         """Return the type of the value that a module exports under a name.
 

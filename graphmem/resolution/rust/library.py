@@ -100,8 +100,50 @@ def _methods_of_traits() -> dict[str, frozenset[str]]:
     return found
 
 
-STANDARD_METHODS: Final = frozenset().union(*_methods_of_traits().values())
-"""Methods of all traits of the standard library."""
+_INHERENT: Final = """
+abs align_of align_to alloc allocate and and_modify and_then any_of append apply args array_chunks as_bytes as_bytes_mut as_chunks
+as_deref as_deref_mut as_mut_ptr as_mut_slice as_mut_vec as_os_str as_path as_ptr as_ptr_range as_slice as_str as_utf8 ascii_escape
+assume_init back back_mut base_ptr binary_search binary_search_by binary_search_by_key bits byte_add byte_offset byte_sub bytes capacity
+cast cast_const cast_mut ceil char_indices chars checked_add checked_div checked_mul checked_neg checked_next_power_of_two checked_pow
+checked_rem checked_shl checked_shr checked_sub chunk_by chunks chunks_exact chunks_exact_mut chunks_mut clear compare_exchange
+compare_exchange_weak concat contains contains_key copied copy_from copy_from_nonoverlapping copy_from_slice copy_to
+copy_to_nonoverlapping copy_within count_ones count_zeros dangling debug_list debug_map debug_set debug_struct debug_tuple dedup dedup_by
+dedup_by_key difference display downcast downcast_mut downcast_ref drain elapsed encode_utf16 encode_utf8 ends_with entry
+eq_ignore_ascii_case err escape_debug escape_default escape_unicode exists expect expect_err extend_from_slice extend_from_within
+extension fetch_add fetch_and fetch_max fetch_min fetch_or fetch_sub fetch_update fetch_xor file_name file_stem fill fill_with find first
+first_chunk first_mut flatten floor from_be from_be_bytes from_bits from_fn from_le from_le_bytes from_mut from_ne_bytes from_raw
+from_raw_parts from_ref from_str_radix from_u32 from_utf8 from_utf8_lossy from_utf8_unchecked front front_mut fuse get get_many_mut
+get_mut get_or_init get_or_insert get_or_insert_with get_unchecked get_unchecked_mut ilog10 ilog2 insert insert_str intersection
+into_boxed_slice into_boxed_str into_bytes into_inner into_iter into_keys into_ok_or_err into_os_string into_path_buf into_raw
+into_raw_parts into_string into_values into_vec is_absolute is_alphabetic is_alphanumeric is_ascii is_ascii_alphabetic
+is_ascii_alphanumeric is_ascii_control is_ascii_digit is_ascii_graphic is_ascii_hexdigit is_ascii_lowercase is_ascii_punctuation
+is_ascii_uppercase is_ascii_whitespace is_char_boundary is_control is_digit is_dir is_disjoint is_empty is_err is_err_and is_file
+is_finite is_infinite is_lowercase is_multiple_of is_nan is_negative is_none is_none_or is_null is_numeric is_ok is_ok_and is_positive
+is_power_of_two is_relative is_some is_some_and is_sorted is_sorted_by is_subset is_superset is_uppercase is_whitespace iter iter_mut join
+keys kind last last_chunk last_mut leading_ones leading_zeros leak len len_utf16 len_utf8 lines load lock lookup make_ascii_lowercase
+make_ascii_uppercase make_contiguous map_err map_or map_or_else match_indices matches max_value min_value mul_add ne_bytes next_back
+next_if next_if_eq next_multiple_of next_power_of_two offset offset_from ok ok_or ok_or_else open or or_default or_else or_insert
+or_insert_with overflowing_add overflowing_mul overflowing_sub pad pad_integral parent parse peek peek_mut pop pop_back pop_first
+pop_front pop_last pow precision ptr_eq push push_back push_front push_str range read read_unaligned read_volatile realloc rem_euclid
+remove remove_entry remove_item repeat replace replace_range replacen reserve reserve_exact resize resize_with retain retain_mut reverse
+rfind rmatches rotate_left rotate_right round rsplit rsplit_once rsplitn saturating_add saturating_mul saturating_pow saturating_sub
+select_nth_unstable send set set_len shrink_to shrink_to_fit sign_minus sort sort_by sort_by_cached_key sort_by_key sort_unstable
+sort_unstable_by sort_unstable_by_key spare_capacity_mut splice split split_ascii_whitespace split_at split_at_mut split_at_unchecked
+split_first split_first_mut split_inclusive split_last split_last_mut split_off split_once split_terminator split_whitespace splitn sqrt
+starts_with step store strip_prefix strip_suffix strong_count sub_ptr swap swap_bytes swap_remove swap_with_slice symmetric_difference
+take to_ascii_lowercase to_ascii_uppercase to_be to_be_bytes to_bits to_digit to_le to_le_bytes to_lowercase to_ne_bytes to_path_buf
+to_str to_string_lossy to_uppercase to_vec trailing_ones trailing_zeros transmute transpose trim trim_end trim_end_matches trim_left
+trim_matches trim_right trim_start trim_start_matches trunc truncate try_borrow try_borrow_mut try_lock try_recv try_reserve
+try_reserve_exact unchecked_add unchecked_mul unchecked_sub union unsigned_abs unwrap unwrap_err unwrap_or unwrap_or_default
+unwrap_or_else unwrap_unchecked unzip update values values_mut width windows with with_capacity wrapping_add wrapping_div wrapping_mul
+wrapping_neg wrapping_offset wrapping_pow wrapping_shl wrapping_shr wrapping_sub write write_bytes write_unaligned write_volatile xor zip
+"""
+
+INHERENT_METHODS: Final = frozenset(_INHERENT.split())
+"""Methods that types of the standard library have without a trait."""
+
+STANDARD_METHODS: Final = INHERENT_METHODS.union(*_methods_of_traits().values())
+"""Methods of types and traits of the standard library."""
 
 METHODS_OF_TRAITS: Final[Mapping[str, frozenset[str]]] = _methods_of_traits()
 """Standard-library trait -> methods it gives a type, including those of the library's blanket implementations."""

@@ -236,6 +236,16 @@ class RustModules(PackageRules):
 
     # paths of names
 
+    def exported_to(self, importer: FileEntry, entry: FileEntry, name: str) -> bool:
+        """Return whether `use module::*` in the file `importer` has a name.
+
+        It does not have names that the module imports for itself, unless `importer` is inside the module.
+        """
+        slots = entry.names(0).get(name, ())
+        if any(slot.kind != "import" or entry.facts.imports[slot.index].kind != "from" for slot in slots) or not slots:
+            return self.exported(entry, name)
+        return self.module_names(importer.path)[0].startswith(f"{self.module_names(entry.path)[0]}::")
+
     def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
         """Return no files, because a package of Rust does not share its names.
 

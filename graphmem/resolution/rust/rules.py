@@ -17,7 +17,7 @@ from graphmem.resolution.file_entry import Place, Slot
 from graphmem.resolution.rust.closures import passed_to_closure
 from graphmem.resolution.rust.containers import ITERATES, SAME, new_container, result_of_method
 from graphmem.resolution.rust.impls import fitting_arguments
-from graphmem.resolution.rust.library import BINARY, METHODS_OF_TRAITS, STANDARD_METHODS, UNARY, primitive
+from graphmem.resolution.rust.library import BINARY, INHERENT_METHODS, METHODS_OF_TRAITS, STANDARD_METHODS, UNARY, primitive
 from graphmem.resolution.rust.modules import LIBRARIES, RustModules, is_module
 from graphmem.resolution.rust.trait_calls import implied, stands_for
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
@@ -167,6 +167,8 @@ class RustRules(RustModules):
         """
         if (receiver[0] != EXTI and receiver[0] != EXT) or not inference.project.knows_name(name):
             return ()
+        if receiver[1] in LIBRARIES and name in INHERENT_METHODS:  # a type's own method comes first
+            return ()
         known = primitive(receiver[2])
         if "(" in known:
             return ()
@@ -191,6 +193,7 @@ class RustRules(RustModules):
             return ()
         home = self.package_of(entry.path)
         methods = [one for one in project.named(name) if one.kind == "method" and self.package_of(one.path) == home]
+        methods = [one for one in methods if entry.in_tests or not project.files[one.path].in_tests]
         declared = [one for one in methods if self._owner(inference, one).kind == "interface"]
         return declared if len(declared) == 1 else ()
 
@@ -336,6 +339,8 @@ class RustRules(RustModules):
         around, slot = self.definition_slot(entry, method)
         owner = slot.rpartition(".")[0]
         if not owner or any(atom[0] == CLASS for atom in self.owner_apart(inference, entry, method)):
+            return None
+        if name in INHERENT_METHODS and owner in self.builtin_types:
             return None
         slots = entry.names(around).get(f"{owner}.{name}", ())
         found = [entry.symbols[slot.index] for slot in slots if slot.kind == "definition"]
