@@ -151,7 +151,7 @@ class RustHelper(Helper):
         return tuple((f"{start}{builder.text(field)}", builder.declaration(found)) for field, found in fields if field is not None)
 
     def _wrapped_self(self, builder: TermBuilder, node: Node) -> Iterator[tuple[str, TermIndex]]:
-        """Yield (`Box.self`, type) for `impl Trait for Box<type>`, and so for `Arc`."""
+        """Yield (`Box.self`, type) for `impl Trait for Box<type>`; `Arc` alike."""
         around = node.child_by_field_name("type")
         name = around.child_by_field_name("type") if around is not None and around.type == "generic_type" else None
         if name is not None and builder.text(name) in _POINTERS:
@@ -298,7 +298,7 @@ def _tokens(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
         return None if callee is None else builder.add((CALL, callee, tuple(_arguments(builder, node)), ()))
     if node.type == "self":
         return builder.add((SELF,))
-    if node.type not in ("identifier", "crate", "super"):
+    if node.type not in ("identifier", "crate", "primitive_type", "super"):
         return None
     sign = node.prev_sibling
     if sign is None or sign.type not in (".", "::"):
@@ -400,7 +400,7 @@ def _macro_expression(builder: TermBuilder, group: Sequence[Node]) -> TermIndex 
     path or a call.
     """
     inner = [token for token in group if token.type not in ("&", "mutable_specifier")]
-    known = all(token.type in ("identifier", "self", "crate", "super", ".", "::", "token_tree") for token in inner)
+    known = all(token.type in ("identifier", "primitive_type", "self", "crate", "super", ".", "::", "token_tree") for token in inner)
     return _tokens(builder, inner[-1], 0) if inner and known else None
 
 

@@ -1,4 +1,4 @@
-"""Types of the parameters of closures in Rust, from the functions that call them.
+"""Types of the parameters of closures, from the functions that call them.
 
 `types.scm` and the helper of the language bind such a parameter to a call of the pseudo-function `PARAMETER`.
 """

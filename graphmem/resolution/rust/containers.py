@@ -1,4 +1,4 @@
-"""Results of methods of options, results, collections and iterators in Rust.
+"""Results of methods of options, results, collections and iterators.
 
 An iterator is a list of its items here, and so is a slice. A map is a list of pairs whose last part is the type of its values.
 """
@@ -59,6 +59,12 @@ _TO_HALVES: Final = frozenset("partition split_at split_at_mut".split())
 _ONE_AND_REST: Final = frozenset("split_first split_first_mut split_last split_last_mut".split())
 _MAPS: Final = frozenset("and_then filter_map find_map flat_map map map_while scan then then_some".split())
 _INNER: Final = _MAPS - {"map"}
+_OTHER: Final = frozenset(
+    "all any as_mut_ptr as_ptr as_ptr_range cmp contains contains_key ends_with eq is_empty is_err is_none is_ok is_some join ne "
+    "partial_cmp position rposition starts_with to_string".split()
+)
+"""Methods that return a value of the library, whatever the items are."""
+
 _COUNTS: Final = frozenset("capacity count len".split())
 _ENTRIES: Final = frozenset("first_entry first_key_value get_key_value last_entry last_key_value pop_first pop_last remove_entry".split())
 
@@ -143,6 +149,8 @@ def _of_items(inference: Inference, container: Box, name: str, call: Call) -> Ty
     items = parts[0]
     if name in _COUNTS:
         return _SIZE
+    if name in _OTHER:
+        return one((EXTI, Package("std"), f"{name}()", None))
     if name == "enumerate":
         return box("list", tuple_of((_SIZE, items)))
     if name == "zip":

@@ -71,6 +71,7 @@ NUMBERS: Final = frozenset("f32 f64 i128 i16 i32 i64 i8 isize u128 u16 u32 u64 u
 
 
 _SIZES: Final = frozenset("align_of capacity count len size_of".split())
+_STRINGS: Final = {"as_str": "str", "to_string": "String", "trim": "str"}
 _BITS: Final = frozenset("count_ones count_zeros ilog10 ilog2 leading_ones leading_zeros trailing_ones trailing_zeros".split())
 
 
@@ -86,6 +87,8 @@ def primitive(dotted: str) -> str:
         return "usize"
     if last != called and called in _BITS:
         return "u32"
+    if last != called and called in _STRINGS:
+        return _STRINGS[called]
     is_checked = called.startswith(("checked_", "overflowing_", "to_", "try_"))
     is_own = first in NUMBERS and rest == last and (last != called or last.isupper()) and not is_checked
     return first if is_own else dotted

@@ -177,8 +177,13 @@ class RustRules(RustModules):
         for path in project.binders(self.package_of(entry.path), method):
             other = project.files[path]
             project.touch_top(other, method.partition(".")[0])
-            found += (other.symbols[slot.index] for slot in other.names(0).get(method, ()) if slot.kind == "definition")
+            slots = [slot for slot in other.names(0).get(method, ()) if slot.kind == "definition"]
+            # The project may have a type of the same name.
+            found += (other.symbols[slot.index] for slot in slots if not self._is_of_project(inference, other, slot.index))
         return found
+
+    def _is_of_project(self, inference: Inference, entry: FileEntry, method: int) -> bool:
+        return any(atom[0] == CLASS for atom in self.owner_apart(inference, entry, method))
 
     def unknown_extensions(self, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> Sequence[Symbol]:
         """Return the method of the only trait that may give it to library types.
@@ -195,7 +200,11 @@ class RustRules(RustModules):
         methods = [one for one in project.named(name) if one.kind == "method" and self.package_of(one.path) == home]
         methods = [one for one in methods if entry.in_tests or not project.files[one.path].in_tests]
         declared = [one for one in methods if self._owner(inference, one).kind == "interface"]
-        return declared if len(declared) == 1 else ()
+        if len(declared) != 1:
+            return ()
+        found = self.declared_once(inference, methods)
+        is_abstract = "abstract" in project.definition(declared[0]).modifiers
+        return () if is_abstract and found == declared and len(methods) > 1 else found if len(found) == 1 else declared
 
     def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
         """Return the traits that are implemented for a type."""
@@ -244,14 +253,17 @@ class RustRules(RustModules):
     def declared_once(self, inference: Inference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return only the trait's method, if all other `methods` implement it.
 
-        `methods` have the same name. If none of them is a trait's method that all others implement, `methods` is returned.
+        `methods` have the same name. A single method that implements one without a body is returned in its place. If no trait's method is
+        implemented by all others, `methods` is returned.
         """
         owners = {method: self._owner(inference, method) for method in methods}
         declared = [method for method in methods if owners[method].kind == "interface"]
         if len(declared) != 1:
             return methods
-        others = (method for method in methods if method is not declared[0])
-        return declared if all(stands_for(inference, method, owners[declared[0]].name) for method in others) else methods
+        others = [method for method in methods if method is not declared[0]]
+        if not all(stands_for(inference, method, owners[declared[0]].name) for method in others):
+            return methods
+        return others if len(others) == 1 and "abstract" in inference.project.definition(declared[0]).modifiers else declared
 
     def _owner(self, inference: Inference, method: Symbol) -> Definition:
         entry = inference.project.entry(method)
@@ -338,7 +350,7 @@ class RustRules(RustModules):
         definition = entry.definitions[method]
         around, slot = self.definition_slot(entry, method)
         owner = slot.rpartition(".")[0]
-        if not owner or any(atom[0] == CLASS for atom in self.owner_apart(inference, entry, method)):
+        if not owner or self._is_of_project(inference, entry, method):
             return None
         if name in INHERENT_METHODS and owner in self.builtin_types:
             return None
