@@ -57,6 +57,10 @@
       (higher_ranked_trait_bound)
     ] @annotation)) @binding.local
 
+(type_parameter
+  name: (type_identifier) @target
+  !bounds) @binding.local
+
 ((where_predicate
   left: (type_identifier) @target
   bounds: (trait_bounds

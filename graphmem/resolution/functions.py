@@ -95,7 +95,8 @@ class Functions:
         parameter = definition.parameters[index]
         if index == 0 and symbol.kind == "method" and rules_of(entry).first_parameter_is_receiver and "static" not in definition.modifiers:
             return rules_of(entry).receiver(self.inference, symbol)
-        scope = symbol.index if symbol.kind in CLASS_KINDS else definition.parent  # a class's header sees its inner classes
+        is_inside = symbol.kind in CLASS_KINDS or rules_of(entry).header_is_inside
+        scope = symbol.index if is_inside else definition.parent  # a class's header sees its inner classes
         declared = self.inference.declared(entry, scope, parameter.annotation)
         is_rest = parameter.kind in ("rest", "keyword_rest")
         if parameter.annotation >= 0 and not is_open(declared):
@@ -215,7 +216,8 @@ class Functions:
         entry = self.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         if definition.returns >= 0:
-            declared = self.inference.declared(entry, definition.parent, definition.returns)
+            scope = symbol.index if rules_of(entry).header_is_inside else definition.parent
+            declared = self.inference.declared(entry, scope, definition.returns)
             if not any(atom[0] == UNTYPED for atom in declared):
                 if any(atom[0] == BOX for atom in declared) and not entry.yields.get(symbol.index):
                     body = self.body_result(symbol)
@@ -423,7 +425,8 @@ class Functions:
         for index, parameter in enumerate(definition.parameters):
             if parameter.annotation < 0:
                 continue
-            declared = self.inference.declared(entry, definition.parent, parameter.annotation)
+            scope = symbol.index if rules_of(entry).header_is_inside else definition.parent
+            declared = self.inference.declared(entry, scope, parameter.annotation)
             if any(_mentions_variable(atom) for atom in declared):
                 given = one(receiver) if index < offset and receiver is not None else self._argument(symbol, index, call, offset)
                 if given is not None:

@@ -68,6 +68,9 @@ class CallRules:
     values_are_checked: bool = False
     """Whether a method that was passed as a value must accept the call's arguments."""
 
+    header_is_inside: bool = False
+    """Whether the types in a function's header are looked up in the scope of the function, because type parameters are."""
+
     has_overloads: bool = False
     """Whether parameters distinguish functions of one name."""
 

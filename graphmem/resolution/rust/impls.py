@@ -58,7 +58,7 @@ def _points(inference: Inference, method: Symbol, given: Sequence[frozenset[obje
     for parameter, kinds in zip(definition.parameters, given[-len(definition.parameters) :] if definition.parameters else (), strict=False):
         if not kinds or parameter.annotation < 0 or is_type_parameter(entry, method.index, parameter.annotation):
             continue
-        wanted = _kinds(inference.declared(entry, definition.parent, parameter.annotation))
+        wanted = _kinds(inference.declared(entry, method.index, parameter.annotation))
         if wanted:
             if wanted.isdisjoint(kinds):
                 return -1

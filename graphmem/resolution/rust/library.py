@@ -23,7 +23,7 @@ Hasher: finish write write_i8 write_i16 write_i32 write_i64 write_i128 write_isi
 Hasher: write_usize
 Binary Debug Display LowerExp LowerHex Octal Pointer ToString UpperExp UpperHex: fmt to_string
 IntoIterator: into_iter
-Iterator: advance_by all any array_chunks by_ref chain cloned cmp cmp_by collect collect_into copied count cycle enumerate eq eq_by
+Iterator: advance_by all any array array_chunks by_ref chain cloned cmp cmp_by collect collect_into copied count cycle enumerate eq eq_by
 Iterator: filter filter_map find find_map flat_map flatten fold for_each fuse ge gt inspect intersperse intersperse_with into_iter
 Iterator: is_partitioned is_sorted is_sorted_by is_sorted_by_key last le lt map map_while map_windows max max_by max_by_key min min_by
 Iterator: min_by_key ne next next_chunk nth partial_cmp partial_cmp_by partition partition_in_place peekable position product reduce rev
@@ -114,7 +114,7 @@ copy_to_nonoverlapping copy_within count_ones count_zeros dangling debug_list de
 dedup_by_key difference display downcast downcast_mut downcast_ref drain elapsed encode_utf16 encode_utf8 ends_with entry
 eq_ignore_ascii_case err escape_debug escape_default escape_unicode exists expect expect_err extend_from_slice extend_from_within
 extension fetch_add fetch_and fetch_max fetch_min fetch_or fetch_sub fetch_update fetch_xor file_name file_stem fill fill_with find first
-first_chunk first_mut flatten floor from_be from_be_bytes from_bits from_fn from_le from_le_bytes from_mut from_ne_bytes from_raw
+first_chunk first_mut flatten floor from_be from_be_bytes from_fn from_le from_le_bytes from_mut from_ne_bytes from_raw
 from_raw_parts from_ref from_str_radix from_u32 from_utf8 from_utf8_lossy from_utf8_unchecked front front_mut fuse get get_many_mut
 get_mut get_or_init get_or_insert get_or_insert_with get_unchecked get_unchecked_mut ilog10 ilog2 insert insert_str intersection
 into_boxed_slice into_boxed_str into_bytes into_inner into_iter into_keys into_ok_or_err into_os_string into_path_buf into_raw
@@ -134,7 +134,7 @@ select_nth_unstable send set set_len shrink_to shrink_to_fit sign_minus sort sor
 sort_unstable_by sort_unstable_by_key spare_capacity_mut splice split split_ascii_whitespace split_at split_at_mut split_at_unchecked
 split_first split_first_mut split_inclusive split_last split_last_mut split_off split_once split_terminator split_whitespace splitn sqrt
 starts_with step store strip_prefix strip_suffix strong_count sub_ptr swap swap_bytes swap_remove swap_with_slice symmetric_difference
-take to_ascii_lowercase to_ascii_uppercase to_be to_be_bytes to_bits to_digit to_le to_le_bytes to_lowercase to_ne_bytes to_path_buf
+take to_ascii_lowercase to_ascii_uppercase to_be to_be_bytes to_digit to_le to_le_bytes to_lowercase to_ne_bytes to_path_buf
 to_str to_string_lossy to_uppercase to_vec trailing_ones trailing_zeros transmute transpose trim trim_end trim_end_matches trim_left
 trim_matches trim_right trim_start trim_start_matches trunc truncate try_borrow try_borrow_mut try_lock try_recv try_reserve
 try_reserve_exact unchecked_add unchecked_mul unchecked_sub union unsigned_abs unwrap unwrap_err unwrap_or unwrap_or_default

@@ -20,7 +20,7 @@ from graphmem.resolution.rust.impls import fitting_arguments
 from graphmem.resolution.rust.library import BINARY, INHERENT_METHODS, METHODS_OF_TRAITS, STANDARD_METHODS, UNARY, primitive
 from graphmem.resolution.rust.modules import LIBRARIES, RustModules, is_module
 from graphmem.resolution.rust.trait_calls import implied, stands_for
-from graphmem.resolution.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import last_name
 from graphmem.resolution.types import (
     BOX,
@@ -85,6 +85,7 @@ class RustRules(RustModules):
     builtin_functions = frozenset(_MACROS)
     class_calls_are_virtual = False
     variables_begin_late = True
+    header_is_inside = True
     most_bounds = 3  # several `impl` blocks of one type have the traits that it needs
     item_method = "index"
     item_setters = ("index_mut",)
@@ -204,7 +205,10 @@ class RustRules(RustModules):
             return ()
         found = self.declared_once(inference, methods)
         is_abstract = "abstract" in project.definition(declared[0]).modifiers
-        return () if is_abstract and found == declared and len(methods) > 1 else found if len(found) == 1 else declared
+        others = [one for one in methods if one is not declared[0]]
+        if is_abstract and found == declared and others:  # only a pointer may hide behind the type of a value
+            return declared if all(project.definition(one).qualname.startswith("*.") for one in others) else ()
+        return found if len(found) == 1 else declared
 
     def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
         """Return the traits that are implemented for a type."""
@@ -296,26 +300,50 @@ class RustRules(RustModules):
         is_type = any(slot.kind in ("definition", "import") for slot in entry.names(0).get(name, ()))
         if is_type:
             return ()
-        positions = self._bounds_of_impl(entry, scope, name)
-        return [entry.facts.bindings[i].annotation for i in positions] or super().bounds(entry, scope, name)
+        bindings = entry.facts.bindings
+        if entry.definitions[scope].kind not in FUNCTION_KINDS:  # a field has the traits that the `impl` blocks of its type need
+            positions = [i for around in (scope, entry.definitions[scope].parent) for i in entry.locals.get((around, name), ())]
+            found = self._annotations(entry, positions)
+            return found if len(found) <= self.most_bounds else ()
+        while scope > 0:
+            definition = entry.definitions[scope]
+            lines = range(definition.start_line, definition.end_line + 1)
+            around = {definition.parent, _around_impl(entry, scope)}
+            positions = [i for outer in sorted(around) for i in entry.locals.get((outer, name), ()) if bindings[i].line in lines]
+            positions = positions or self._bounds_of_impl(entry, scope, name)
+            if positions:
+                return self._annotations(entry, positions)
+            scope = definition.parent
+        return ()
 
-    def _bounds_of_impl(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
-        """Return the bindings that bound a type parameter of a method's `impl`.
+    def _annotations(self, entry: FileEntry, positions: Sequence[int]) -> list[int]:
+        bindings = entry.facts.bindings
+        return list(dict.fromkeys(bindings[i].annotation for i in positions if bindings[i].annotation >= 0))
 
-        Other `impl` blocks of the file may have a type parameter of the same name. The nearest ones above the method are returned. The
-        result is empty outside methods, and if the method itself has such a type parameter.
+    def _bounds_of_impl(self, entry: FileEntry, scope: int, name: str) -> list[int]:
+        """Return the bindings of a type parameter in the header of a method's `impl`.
+
+        Other `impl` blocks and functions of the file may have a type parameter of the same name. The header is the nearest one above the
+        method. The result is empty outside methods.
         """
-        definition = entry.definitions[scope]
-        if definition.kind != "method" or (scope, name) in entry.locals:
-            return ()
-        around, bindings = definition.parent, entry.facts.bindings
-        above = [i for i in entry.locals.get((around, name), ()) if bindings[i].line <= definition.start_line]
-        if not above:
-            return ()
-        last = max(bindings[i].line for i in above)
-        ends = (other.end_line for other in entry.definitions if other.parent == around and other.start_line < last)
-        before = max((end for end in ends if end <= last), default=0)
-        return [i for i in above if bindings[i].line >= before]
+        kept: dict[tuple[int, str], list[int]] = entry.kept.setdefault("bounds of impls", {})
+        found = kept.get((scope, name))
+        if found is None:
+            found = kept[scope, name] = self._in_header(entry, scope, name)
+        return found
+
+    def _in_header(self, entry: FileEntry, scope: int, name: str) -> list[int]:
+        definition, bindings = entry.definitions[scope], entry.facts.bindings
+        around, first, last = _around_impl(entry, scope), definition.start_line, definition.end_line
+        above = [i for i in entry.locals.get((around, name), ()) if bindings[i].line <= first]
+        if not above or definition.kind != "method" or entry.definitions[around].kind == "interface":
+            return []
+        others = (one for one in entry.definitions if one.kind != "variable")
+        beside = [(one.start_line, one.end_line) for one in others if one.start_line > first or one.end_line < last or one is definition]
+        outside = [i for i in above if not any(start <= bindings[i].line <= end for start, end in beside)]
+        last = max((bindings[i].line for i in outside), default=0)
+        before = max((end for _, end in beside if end < last), default=0)
+        return [i for i in outside if bindings[i].line > before]
 
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
         """Return the type of `self` in a method.
@@ -335,7 +363,7 @@ class RustRules(RustModules):
             last = max(bindings[i].line for i in written)  # the other ones belong to another `impl`
             types = [bindings[i].annotation for i in written if bindings[i].line == last]
         else:
-            types = [bindings[i].annotation for i in self._bounds_of_impl(entry, symbol.index, owner)]
+            types = list(self.bounds(entry, symbol.index, owner))
         return join_all(inference.declared(entry, symbol.index, written) for written in types) or found
 
     def methods_of_self(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Sequence[Symbol] | None:
@@ -537,6 +565,14 @@ class RustRules(RustModules):
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Return the result of a method of an `Option`, `Result` or collection."""
         return result_of_method(inference, container, name, call)
+
+
+def _around_impl(entry: FileEntry, scope: int) -> int:
+    """Return the scope around the `impl` of a method, or around a function."""
+    parent = entry.definitions[scope].parent
+    while parent > 0 and entry.definitions[parent].kind in CLASS_KINDS - {"interface"} and not is_module(entry, parent):
+        parent = entry.definitions[parent].parent
+    return parent
 
 
 def _plain(entry: FileEntry, index: int) -> Term:

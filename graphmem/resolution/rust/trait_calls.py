@@ -121,7 +121,7 @@ class _Site:
 
     def declared(self, function: int) -> Type:
         definition = self.entry.definitions[function]
-        return self.inference.declared(self.entry, definition.parent, definition.returns)
+        return self.inference.declared(self.entry, function, definition.returns)
 
     def wanted(self) -> Type:
         """Return the type that the code around a call expects of the call.
@@ -181,7 +181,7 @@ class _Site:
         definition = entry.definitions[method.index]
         if not given or not definition.parameters:
             return True
-        declared = self.inference.declared(entry, definition.parent, definition.parameters[-1].annotation)
+        declared = self.inference.declared(entry, method.index, definition.parameters[-1].annotation)
         wanted, offered = _kinds(declared), _kinds(given)
         return not wanted or not offered or not wanted.isdisjoint(offered)
 
