@@ -323,8 +323,8 @@ class RustRules(RustModules):
     def _bounds_of_impl(self, entry: FileEntry, scope: int, name: str) -> list[int]:
         """Return the bindings of a type parameter in the header of an `impl`.
 
-        The `impl` is that of a method. Other `impl` blocks and functions of the file may have a type parameter of the same name. The header is
-        the nearest one above the method. The result is empty outside methods.
+        The `impl` is that of a method. Other `impl` blocks and functions of the file may have a type parameter of the same name. The header
+        is the nearest one above the method. The result is empty outside methods.
         """
         kept: dict[tuple[int, str], list[int]] = entry.kept.setdefault("bounds of impls", {})
         found = kept.get((scope, name))
