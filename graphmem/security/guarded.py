@@ -73,7 +73,7 @@ class Guarded:
         for scope in (rule.needs, *(("read",) if rule.also_reads else ())):
             if not access.may(scope) and not self._may_change_own(rule):
                 raise ForbiddenError(
-                    f"this token may not {verb}, because it lacks the scope {scope}; ask an administrator for a token with this scope",
+                    f"this token may not call {verb}, because it lacks the scope {scope}; ask an administrator for a token with this scope",
                     needs=scope,
                     verb=verb,
                 )

@@ -135,9 +135,24 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         """Add a person to the organisation; return the database address to use.
 
         If the login exists in the database, its password stays. A login that bypasses row-level security is refused.
+
+        Raises:
+            SharingError: the caller may not invite, or the owner of the tables may not create login roles.
         """
         secret = secrets.token_urlsafe(18)
         verifier = self._db.pgconn.encrypt_password(secret.encode(), login.encode(), b"scram-sha-256").decode()
+        [[owner, creates]] = self._all(
+            "SELECT r.rolname, r.rolsuper OR r.rolcreaterole OR NOT graphmem.is_admin() "
+            "OR EXISTS (SELECT FROM pg_roles WHERE rolname = %s) "
+            "FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner WHERE c.oid = 'graphmem.about'::regclass",
+            login,
+        )
+        if not creates:
+            raise SharingError(
+                f"the role {owner}, which owns graphmem's tables, may not create the login {login}; let a superuser of PostgreSQL run "
+                f'`ALTER ROLE "{owner}" CREATEROLE`, or create the login',
+                reason="forbidden",
+            )
         with self._transaction():
             made = self._all("SELECT graphmem.invite(%s, %s, %s, %s)", login, name or login, verifier, admin)[0][0]
             if team:

@@ -58,5 +58,6 @@ def test_the_pages_commands_introduce_people(tmp_path, graphmem, blocks):
         assert ran.code == 0, ran.said
         said.append(ran.out)
     assert said[0].startswith("gp_")
-    assert "ann  Ann  write in shop" in said[4]
-    assert "token created" in said[5]
+    assert "ann  Ann  write in shop" in said[5]
+    assert "shop-ci  CI of shop  write in shop" in said[5]
+    assert "token created" in graphmem("server", "audit", "--projects", str(tmp_path / "srv"), cwd=tmp_path).out

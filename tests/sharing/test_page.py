@@ -106,6 +106,14 @@ def test_the_example_ends_its_database_when_it_is_ended(tmp_path, postgres, envi
             assert example.stdout is not None
             shown = re.compile(r"(http://\S+)/p/shop/explore/news#token=(\S+)")
             address, token = next((found[1], found[2]) for line in example.stdout if (found := shown.search(line)))
+            assert "To push a project of yours" in example.stdout.readline()
+            words = shlex.split(example.stdout.readline().replace("NAME", "mine"))
+            assert words[0] == "graphmem"
+            given = subprocess.run(
+                [sys.executable, "-m", *words], env={**os.environ, **environ}, capture_output=True, text=True, check=True
+            )
+            assert given.stdout == "cem: write in mine\n"
+            assert f"GRAPHMEM_SERVER_TOKEN={token} graphmem push {address}/p/NAME" in example.stdout.readline()
             assert [one.name for one in RemoteGraphMem(address, token).projects().projects] == ["shop", "site"]
             [one] = RemoteGraphMem(f"{address}/p/shop", token).team_news().disagreements
             assert [side.person for side in one.sides] == ["Ann", "Ben"]

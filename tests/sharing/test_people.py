@@ -71,6 +71,21 @@ def login(machine):
     return machine.url.partition("//")[2].partition(":")[0]
 
 
+def test_an_owner_without_the_right_to_make_logins_is_told_what_is_missing(postgres) -> None:
+    mark = uuid.uuid4().hex[:8]
+    name, owner = f"plain_{mark}", f"owner_{mark}"
+    url = postgres.make(name)
+    with psycopg.connect(url, autocommit=True) as db:
+        db.execute(f'CREATE ROLE "{owner}" LOGIN')
+        db.execute(f'ALTER DATABASE "{name}" OWNER TO "{owner}"')
+        with OrganisationDesk(url.replace("graphmem@", f"{owner}@"), new=True) as desk:
+            desk.found()
+            with pytest.raises(SharingError, match=f'ALTER ROLE "{owner}" CREATEROLE'):
+                desk.invite(f"dan_{mark}", "Dan", team="", project="", level="write", admin=False)
+            db.execute(f'CREATE ROLE "dan_{mark}" LOGIN')
+            assert desk.invite(f"dan_{mark}", "Dan", team="", project="", level="write", admin=False).has_password is False
+
+
 def test_a_teams_memory_stays_in_the_team_and_names_are_true(team) -> None:
     desk, ann, ben, cem = team
     for_all, for_core = ann.say("Carts expire after a day."), ann.say("The discount is a secret of the team.", visibility="team")

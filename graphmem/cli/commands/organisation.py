@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -200,6 +201,9 @@ def _colleagues(output: Output, folder: Path, address: str) -> None:
             output.line(f"   Cem reads: {side.person} says {side.value}")
     output.line("   Cem curates the project, and decides on the page News. Open it in a browser, as Cem:")
     output.line((f"   {project}/explore/news#token={tokens['Cem']}", SHOWN))
+    output.line("   To push a project of yours as NAME, run in it, in another terminal:")
+    output.line((f"   graphmem server role NAME write --login cem --projects {shlex.quote(str(folder))}", SHOWN))
+    output.line((f"   graphmem index && GRAPHMEM_SERVER_TOKEN={tokens['Cem']} graphmem push {address}/p/NAME", SHOWN))
 
 
 @contextlib.contextmanager
