@@ -94,14 +94,18 @@ def _deno_test(exact: bool, rows: Rows) -> str:
 
 
 def _go_test(exact: bool, rows: Rows) -> str:
-    """Return the commands of Go tests: one for each set of build tags."""
-    by_tags: dict[str, list[tuple[TestToRun, Named]]] = {}
+    """Return the commands of Go tests: one for each set of build tags.
+
+    Tests of a suite have a command of their own, with the test that runs the suite.
+    """
+    apart: dict[tuple[str, str], list[tuple[TestToRun, Named]]] = {}
     for row in rows:
-        by_tags.setdefault(row[1].parts[2], []).append(row)
+        _, name, tags = row[1].parts
+        apart.setdefault((tags, name.partition("/")[0] if exact and "/" in name else ""), []).append(row)
     found = []
-    for tags, some in by_tags.items():
-        names = list(dict.fromkeys(name.parts[1] for _, name in some))
-        pattern = f"^({'|'.join(names)})$"
+    for (tags, suite), some in apart.items():
+        names = list(dict.fromkeys(name.parts[1].rpartition("/")[2] for _, name in some))
+        pattern = (f"^{suite}$/" if suite else "") + f"^({'|'.join(names)})$"
         command = _modules(f"go test -tags {shlex.quote(tags)}" if tags else "go test", some)
         found.append(command + (f" -run {shlex.quote(pattern)}" if exact and all(names) else ""))
     return " && ".join(found)

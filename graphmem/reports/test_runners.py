@@ -6,7 +6,7 @@ A runner is recognised by files of the repository: the nearest manifest at or ab
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
@@ -43,6 +43,8 @@ class Project:
     _texts: dict[str, str | None] = field(default_factory=dict)
     ecmascript: dict[str, tuple[str, str]] = field(default_factory=dict)
     """The runner of each JavaScript file seen so far, and its directory."""
+    suites: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The Go test that runs a suite, by file and name of each suite seen so far."""
 
     def text(self, path: str) -> str | None:
         """Return the text of a file of the repository; None if it is missing."""
@@ -195,12 +197,38 @@ def _go(project: Project, place: Place) -> Named | None:
     base = found[0] if found else ""
     folder = str(PurePosixPath(_below(base, place.path)).parent)
     package = "." if folder == "." else f"./{folder}"
-    name = place.qualname if re.match(r"(Test|Example|Fuzz)", place.qualname) else ""
+    owner, _, method = place.qualname.rpartition(".")
+    if owner:
+        runs = _suite_runner(project, place.path, owner) if method.startswith("Test") else ""
+        name = f"{runs}/{method}" if runs else ""
+    else:
+        name = place.qualname if re.match(r"(Test|Example|Fuzz)", place.qualname) else ""
     if place.qualname and not name:
         return None
     tags = build_tags(project.text(place.path) or "")
     flags = f" -tags {tags}" if tags else ""
-    return Named("go", f"{package}{flags} -run ^{name}$" if name else f"{package}{flags}", base, (package, name, tags))
+    return Named("go", f"{package}{flags} -run ^{name.replace('/', '$/^')}$" if name else f"{package}{flags}", base, (package, name, tags))
+
+
+def _suite_runner(project: Project, path: str, suite: str) -> str:
+    """Return the test that runs a suite of testify, or "".
+
+    Such a test contains, for example, `suite.Run(t, new(CartSuite))`. It is in the file of the suite, or in a file beside it.
+    """
+    if (path, suite) not in project.suites:
+        project.suites[path, suite] = next(_running(project, path, suite), "")
+    return project.suites[path, suite]
+
+
+def _running(project: Project, path: str, suite: str) -> Iterator[str]:
+    """Yield the names of tests that run a suite, those in its own file first."""
+    folder = PurePosixPath(path).parent
+    beside = sorted(one.name for one in (project.root / folder).glob("*_test.go"))
+    for one in dict.fromkeys([path, *(str(folder / name) for name in beside)]):
+        for function in re.split(r"^func (?=Test)", project.text(one) or "", flags=re.MULTILINE)[1:]:
+            body = function.partition("\n}")[0]
+            if "suite.Run(" in body and re.search(rf"\b{re.escape(suite)}\b", body):
+                yield re.split(r"\W", function, maxsplit=1)[0]
 
 
 _PLATFORMS: Final = re.compile(

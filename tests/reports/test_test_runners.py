@@ -74,6 +74,22 @@ CASES = {
         ["./a -tags integration -run ^TestX$", "./a -run ^TestY$"],
         "go test -tags integration ./a -run '^(TestX)$' && go test ./a -run '^(TestY)$'",
     ),
+    "go suites": (
+        {
+            "go.mod": "module m",
+            "a/cart_test.go": "package a\n\nfunc TestCarts(t *testing.T) {\n\tsuite.Run(t, new(CartSuite))\n}\n\ntype CartSuite struct{}\n",
+            "a/till_test.go": "package a\n\ntype TestTill struct{}\n",
+            "a/all_test.go": "package a\n\nfunc TestTills(t *testing.T) {\n\tsuite.Run(t, &TestTill{})\n}\n\nfunc TestX(t *testing.T) {}\n",
+        },
+        [
+            ("a/cart_test.go", "CartSuite.TestAdd", True),
+            ("a/cart_test.go", "CartSuite.Test_Sum", True),
+            ("a/till_test.go", "TestTill.TestPay", True),
+            ("a/all_test.go", "TestX", False),
+        ],
+        ["./a -run ^TestCarts$/^TestAdd$", "./a -run ^TestCarts$/^Test_Sum$", "./a -run ^TestTills$/^TestPay$", "./a -run ^TestX$"],
+        "go test ./a -run '^TestCarts$/^(TestAdd|Test_Sum)$' && go test ./a -run '^TestTills$/^(TestPay)$' && go test ./a -run '^(TestX)$'",
+    ),
     "cargo": (
         {"Cargo.toml": '[package]\nname = "b"\n'},
         [("tests/chain.rs", "it_works", False), ("src/buf/mod.rs", "tests.inner", False)],
@@ -128,6 +144,13 @@ def test_each_runner_has_its_own_ids_and_one_command(tmp_path: Path, runner: str
     rows, lines = selected(tmp_path, files, tests)
     assert [(one.runner, one.id) for one in rows] == [(runner.partition(" ")[0], one) for one in ids]
     assert [one.command for one in lines] == [command]
+
+
+@pytest.mark.parametrize("name", ["CartSuite.SetupTest", "Other.TestNever"])
+def test_methods_that_no_suite_of_go_runs_as_tests_have_no_command(tmp_path: Path, name: str) -> None:
+    (tmp_path / "go.mod").write_text("module m\n")
+    (tmp_path / "cart_test.go").write_text("package m\n\nfunc TestCarts(t *testing.T) {\n\tsuite.Run(t, new(CartSuite))\n}\n")
+    assert not named(Project(tmp_path), Place("cart_test.go", name, 1, True)).runner
 
 
 HONO_LIKE = """export default defineConfig({
