@@ -88,7 +88,7 @@ class Entries:
 
         The rules of the order are, most important first:
 
-        * Code that is not part of the product, such as examples, comes last.
+        * Code that is not part of the product, such as examples or programs in folders of tests, comes last.
         * Commands that are not in `named` come first, because most of them are programs that a person starts, declared in a manifest such
           as pyproject.toml. Other entry points follow by kind.
         * Variants of a program come after the program itself; see `_variants`.
@@ -113,12 +113,30 @@ class Entries:
             reach = -calls.reach(node, MAX_STEPS) if typed or kind == "main" else 0
             at_load = kind == "main" and view.name(node) not in _PROGRAMS
             uses = -self._used_files(view.path(node)) if (kind == "main" or typed) and not at_load else 0
-            return (bool(self.beside[node]), number, kind, at_load, uses, reach, view.path(node), int(view.start_line[node]), node)
+            return (
+                bool(self.beside[node]) or self._is_tested(node),
+                number,
+                kind,
+                at_load,
+                uses,
+                reach,
+                view.path(node),
+                int(view.start_line[node]),
+                node,
+            )
 
         placed = {node: place(node) for node in self.of_kinds(kinds)}
         programs = [node for node in placed if self.kind[node] in ("main", "command") and ids[node] not in named]
         variants = self._variants(sorted(programs, key=placed.__getitem__))
         return sorted(placed, key=lambda node: (*placed[node][:3], node in variants, *placed[node][3:]))
+
+    def _is_tested(self, node: int) -> bool:
+        """Whether a node is in a file of tests or in a folder of tests.
+
+        Programs there, such as broken plugins, are the data of tests.
+        """
+        file = int(self.files.of_path[self.view.path_index[node]]) if self.view.path_index[node] >= 0 else -1
+        return file >= 0 and bool(self.files.is_test[file])
 
     def _variants(self, programs: Sequence[int]) -> frozenset[int]:
         """Return those programs that are variants of others in their folder.

@@ -54,12 +54,13 @@ def test_variants_of_a_program_come_after_the_other_programs(project):
             "cmd/agent/agent.go": f"//go:build man\n\n{go}",
             "cmd/agent/main.go": go,
             "cmd/server/main.go": go,
+            "cart/testing/broken/main.go": go,
         }
     )
     commands = [one.symbol.path for one in service.entry_points(["command"]).entry_points]
     assert commands == ["src/cli.ts", "src/till.ts", "src/cli-esm.ts"]
     programs = [one.symbol.path for one in service.entry_points(["main"]).entry_points if one.symbol.name == "main"]
-    assert programs == ["cmd/agent/main.go", "cmd/server/main.go", "cmd/agent/agent.go"]
+    assert programs == ["cmd/agent/main.go", "cmd/server/main.go", "cmd/agent/agent.go", "cart/testing/broken/main.go"]
 
 
 def test_the_program_that_uses_most_of_the_project_comes_first_though_it_finds_its_commands_without_a_call(project):
