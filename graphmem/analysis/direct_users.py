@@ -5,20 +5,24 @@ Hovers, code lenses and inlay hints of editors show them, so they are counted in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from graphmem.analysis.relations import RELATIONS, one_edge_a_test
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import EDGE_KINDS
+from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from graphmem.projection.graph import GraphView
 
-_TESTS = EDGE_KINDS.index(EdgeKind.TESTS)
+_TESTS: Final = EDGE_KINDS.index(EdgeKind.TESTS)
+_USED: Final = frozenset({"class", "enum", "interface", "type", "variable"})  # kinds of symbols
+_USES: Final = (EdgeKind.REFERENCES, EdgeKind.USES_TYPE, EdgeKind.INHERITS)
 
 
 class DirectUsers(NamedTuple):
@@ -30,25 +34,27 @@ class DirectUsers(NamedTuple):
     callers: list[int]  # outside test code
     tests: list[int]  # that a test runner can run
     helpers: list[int]  # in test code, such as fixtures and mocks
+    users: list[int]  # of a type or a variable outside test code, without its callers and its own members
 
 
-def direct_users(view: GraphView, node: int) -> DirectUsers:
+def direct_users(view: GraphView, node: int, *, in_order: bool = True) -> DirectUsers:
     """Return the callers and tests of a symbol, without the symbol itself.
 
     Code inside a test belongs to this test. A call of an abstract method runs an implementation and refers to the declaration, so users of
-    the declaration are its callers.
+    the declaration are its callers. Without `in_order`, the nodes are in any order, which is faster.
     """
     kinds = RELATIONS["callers"].kinds
     if "abstract" in view.modifiers(node):
         kinds = (*kinds, EdgeKind.REFERENCES)
     edges = view.in_edges(node, kinds)
     outside = edges[~view.is_test[view.src[edges]]]
-    used = view.in_edges(node, RELATIONS["tests"].kinds)
-    used = used[view.is_test[view.src[used]]]
-    inside = used[one_edge_a_test(view, used)]
+    inside = view.in_edges(node, RELATIONS["tests"].kinds)
+    inside = inside[view.is_test[view.src[inside]]]
+    if in_order and len(inside):
+        inside = inside[one_edge_a_test(view, inside)]
     tests: dict[int, None] = {}
     helpers: dict[int, None] = {}
-    for one in _ordered(view, node, inside):
+    for one in _sources(view, node, inside, in_order):
         case = _case(view, one)
         if case >= 0:
             tests[case] = None
@@ -56,9 +62,31 @@ def direct_users(view: GraphView, node: int) -> DirectUsers:
             helpers[one] = None
     tests.pop(node, None)
     helpers.pop(node, None)
-    callers = dict.fromkeys(_ordered(view, node, outside))
+    callers = dict.fromkeys(_sources(view, node, outside, in_order))
     callers.pop(node, None)
-    return DirectUsers(list(callers), list(tests), list(helpers))
+    return DirectUsers(list(callers), list(tests), list(helpers), _users(view, node, callers, in_order))
+
+
+def _users(view: GraphView, node: int, callers: Mapping[int, None], in_order: bool) -> list[int]:
+    """Return the code that uses a type or a variable without calling it.
+
+    Of a function, the list is empty: whatever uses it without calling it, such as a table of handlers, rarely matters beside its callers.
+    """
+    if NODE_KINDS[view.kind[node]] not in _USED:
+        return []
+    edges = view.in_edges(node, _USES)
+    edges = edges[~view.is_test[view.src[edges]]]
+    return [
+        one
+        for one in dict.fromkeys(_sources(view, node, edges, in_order))
+        if one not in callers and one != node and not _is_inside(view, one, node)
+    ]
+
+
+def _is_inside(view: GraphView, node: int, outer: int) -> bool:
+    while node >= 0 and node != outer:
+        node = int(view.parent[node])
+    return node == outer
 
 
 def _case(view: GraphView, node: int) -> int:
@@ -70,17 +98,17 @@ def _case(view: GraphView, node: int) -> int:
     return node
 
 
-def _ordered(view: GraphView, node: int, edges: NDArray[Any]) -> list[int]:
+def _sources(view: GraphView, node: int, edges: NDArray[Any], in_order: bool) -> list[int]:
     """Return the sources of edges: certain ones first, then near ones."""
-    if not len(edges):
-        return []
     others = view.src[edges]
+    if not in_order or len(edges) < 2:
+        return others.tolist()
     files, at = np.unique(view.path_index[others], return_inverse=True)
     home = view.path(node).split("/")[:-1]
     far = np.array([_steps(home, view.paths[file].split("/")[:-1]) if file >= 0 else 0 for file in files.tolist()])
     about = view.edge_kind[edges] != _TESTS
     order = np.lexsort((others, view.start_line[others], view.path_index[others], far[at], -view.confidence[edges], about))
-    return [int(one) for one in others[order]]
+    return others[order].tolist()
 
 
 def _steps(home: list[str], other: list[str]) -> int:

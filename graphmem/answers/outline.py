@@ -21,6 +21,7 @@ class OutlineEntry:
     suspect: Annotated[
         list[str], Doc("short id and title of each memory about the symbol that is older than the last change of the symbol"), Size(1)
     ]
+    users: Annotated[int, Doc("number of symbols outside test code that use a type or a variable otherwise")] = 0
 
 
 @answer

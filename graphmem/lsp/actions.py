@@ -118,7 +118,8 @@ def _shown(editor: Editor, uri: str, name: str, report: ImpactReport) -> Shown:
     files = len({hit.symbol.path for hit in report.hits})
     direct = sum(hit.depth == 1 for hit in report.hits)
     more = " or more" if report.truncated else ""
-    where = f" in {_many(files, 'file')}, {direct:,} of them direct" if report.hits else ""
+    near = f", {direct:,} of them direct" if direct < len(report.hits) else ""
+    where = f" in {_many(files, 'file')}{near}" if report.hits else ""
     editor.tell(f"{name}: {level}; {_many(len(report.hits), 'dependent', more)}{where}; {_many(len(tests), 'test', more)}")
 
     def places(hits: list[Any]) -> list[ShownPlace]:

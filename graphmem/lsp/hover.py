@@ -30,6 +30,7 @@ def hover_text(found: Hover) -> str:
     if found.doc:
         lines += [_plain(found.doc.strip().partition("\n\n")[0])]
     lines += _list("caller", distinct_names(found.callers), found.caller_count)
+    lines += _list("user", distinct_names(found.users), found.user_count)
     lines += _list("test", distinct_names(found.tests), found.test_count)
     if found.test_helpers and not found.test_count:
         lines += [f"No test uses it directly; test code does: {_names(distinct_names(found.test_helpers))}"]
@@ -49,7 +50,13 @@ def lens_title(entry: OutlineEntry) -> str:
 
     A trap is a memory that warns of a mistake. Any other memory is counted as a note. Counts of 0 are left out.
     """
-    counts = ((entry.callers, "caller"), (entry.tests, "test"), (entry.traps, "trap"), (entry.memories - entry.traps, "note"))
+    counts = (
+        (entry.callers, "caller"),
+        (entry.users, "user"),
+        (entry.tests, "test"),
+        (entry.traps, "trap"),
+        (entry.memories - entry.traps, "note"),
+    )
     return " · ".join(f"{count:,} {noun}{'s' * (count != 1)}" for count, noun in counts if count)
 
 

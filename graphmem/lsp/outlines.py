@@ -112,4 +112,4 @@ def _counted(editor: Editor, uri: str) -> list[OutlineEntry]:
     The counts are of callers, tests and memories.
     """
     found = entries(editor, uri)
-    return [one for one in found if one.symbol.kind not in ("variable", "type") and (one.callers or one.tests or one.memories)]
+    return [one for one in found if one.symbol.kind not in ("variable", "type") and (one.callers or one.users or one.tests or one.memories)]

@@ -405,7 +405,7 @@ def digest(text: bytes) -> str:
 def one_line(text: str) -> str:
     """Put source text on one line, cut at `MAX_SIGNATURE` characters.
 
-    A `{` or `:` at the end is removed.
+    A `{`, `:` or `=` at the end is removed.
     """
-    line = " ".join(text.split()).removesuffix("{").rstrip().removesuffix(":").rstrip()
+    line = " ".join(text.split()).removesuffix("{").rstrip().removesuffix(":").removesuffix("=").rstrip()
     return line if len(line) <= MAX_SIGNATURE else line[: MAX_SIGNATURE - 1] + "…"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.analysis.direct_users import direct_users
 from graphmem.answers.hover import Hover
 from graphmem.errors import HistoryError
+from graphmem.parsing.ignore import file_reason
 
 if TYPE_CHECKING:
     from graphmem.answers import CoAccessHit, SymbolInfo
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
 MOVES_SUPPORT: Final = 3  # common changes; fewer can be chance
+MORE_MOVES: Final = 5  # asked for, because lock files and other files that programs write are left out
 
 _log = logging.getLogger(__name__)
 
@@ -60,6 +62,8 @@ class Hovers:
             doc=view.doc(node),
             callers=_infos(view, users.callers[:limit]),
             caller_count=len(users.callers),
+            users=_infos(view, users.users[:limit]),
+            user_count=len(users.users),
             tests=_infos(view, users.tests[:limit]),
             test_count=len(users.tests),
             test_helpers=_infos(view, users.helpers[:limit]),
@@ -71,7 +75,8 @@ class Hovers:
         if not path:
             return []
         try:
-            return self.co_access.co_access([path], limit, min_sessions=MOVES_SUPPORT).hits
+            found = self.co_access.co_access([path], limit + MORE_MOVES, min_sessions=MOVES_SUPPORT).hits
+            return [one for one in found if not file_reason(one.path)][:limit]
         except HistoryError as error:  # `doctor` reports it; a hover must not fail for it
             _log.warning("hover without history: %s", error.message)
             return []

@@ -47,11 +47,11 @@ class Outlines:
         nodes.sort(key=lambda node: (view.start_line[node], -view.end_line[node], node))
         entries = []
         for node, info in zip(nodes, view.infos(nodes) if nodes else [], strict=True):
-            users = direct_users(view, node)
+            users = direct_users(view, node, in_order=False)
             about = self._memories_of(info.id)
             suspect = [f"#{one.short_id} {one.title}" for one in about if _is_suspect(one, info.id)]
             traps = sum(one.type in TRAPS for one in about)
-            entries.append(OutlineEntry(info, len(users.callers), len(users.tests), len(about), traps, suspect))
+            entries.append(OutlineEntry(info, len(users.callers), len(users.tests), len(about), traps, suspect, len(users.users)))
         return FileOutline(place, entries, self.graph.state())
 
     def _memories_of(self, node_id: str) -> list[MemoryInfo]:

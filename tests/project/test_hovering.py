@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import GraphMem
-from graphmem.lsp.hover import hover_text
+from graphmem.lsp.hover import hover_text, lens_title
 from graphmem.settings import Settings
 from hosted import indexed, written
 
@@ -37,6 +37,10 @@ FILES = {
     "tests/helper.py": "from shop.price import cut, only_faked\n\n\ndef fake(price):\n    return cut(only_faked(price))\n",
     "tests/test_price.py": (
         "from shop.price import cut\n\n\ndef test_cut():\n    def again():\n        return cut(3)\n\n    assert again() == cut(3)\n"
+    ),
+    "lib/till.ts": (
+        'import { stock } from "./stock";\n\nexport type Till = {\n  open: number; // at noon\n};\n\n'
+        "export function close(till: Till): Till {\n  return { open: stock(till.open) };\n}\n"
     ),
     "store.go": (
         'package shop\n\ntype Store interface {\n\tLoad(key string) string\n}\n\nfunc Show(s Store) string { return s.Load("a") }\n'
@@ -78,7 +82,16 @@ def test_near_callers_come_before_far_ones(shop) -> None:
 
 def test_equal_names_are_told_apart_by_their_files(shop) -> None:
     text = hover_text(at(shop, "lib/stock.ts", "stock"))
-    assert "2 callers: `GET (books/route.ts)`, `GET (tea/route.ts)`" in text
+    assert "3 callers: `close`, `GET (books/route.ts)`, `GET (tea/route.ts)`" in text
+
+
+def test_a_type_has_users(shop) -> None:
+    found = shop.hover("lib/till.ts", 3, 13)
+    text = hover_text(found)
+    assert "type Till\n" in text  # without its `=`
+    assert "1 user: `close`" in text
+    (entry,) = (one for one in shop.outline("lib/till.ts").entries if one.symbol.name == "Till")
+    assert lens_title(entry) == "1 user"
 
 
 def test_lenses_count_what_hovers_list(shop) -> None:
