@@ -102,13 +102,13 @@ def _sources(view: GraphView, node: int, edges: NDArray[Any], in_order: bool) ->
     """Return the sources of edges: certain ones first, then near ones."""
     others = view.src[edges]
     if not in_order or len(edges) < 2:
-        return others.tolist()
+        return list(others.tolist())
     files, at = np.unique(view.path_index[others], return_inverse=True)
     home = view.path(node).split("/")[:-1]
     far = np.array([_steps(home, view.paths[file].split("/")[:-1]) if file >= 0 else 0 for file in files.tolist()])
     about = view.edge_kind[edges] != _TESTS
     order = np.lexsort((others, view.start_line[others], view.path_index[others], far[at], -view.confidence[edges], about))
-    return others[order].tolist()
+    return list(others[order].tolist())
 
 
 def _steps(home: list[str], other: list[str]) -> int:

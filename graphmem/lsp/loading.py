@@ -29,9 +29,8 @@ def load_protocol() -> None:
 
 @contextmanager
 def _plain_classes() -> Iterator[None]:
-    import attrs
-
-    define: Any = attrs.define
+    attrs: Any = importlib.import_module("attrs")
+    define = attrs.define
 
     def plain(cls: Any = None, **options: Any) -> Any:
         is_of_protocol = isinstance(cls, type) and cls.__module__ == _TYPES  # other threads import other classes meanwhile
