@@ -32,7 +32,7 @@ class EntryPoint:
     reach: Annotated[int, Doc("number of symbols that the entry point reaches within eight confident calls")]
     names: Annotated[list[FrameworkName], Doc("routes, events, commands and tasks that lead to the function, sorted by kind and name")]
     beside: Annotated[
-        bool, Doc("true when the file of the entry point is an example, a script, documentation, or generated or vendored code")
+        bool, Doc("true when the file of the entry point is an example, a script, a test, documentation, or generated or vendored code")
     ] = False
 
 

@@ -221,7 +221,7 @@ class SystemQuestions:
                     here.modules.name_of(info.path),
                     here.calls.reach(node, MAX_STEPS),
                     names.get(info.id, []),
-                    bool(entries.beside[node]),
+                    entries.is_last(node),
                 )
                 for node, info in zip(rows, view.infos(rows), strict=True)
             ]

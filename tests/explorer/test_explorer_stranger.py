@@ -160,6 +160,13 @@ def test_entry_points_of_one_name_are_told_apart_by_their_files(tab, address, vi
     assert tab.value(made) == ["a.py", "b.py", "run"]
 
 
+def test_where_execution_starts_names_programs_and_no_handlers(tab, address, visit):
+    visit(f"{address}/explore/teach", "document.querySelector('textarea')")
+    entries = [{"kind": kind, "symbol": {"qualname": name}} for kind, name in (("MAIN", "main"), ("MAIN", "init"), ("EVENT", "go"))]
+    made = f"import('/explore/assets/semantics.js').then((made) => {entries}.map(made.isProgram))"
+    assert tab.value(made) == [True, False, False]
+
+
 def test_programs_are_listed_by_their_files(tab, address, visit):
     card = "[...document.querySelectorAll('section.card')].find((one) => one.querySelector('h2').textContent === 'Entry points')"
     visit(f"{address}/", f"{card}?.querySelector('a.symbol')")

@@ -114,7 +114,7 @@ class Entries:
             at_load = kind == "main" and view.name(node) not in _PROGRAMS
             uses = -self._used_files(view.path(node)) if (kind == "main" or typed) and not at_load else 0
             return (
-                bool(self.beside[node]) or self._is_tested(node),
+                self.is_last(node),
                 number,
                 kind,
                 at_load,
@@ -130,13 +130,13 @@ class Entries:
         variants = self._variants(sorted(programs, key=placed.__getitem__))
         return sorted(placed, key=lambda node: (*placed[node][:3], node in variants, *placed[node][3:]))
 
-    def _is_tested(self, node: int) -> bool:
-        """Whether a node is in a file of tests or in a folder of tests.
+    def is_last(self, node: int) -> bool:
+        """Whether a node is in code outside the product or in a folder of tests.
 
-        Programs there, such as broken plugins, are the data of tests.
+        Programs in folders of tests, such as broken plugins, are data of tests.
         """
         file = int(self.files.of_path[self.view.path_index[node]]) if self.view.path_index[node] >= 0 else -1
-        return file >= 0 and bool(self.files.is_test[file])
+        return bool(self.beside[node]) or (file >= 0 and bool(self.files.is_test[file]))
 
     def _variants(self, programs: Sequence[int]) -> frozenset[int]:
         """Return those programs that are variants of others in their folder.

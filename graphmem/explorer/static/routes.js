@@ -3,7 +3,7 @@
 import { Refusal, ask } from "./api.js";
 import { h } from "./dom.js";
 import { countedDependents, failure, link, nameOf, refOf, runnable, to } from "./parts.js";
-import { entryPoints, isOutside, programNames } from "./semantics.js";
+import { entryPoints, isOutside, isProgram, programNames } from "./semantics.js";
 import { sentence, tangles } from "./tangled.js";
 import { words } from "./words.js";
 
@@ -150,7 +150,9 @@ const FIRST = {
     return one ? words.ask.knows(one.name, shares(one.people), one.busFactor) : null;
   },
   entries: async (_, signal) => {
-    const { some, total } = await entryPoints(signal);
+    const { some: all, total } = await entryPoints(signal);
+    const programs = all.filter((one) => isProgram(one) && !one.beside);
+    const some = programs.length ? programs : all;
     const names = programNames(some.map(({ symbol }) => symbol));
     const called = some.map(({ symbol }, i) => [names[i], pageOf(symbol)]);
     const first = called.slice(0, NAMED).map(([name]) => name);

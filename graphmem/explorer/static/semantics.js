@@ -50,6 +50,9 @@ export function homeSemantics({ hot, cycles, entries, flows, dead, recent }, fil
 /** Whether people start an entry point; others are exports and tests. */
 export const isOutside = (one) => OUTSIDE.includes(one.kind);
 
+/** Whether an entry point is a program, and not a handler or code that runs when a package is loaded. */
+export const isProgram = ({ kind, symbol }) => kind === "COMMAND" || (kind === "MAIN" && ["<module>", "main"].includes(symbol.qualname));
+
 /** Names of entry points. A program is known by its file, and so are several of one name, such as the commands of Django. */
 export function programNames(symbols) {
   const times = new Map();
