@@ -6,20 +6,19 @@ has the empty type. For such names, the package `edges` may search the whole pro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
 
 from graphmem.parsing import facts
-from graphmem.parsing.facts import ATTR, CALL, LIST, LITERAL, NAME, NEW, SPREAD, STRING, TUPLE, Attr, Binding, Name, OptionalTerm, TermIndex
+from graphmem.parsing.facts import ATTR, CALL, LIST, NAME, NEW, STRING, Attr, Name, TermIndex
 from graphmem.resolution.call import Call
 from graphmem.resolution.classes import Classes
+from graphmem.resolution.containers import Containers
 from graphmem.resolution.extensions import is_own
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.functions import Functions
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.names import Names
-from graphmem.resolution.operators import ASSIGNING
-from graphmem.resolution.outside import result_name
+from graphmem.resolution.narrowing import Narrowing
 from graphmem.resolution.project import Project
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import (
@@ -32,32 +31,26 @@ from graphmem.resolution.types import (
     INST,
     MADE,
     MODULE,
-    OBJ,
     PARAM,
-    PENDING,
     SUPEROBJ,
     TOP,
     TUP,
     Type,
     anonymous,
-    bottom_for,
     box,
     join,
     join_all,
     made,
-    object_of,
     one,
     ordered,
-    tuple_of,
 )
-
-_LITERAL_TYPES: Final = {"template": "str", "true": "bool", "false": "bool"}
 
 
 class Evaluation:
     """Type inference for a project.
 
-    It consists of parts that infer names (`Names`), classes (`Classes`) and functions (`Functions`).
+    It consists of parts that infer names (`Names`), classes (`Classes`), functions (`Functions`) and containers (`Containers`), and that
+    narrow types by tests (`Narrowing`).
     """
 
     def __init__(self, project: Project) -> None:
@@ -104,6 +97,24 @@ class Evaluation:
         self.method_result = classes.method_result
         self.functions = classes.functions
         self.super_object = classes.super_object
+
+        narrowing = Narrowing(self)
+        self.instances = narrowing.instances
+        self._narrowed = narrowing.narrowed
+        self._narrow = narrowing.narrow
+
+        containers = Containers(self)
+        self.awaited = containers.awaited
+        self.element = containers.element
+        self._entered = containers.entered
+        self._unpacked = containers.unpacked
+        self._subscript = containers.subscript
+        self._literal = containers.literal
+        self._tuple = containers.tuple_literal
+        self._dict = containers.dict_literal
+        self._object = containers.object_literal
+        self._comprehension = containers.comprehension
+        self._operator = containers.operator
 
     def term(self, entry: FileEntry, scope: int, index: int, line: int) -> Type:
         """Infer the type of an expression at a line of a scope.
@@ -255,64 +266,6 @@ class Evaluation:
                 return extended
         return EMPTY
 
-    def _narrowed(self, entry: FileEntry, scope: int, index: int, line: int) -> Type | None:
-        """Return the type to which tests narrow an expression at a line.
-
-        An example of a test is `isinstance(x, A)`. None if no test applies.
-        """
-        positions = entry.narrows.get((scope, index))
-        if not positions:
-            return None
-        found: Type | None = None
-        for position in positions:
-            binding = entry.facts.bindings[position]
-            if binding.line <= line <= binding.end_line:
-                tested = self._ask(entry.memo, ("n", position), self._tested, entry, scope, binding)
-                found = tested if found is None else join(found, tested)
-        return found
-
-    def _tested(self, entry: FileEntry, scope: int, binding: Binding) -> Type:
-        return join_all(self.instances(self.expanded(self.term(entry, scope, binding.value, binding.line - 1))))
-
-    def instances(self, value: Type) -> Iterator[Type]:
-        """Yield the type of an instance of each class in a type.
-
-        For the class `A`, this is the type of `A()`. Classes inside tuples and other containers are included.
-        """
-        for atom in ordered(value):
-            if atom[0] == CLASS:
-                yield one((INST, atom[1], False))
-            elif atom[0] == EXT:
-                yield one((EXTI, atom[1], atom[2], None))
-            elif atom[0] == TUP:
-                for part in atom[1]:
-                    yield from self.instances(part)
-            elif atom[0] == BOX:
-                for part in atom[2]:
-                    yield from self.instances(part)
-
-    def _narrow(self, value: Type, tested: Type) -> Type:
-        """Narrow the type of a value to a tested type, as `isinstance` does.
-
-        `value` is the type before the test, and `tested` is the type that the test names. If `B` derives from `A`,
-        `B | C` narrowed to `A` gives `A | B`. The result consists of these alternatives:
-
-        - all alternatives of `tested`;
-        - the alternatives of `value` with a class that derives from a tested class;
-        - the alternatives of `value` that pass the test for a library's class in `tested`.
-        """
-        classes = {atom[1] for atom in tested if atom[0] == INST}
-        special = frozenset(
-            atom
-            for atom in ordered(self.expanded(value))
-            if atom[0] == INST and atom[1] not in classes and not classes.isdisjoint(self.project_classes(atom[1]))
-        )
-        outside = [atom for atom in tested if atom[0] == EXTI]
-        if outside:
-            kept = (atom for atom in ordered(self.expanded(value)) if atom[0] == INST and atom[1] not in classes)
-            special |= {atom for atom in kept if any(rules_of(self.project.entry(atom[1])).satisfies(self, atom, one) for one in outside)}
-        return join(special, tested)
-
     def _attr(self, entry: FileEntry, scope: int, index: int, term: Attr, line: int) -> Type:
         if (scope, index) in entry.narrows:
             narrowed = self._narrowed(entry, scope, index, line)
@@ -446,138 +399,6 @@ class Evaluation:
         if not name:
             return made(value)
         return frozenset((INST, atom[1], not atom[2]) for atom in self.expanded(self.attribute(value, name)) if atom[0] == CLASS)
-
-    def _subscript(self, entry: FileEntry, scope: int, base: TermIndex, key: TermIndex, line: int) -> Type:
-        value = self.expanded(self.term(entry, scope, base, line))
-        found = bottom_for(value)
-        sliced = entry.terms[key] == (LITERAL, "slice") or rules_of(entry).is_whole(self, entry, scope, (base, key), line)
-        for atom in ordered(value):
-            if atom[0] == BOX:
-                found = join(found, frozenset((atom,)) if sliced else atom[2][-1] if atom[2] else EMPTY)
-            elif atom[0] == TUP:
-                found = join(found, join_all(atom[1]))
-            elif atom[0] == OBJ:
-                member = entry.terms[key]
-                fields = dict(atom[1])
-                found = join(found, fields.get(member[1], EMPTY) if member[0] == STRING else join_all(fields.values()))
-            elif atom[0] == INST:
-                given = rules_of(entry).subscripted(self, atom, Call(self, entry, scope, line, base, (key,)))
-                found = join(found, given or (frozenset((atom,)) if sliced else EMPTY))
-            elif atom[0] == CLASS:
-                found = join(found, rules_of(entry).subscripted_class(self, atom, Call(self, entry, scope, line, base, (key,))))
-            elif atom[0] == EXT or (atom[0] == FUNC and rules_of(entry).functions_take_types):  # Generic[int]: the class itself
-                found = join(found, frozenset((atom,)))
-            elif atom[0] == EXTI:
-                found = join(found, one((EXTI, atom[1], result_name(atom[2], "[]"), atom[3])))
-        return found
-
-    def _literal(self, entry: FileEntry, kind: str) -> Type:
-        if kind in ("none", "ellipsis"):
-            return EMPTY
-        return one((EXTI, rules_of(entry).builtin_package, _LITERAL_TYPES.get(kind, kind), None))
-
-    def _tuple(self, entry: FileEntry, scope: int, items: Sequence[TermIndex], line: int) -> Type:
-        parts = [self.term(entry, scope, item, line) for item in items]
-        if any(entry.terms[item][0] == SPREAD for item in items):
-            return box("tuple", join_all(parts))
-        return tuple_of(parts)
-
-    def _dict(self, entry: FileEntry, scope: int, keys: Sequence[TermIndex], values: Sequence[TermIndex], line: int) -> Type:
-        key_type = value_type = EMPTY
-        for key, value in zip(keys, values, strict=True):
-            written = entry.terms[key]
-            if written[0] == SPREAD:
-                _, spread = written
-                for atom in ordered(self.expanded(self.term(entry, scope, spread, line))):
-                    if atom[0] == BOX and atom[1] == "dict":
-                        key_type, value_type = join(key_type, atom[2][0]), join(value_type, atom[2][1])
-                continue
-            key_type = join(key_type, self.term(entry, scope, key, line))
-            value_type = join(value_type, self.term(entry, scope, value, line))
-        return box("dict", key_type, value_type)
-
-    def _object(self, entry: FileEntry, scope: int, keys: Sequence[str], values: Sequence[TermIndex], line: int) -> Type:
-        fields: dict[str, Type] = {}
-        for key, value in zip(keys, values, strict=True):
-            found = self.term(entry, scope, value, line)
-            if key == "...":
-                for atom in ordered(self.expanded(found)):
-                    if atom[0] == OBJ:
-                        fields.update(dict(atom[1]))
-            else:
-                fields[key] = found
-        return object_of(fields)
-
-    def awaited(self, value: Type) -> Type:
-        """Return the type of `await x` for a value `x`."""
-        found = bottom_for(value)
-        for atom in ordered(value):
-            if atom[0] == BOX and atom[1] == "await":
-                found = join(found, atom[2][0])
-            elif atom[0] == INST and isinstance(self.owner(atom[1], "__await__"), Symbol):
-                found = join(found, self.method_result(atom, "__await__"))
-            elif atom[0] != PENDING:
-                found = join(found, frozenset((atom,)))
-        return self.expanded(found)
-
-    def element(self, value: Type) -> Type:
-        """Return the type of the elements of an iterable, as in `for x in items`."""
-        found = bottom_for(value)
-        for atom in ordered(value):
-            if atom[0] == BOX and atom[2]:
-                found = join(found, atom[2][0])
-            elif atom[0] == TUP:
-                found = join(found, join_all(atom[1]))
-            elif atom[0] == INST:
-                found = join(found, rules_of(self.project.entry(atom[1])).iterated(self, atom))
-            elif atom[0] == CLASS:  # iterating over an enumeration
-                found = join(found, one((INST, atom[1], False)) if self.is_enum(atom[1]) else EMPTY)
-            elif atom[0] == EXTI:
-                found = join(found, one((EXTI, atom[1], result_name(atom[2], "[]"), atom[3])))
-        return found
-
-    def _entered(self, value: Type) -> Type:
-        found = bottom_for(value)
-        for atom in ordered(value):
-            if atom[0] == BOX and atom[1] == "enter":
-                found = join(found, atom[2][0])
-            elif atom[0] == INST:
-                given = join(self.method_result(atom, "__enter__"), self.awaited(self.method_result(atom, "__aenter__")))
-                found = join(found, given)
-            else:
-                found = join(found, frozenset((atom,)))
-        return found
-
-    def _unpacked(self, value: Type, position: int) -> Type:
-        found = bottom_for(value)
-        for atom in ordered(value):
-            if atom[0] == TUP:
-                if position < 0:
-                    found = join(found, box("list", join_all(atom[1])))
-                elif position < len(atom[1]):
-                    found = join(found, atom[1][position])
-            else:
-                inner = rules_of(self.project.entry(atom[1])).part_of_tuple(self, atom, position) if atom[0] == INST else EMPTY
-                inner = inner or self.element(frozenset((atom,)))
-                found = join(found, inner if position >= 0 else box("list", inner))
-        return found
-
-    def _comprehension(self, entry: FileEntry, scope: int, kind: str, element: TermIndex, line: int) -> Type:
-        if kind == "dict":
-            pair = entry.terms[element]
-            parts = [self.term(entry, scope, part, line) for part in pair[1]] if pair[0] == TUPLE else []
-            return box("dict", *parts) if len(parts) == 2 else box("dict", EMPTY, EMPTY)
-        return box("iter" if kind == "generator" else kind, self.term(entry, scope, element, line))
-
-    def _operator(self, entry: FileEntry, scope: int, sign: str, left: TermIndex, right: OptionalTerm, line: int) -> Type:
-        value = self.expanded(self.term(entry, scope, left, line))
-        found = bottom_for(value)
-        for atom in ordered(value) if sign not in ASSIGNING else ():
-            if atom[0] == INST:
-                found = join(found, rules_of(entry).operated(self, atom, sign, is_unary=right < 0))
-            elif atom[0] in (EXTI, BOX, TUP):
-                found = join(found, frozenset((atom,)))
-        return found
 
 
 def _without_classes(value: Type) -> Type:

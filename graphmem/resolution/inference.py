@@ -1,7 +1,7 @@
 """Interfaces of type inference, for its own parts and for language rules.
 
-`evaluation.Evaluation` implements these interfaces. The modules `names`, `classes` and `functions` and the rules of a language use only the
-interfaces. So none of these modules depends on another one.
+`evaluation.Evaluation` implements these interfaces. Its parts (the modules `names`, `classes`, `functions`, `narrowing` and `containers`)
+and the rules of a language use only the interfaces. So none of these modules depends on another one.
 """
 
 from __future__ import annotations

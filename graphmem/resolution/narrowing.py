@@ -1,0 +1,98 @@
+"""Narrow the types of variables by tests such as `isinstance`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from graphmem.parsing.facts import Binding
+from graphmem.resolution.file_entry import FileEntry
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.types import (
+    BOX,
+    CLASS,
+    EXT,
+    EXTI,
+    INST,
+    TUP,
+    Type,
+    join,
+    join_all,
+    one,
+    ordered,
+)
+
+if TYPE_CHECKING:
+    from graphmem.resolution.inference import Inference
+
+
+class Narrowing:
+    """Narrows types inside the code that a test guards."""
+
+    def __init__(self, inference: Inference) -> None:
+        self.inference = inference
+        self.project = inference.project
+        self._ask = inference.project.solver.ask
+        self.term = inference.term
+        self.expanded = inference.expanded
+        self.project_classes = inference.project_classes
+
+    def narrowed(self, entry: FileEntry, scope: int, index: int, line: int) -> Type | None:
+        """Return the type to which tests narrow an expression at a line.
+
+        An example of a test is `isinstance(x, A)`. None if no test applies.
+        """
+        positions = entry.narrows.get((scope, index))
+        if not positions:
+            return None
+        found: Type | None = None
+        for position in positions:
+            binding = entry.facts.bindings[position]
+            if binding.line <= line <= binding.end_line:
+                tested = self._ask(entry.memo, ("n", position), self._tested, entry, scope, binding)
+                found = tested if found is None else join(found, tested)
+        return found
+
+    def _tested(self, entry: FileEntry, scope: int, binding: Binding) -> Type:
+        return join_all(self.instances(self.expanded(self.term(entry, scope, binding.value, binding.line - 1))))
+
+    def instances(self, value: Type) -> Iterator[Type]:
+        """Yield the type of an instance of each class in a type.
+
+        For the class `A`, this is the type of `A()`. Classes inside tuples and other containers are included.
+        """
+        for atom in ordered(value):
+            if atom[0] == CLASS:
+                yield one((INST, atom[1], False))
+            elif atom[0] == EXT:
+                yield one((EXTI, atom[1], atom[2], None))
+            elif atom[0] == TUP:
+                for part in atom[1]:
+                    yield from self.instances(part)
+            elif atom[0] == BOX:
+                for part in atom[2]:
+                    yield from self.instances(part)
+
+    def narrow(self, value: Type, tested: Type) -> Type:
+        """Narrow the type of a value to a tested type, as `isinstance` does.
+
+        `value` is the type before the test, and `tested` is the type that the test names. If `B` derives from `A`,
+        `B | C` narrowed to `A` gives `A | B`. The result consists of these alternatives:
+
+        - all alternatives of `tested`;
+        - the alternatives of `value` with a class that derives from a tested class;
+        - the alternatives of `value` that pass the test for a library's class in `tested`.
+        """
+        classes = {atom[1] for atom in tested if atom[0] == INST}
+        special = frozenset(
+            atom
+            for atom in ordered(self.expanded(value))
+            if atom[0] == INST and atom[1] not in classes and not classes.isdisjoint(self.project_classes(atom[1]))
+        )
+        outside = [atom for atom in tested if atom[0] == EXTI]
+        if outside:
+            kept = (atom for atom in ordered(self.expanded(value)) if atom[0] == INST and atom[1] not in classes)
+            special |= {
+                atom for atom in kept if any(rules_of(self.project.entry(atom[1])).satisfies(self.inference, atom, one) for one in outside)
+            }
+        return join(special, tested)
