@@ -183,7 +183,7 @@ class Containers:
         return found
 
     def comprehension(self, entry: FileEntry, scope: int, kind: str, element: TermIndex, line: int) -> Type:
-        """Return the type of a comprehension, given the expression of its elements."""
+        """Return the type of a comprehension; `element` is an item's expression."""
         if kind == "dict":
             pair = entry.terms[element]
             parts = [self.term(entry, scope, part, line) for part in pair[1]] if pair[0] == TUPLE else []
