@@ -10,6 +10,7 @@ from graphmem.parsing.facts import (
     ATTR,
     CALL,
     EITHER,
+    INDEX,
     LAMBDA,
     NAME,
     NO_TERM,
@@ -290,21 +291,51 @@ def _tokens(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
     """
     if depth > 20:
         return None
+    if node.type == "token_tree" and builder.text(node).startswith("["):
+        base = _tokens(builder, node.prev_sibling, depth + 1) if _is_value(node.prev_sibling) else None
+        return None if base is None else builder.add((INDEX, base, builder.unknown))
+    if node.type == "?":
+        base = _tokens(builder, node.prev_sibling, depth + 1) if _is_value(node.prev_sibling) else None
+        return None if base is None else builder.add((CALL, builder.add((ATTR, base, "?")), (), ()))
     if node.type == "token_tree":
-        before = node.prev_sibling
+        before = _before_types(node.prev_sibling)
         if before is None or before.type != "identifier" or _is_attribute(node) or not builder.text(node).startswith("("):
             return None
         callee = _tokens(builder, before, depth + 1)
         return None if callee is None else builder.add((CALL, callee, tuple(_arguments(builder, node)), ()))
     if node.type == "self":
         return builder.add((SELF,))
-    if node.type not in ("identifier", "crate", "primitive_type", "super"):
+    is_field = node.type == "integer_literal"  # `self.0`
+    if not is_field and node.type not in ("identifier", "crate", "primitive_type", "super"):
         return None
     sign = node.prev_sibling
     if sign is None or sign.type not in (".", "::"):
-        return builder.add((NAME, builder.text(node)))
-    base = _tokens(builder, sign.prev_sibling, depth + 1) if sign.prev_sibling is not None else None
+        return None if is_field else builder.add((NAME, builder.text(node)))
+    before = _before_types(sign.prev_sibling)
+    base = _tokens(builder, before, depth + 1) if before is not None else None
     return builder.add((ATTR, builder.unknown if base is None else base, builder.text(node)))
+
+
+_OF_PATHS: Final = frozenset("identifier integer_literal primitive_type self crate super . :: ? token_tree".split())
+"""Tokens of names, paths, fields and calls."""
+
+
+def _is_value(node: Node | None) -> bool:
+    return node is not None and node.type in ("identifier", "integer_literal", "self", "token_tree", "?")
+
+
+def _before_types(node: Node | None) -> Node | None:
+    """Return the token before type arguments, such as `Name` in `Name::<T>`.
+
+    `node` is the last token. If it does not end type arguments, the result is `node`.
+    """
+    depth, found = 0, node
+    while found is not None and (depth or found.type == ">"):
+        depth += (found.type == ">") - (found.type == "<")
+        found = found.prev_sibling
+        if not depth:
+            return found.prev_sibling if found is not None and found.type == "::" else found
+    return found
 
 
 def _arguments(builder: TermBuilder, tree: Node) -> Iterator[TermIndex]:
@@ -400,7 +431,7 @@ def _macro_expression(builder: TermBuilder, group: Sequence[Node]) -> TermIndex 
     path or a call.
     """
     inner = [token for token in group if token.type not in ("&", "mutable_specifier")]
-    known = all(token.type in ("identifier", "primitive_type", "self", "crate", "super", ".", "::", "token_tree") for token in inner)
+    known = all(token.type in _OF_PATHS for token in inner)
     return _tokens(builder, inner[-1], 0) if inner and known else None
 
 
