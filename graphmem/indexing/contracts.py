@@ -87,7 +87,7 @@ class Contracts:
         """Link the contract ends of all files; return paths with changed edges.
 
         A contract end is a place in code that offers or uses a contract. An edge belongs to the file that uses the contract, so every
-        returned path is the path of a file that uses a contract.
+        returned path is the path of a file that uses a contract. Deleted files are not returned.
 
         Args:
             resolver: finds the function that handles a route, which may be in another file; None keeps the known functions.
@@ -105,7 +105,7 @@ class Contracts:
         old = self._edges if self._edges is not None else _edges(before)
         self._run = ""  # if this run fails, the next one reads again what the graph has
         self._rows, self._edges = after, _edges(after)
-        return {path for path in old.keys() | self._edges.keys() if old.get(path) != self._edges.get(path)}
+        return {path for path in old.keys() | self._edges.keys() if path not in removed and old.get(path) != self._edges.get(path)}
 
     def edges(self, path: str) -> list[EdgeRow]:
         """Return the edges that lead from one file to the contracts that it uses.
