@@ -291,7 +291,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         Raises:
             BadInputError: several projects fit, or `given` is neither known nor a whole key.
         """
-        projects = dict(self._all("SELECT key, name FROM graphmem.project ORDER BY key"))
+        projects: dict[str, str] = dict(self._all("SELECT key, name FROM graphmem.project ORDER BY key"))
         if given in projects:
             return given
         found = [key for key, name in projects.items() if name == given or (len(given) >= _BEGINNING and key.startswith(given))]
