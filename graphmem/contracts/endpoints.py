@@ -101,6 +101,9 @@ def _equal(requested: Sequence[str], offered: Sequence[str]) -> int:
                 return -1
         elif HOLE in one and HOLE in other:
             continue
+        elif HOLE in one and one != HOLE:  # a version such as `v{}`
+            if re.fullmatch(re.escape(one).replace(re.escape(HOLE), ".+"), other) is None:
+                return -1
         else:
             return -1
     return same

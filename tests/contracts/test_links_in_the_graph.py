@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.contracts.rows import FILE
+from graphmem.contracts.endpoints import linked_endpoints
+from graphmem.contracts.rows import FILE, ContractRow
 
 
 def links(memory):
@@ -281,3 +282,12 @@ def test_a_client_may_add_the_base_path_elsewhere(tmp_path, open_memory):
     memory.index(tmp_path / "repo")
     assert links(memory) == {("endpoint", "useCart", "GET"), ("endpoint", "useItems", "POST")}
     assert {one.symbol.qualname for one in memory.impact("src/app/api/carts/[id]/route.ts:GET").hits} == {"useCart"}
+
+
+def test_a_version_that_is_known_only_at_run_time_fits_every_version_but_not_every_word():
+    def row(role, name, path):
+        return ContractRow(role, "http", name, path, path, path, 1)
+
+    offers = [row("offers", "GET /v1/feeds", "feeds.go"), row("offers", "GET /admin/feeds", "admin.go")]
+    for asked, found in (("GET /v{}/feeds", ["feeds.go"]), ("GET /x{}/feeds", []), ("GET /v{}", [])):
+        assert [one.offers.path for one in linked_endpoints(offers, [row("asks", asked, "client.py")])] == found

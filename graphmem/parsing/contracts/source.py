@@ -177,8 +177,8 @@ class Source:
     def look_up(self, name: str) -> str | None:
         """Return the string expression that the file assigns to `name`, or None.
 
-        For the name `f()`, the result is the expression that the function `f` returns. The result is None if the file has no such
-        expression, or several that differ.
+        For the name `f()`, the result is the expression that the function `f` returns. For `f(`, it is the names of the function's
+        parameters, separated by spaces. The result is None if the file has no such expression, or several that differ.
         """
         last = re.split(r"\.|->|::|\?\.", name)[-1]
         if last in ("url", "uri", "path") and "." in name:
@@ -202,6 +202,8 @@ class Source:
     def _assigned(self, name: str) -> str | None:
         if name.endswith("()"):
             return self._returned(name[:-2])
+        if name.endswith("("):
+            return self._parameters(name[:-1])
         if not re.fullmatch(r"[\w$]+", name):
             return None
         found = self.values(name)
@@ -226,6 +228,14 @@ class Source:
                 found.setdefault(match[1] + ("()" if match[2] else ""), set()).add(self.expression(match.end()))
             self._entries = {name: next(iter(texts)) for name, texts in found.items() if len(texts) == 1}
         return self._entries
+
+    def _parameters(self, name: str) -> str | None:
+        """Return the names of the parameters of the only function `name`."""
+        found = [one for one in self.facts.definitions if one.name == name and one.kind in ("function", "method")]
+        if len(found) != 1:
+            return None
+        names = [one.name for one in found[0].parameters if one.kind in ("positional", "normal")]
+        return " ".join(names[1:] if names[:1] in (["self"], ["cls"]) else names)
 
     def _returned(self, name: str) -> str | None:
         """Return the expression of the only `return` of the function `name`.

@@ -150,7 +150,10 @@ def split(text: str) -> list[str]:
 
 
 Lookup = Callable[[str], "str | None"]
-"""Returns the expression that a name of the file stands for, or None."""
+"""Returns the expression that a name of the file stands for, or None.
+
+For `f()`, it is the expression that the function `f` returns, and for `f(`, the names of its parameters.
+"""
 
 
 def evaluate(text: str, look_up: Lookup, depth: int = 0) -> Text:
@@ -247,7 +250,7 @@ def _word(text: str, match: re.Match[str], names: list[str], look_up: Lookup, de
         names += [word, *written]
         value = look_up(word + "()") if depth < MAX_DEPTH else None
         if value is not None:
-            made = evaluate(value, look_up, depth + 1)
+            made = evaluate(value, _bound(word, given, look_up, depth), depth + 1)
             names.extend(made.names)
             if "/" in made.pattern:
                 return end + 1, made.pattern
@@ -261,6 +264,32 @@ def _word(text: str, match: re.Match[str], names: list[str], look_up: Lookup, de
         return at, made.pattern or HOLE
     names.append(word)
     return at, HOLE
+
+
+def _bound(callee: str, given: list[str], look_up: Lookup, depth: int) -> Lookup:
+    """Return a look-up in which parameters have the arguments of a call.
+
+    So `endpoint("/feeds")` has the path `/v1/feeds`, if the function returns `f"{base}/v1{path}"`. A parameter without an argument is
+    looked up like other names.
+
+    Args:
+        callee: name of the function.
+        given: source texts of the arguments.
+        look_up: returns the expression that a name outside the function stands for, or None.
+        depth: as in `evaluate`.
+    """
+    parameters = (look_up(f"{callee}(") or "").split()
+    values: dict[str, str] = {}
+    for position, text in enumerate(given) if parameters else ():
+        named = re.match(r"(\w+)\s*[=:](?![=:])\s*", text)
+        if named and named[1] in parameters:
+            name, text = named[1], text[named.end() :]
+        else:
+            name = parameters[position] if position < len(parameters) else ""
+        if name:
+            pattern = evaluate(text, look_up, depth + 1).pattern
+            values[name] = f'"{pattern}"' if pattern and '"' not in pattern else f'"{HOLE}"'
+    return (lambda name: values.get(name) or look_up(name)) if values else look_up
 
 
 MAX_DEPTH: Final = 4
