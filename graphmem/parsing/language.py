@@ -6,10 +6,11 @@ Resolution uses it to find test files, test functions and the decorators of entr
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from functools import cache
 from typing import Any, NamedTuple, Required, TypedDict
 
@@ -81,6 +82,15 @@ class Written(NamedTuple):
     text: str | None = None  # the argument that may be a path or a name, if it is a literal string
 
 
+@cache
+def any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Return one regular expression for shell patterns, of which one must match.
+
+    It is cached by pattern, never by name: a name that outlives its file keeps the memory around it.
+    """
+    return re.compile("|".join(map(translate, patterns)))
+
+
 @dataclass(frozen=True, slots=True)
 class EntryPointRule:
     """An entry point that a framework or a convention defines.
@@ -106,21 +116,21 @@ class EntryPointRule:
         """
         return (
             (not self.decorator or any(map(self._is_of, decorators)))
-            and (not self.name or any(fnmatchcase(name, pattern) for pattern in self.name))
+            and (not self.modifier or self.modifier in modifiers)
+            and (not self.name or any_of(self.name).match(name) is not None)
             and (not self.within or fnmatchcase(within, self.within))
             and (not self.path or fnmatchcase(path, self.path))
-            and (not self.modifier or self.modifier in modifiers)
         )
 
     def _is_of(self, written: Written) -> bool:
-        if not any(fnmatchcase(written.name, pattern) for pattern in self.decorator):
+        if any_of(self.decorator).match(written.name) is None:
             return False
         if not self.begins and not self.objects:
             return True
         if self.begins and written.text is not None and written.text.startswith(self.begins):
             return True
         holder = written.name.rpartition(".")[0].rpartition(".")[2]
-        return any(fnmatchcase(holder, pattern) for pattern in self.objects)
+        return bool(self.objects) and any_of(self.objects).match(holder) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from fnmatch import translate
 from functools import cache
 from typing import Final
 
 from graphmem.model import SymbolRow
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, STRING, Definition, FileFacts, Term
-from graphmem.parsing.language import EntryPointRule, LanguageSpec, Written, language_spec
+from graphmem.parsing.language import EntryPointRule, LanguageSpec, Written, any_of, language_spec
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
@@ -103,13 +102,7 @@ def _is_test(spec: LanguageSpec, facts: FileFacts, definition: Definition) -> bo
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    return bool(patterns) and _any_of(patterns).match(name) is not None
-
-
-@cache
-def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    # Cached by pattern, never by name: a name that outlives its file keeps the memory around it.
-    return re.compile("|".join(map(translate, patterns)))
+    return bool(patterns) and any_of(patterns).match(name) is not None
 
 
 @cache
@@ -120,7 +113,7 @@ def _entry_rules(language: str) -> tuple[tuple[EntryPointRule, ...], re.Pattern[
     """
     rules = language_spec(language).entry_points
     decorators = tuple(dict.fromkeys(pattern for rule in rules for pattern in rule.decorator))
-    return tuple(rule for rule in rules if not rule.decorator), _any_of(decorators) if decorators else _NOTHING
+    return tuple(rule for rule in rules if not rule.decorator), any_of(decorators) if decorators else _NOTHING
 
 
 def _entry_point(spec: LanguageSpec, facts: FileFacts, definition: Definition) -> str:
