@@ -106,7 +106,7 @@ class Evaluation:
         containers = Containers(self)
         self.awaited = containers.awaited
         self.element = containers.element
-        self._entered = containers.entered
+        self.entered = containers.entered
         self._unpacked = containers.unpacked
         self._subscript = containers.subscript
         self._literal = containers.literal
@@ -157,7 +157,7 @@ class Evaluation:
             case (facts.ITER | facts.SPREAD, inner):
                 return self.element(self.expanded(self.term(entry, scope, inner, line)))
             case (facts.ENTER, inner):
-                return self._entered(self.expanded(self.term(entry, scope, inner, line)))
+                return self.entered(self.expanded(self.term(entry, scope, inner, line)))
             case (facts.UNPACK, value, position):
                 return self._unpacked(self.expanded(self.term(entry, scope, value, line)), position)
             case (facts.LAMBDA, body):

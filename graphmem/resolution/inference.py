@@ -251,6 +251,10 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
         """Return the type of the elements of an iterable, as in `for x in items`."""
         ...
 
+    def entered(self, value: Type) -> Type:
+        """Return the type of `x` in `with value as x`."""
+        ...
+
     def awaited(self, value: Type) -> Type:
         """Return the type of `await x` for a value `x`."""
         ...

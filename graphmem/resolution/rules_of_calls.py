@@ -51,6 +51,7 @@ class Through(NamedTuple):
     keyword: str = ""  # or the name of a keyword argument; "*" for all keyword arguments
     elements: bool = False  # whether the method is called on the elements of the argument
     needs: str = ""  # another method that the argument's class must have
+    receiver: bool = False  # whether the object counts whose method is called, instead of the arguments
 
 
 class CallRules:
@@ -232,8 +233,8 @@ class CallRules:
         """
         return ()
 
-    def operations(self, entry: FileEntry, term: int) -> Sequence[Run]:
-        """Return the methods that the language calls for an expression.
+    def operations(self, entry: FileEntry, scope: int, term: int) -> Sequence[Run]:
+        """Return the methods that the language calls for an expression in a scope.
 
         Such expressions are operators, subscripts, loops and `with` blocks. For example, `a + b` calls `__add__`.
         """

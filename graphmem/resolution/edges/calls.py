@@ -154,7 +154,7 @@ class CallSites:
         self.handing.connect(reference, call)
         if rules.links_routes:
             self.handing.link(reference, call)
-        for target in targets if arguments or named else ():
+        for target in targets if arguments or named or callee[0] == ATTR else ():
             if target.outside is not None:
                 self.run_through(reference, call, rules.called_through(*target.outside))
                 if target.outside in rules.attribute_readers and len(arguments) > 1:
@@ -550,7 +550,7 @@ class CallSites:
         The classes of the operands determine the methods: `a + b` calls `__add__` of the class of `a`. Statements such as `with` also call
         methods.
         """
-        for operand, names, container in rules_of(self.entry).operations(self.entry, reference.term):
+        for operand, names, container in rules_of(self.entry).operations(self.entry, reference.scope, reference.term):
             if container < 0:
                 self.run_first(reference, operand, names)
             else:
@@ -581,9 +581,12 @@ class CallSites:
 
         `found` describes the calls. Examples are a callback, as in `sorted(items, key=f)`, and a method of an argument, as in `len(x)`.
         """
-        _, _, positional, keywords = call
+        _, called, positional, keywords = call
+        callee = self.terms[called]
         for through in found:
             given = [*positional[through.first : through.last], *(value for name, value in keywords if through.keyword in (name, "*"))]
+            if through.receiver:
+                given = [callee[1]] if callee[0] == ATTR else []
             for argument in given:
                 if through.needs:
                     able = frozenset(a for a in self.value(reference, argument) if a[0] == INST and self.has_method(a[1], through.needs))

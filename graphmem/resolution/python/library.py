@@ -86,6 +86,10 @@ def _element_of_first(inference: Inference, call: Call) -> Type:
     return inference.element(inference.expanded(call.argument(0) or EMPTY))
 
 
+def _elements_of_second(inference: Inference, call: Call) -> Type:
+    return box("list", inference.element(inference.expanded(call.argument(1) or EMPTY)))
+
+
 def _container(kind: str) -> Known:
     def known(inference: Inference, call: Call) -> Type:
         return box(kind, _element_of_first(inference, call))
@@ -247,6 +251,11 @@ def _enter_first(inference: Inference, call: Call) -> Type:
     return box("enter", call.argument(0) or EMPTY)
 
 
+def _entered(inference: Inference, call: Call) -> Type:
+    """Return the type that `with` gives the first argument."""
+    return inference.entered(inference.expanded(call.argument(0) or EMPTY))
+
+
 def _reduce(inference: Inference, call: Call) -> Type:
     return inference.called_blindly(inference.expanded(call.argument(0) or EMPTY), call)
 
@@ -299,6 +308,11 @@ CALLS: Final[Mapping[tuple[str, str], Known]] = {
     ("weakref", "proxy"): _first,
     ("contextlib", "closing"): _enter_first,
     ("contextlib", "nullcontext"): _enter_first,
+    ("contextlib", "ExitStack.enter_context"): _entered,
+    ("contextlib", "AsyncExitStack.enter_context"): _entered,
+    ("contextlib", "AsyncExitStack.enter_async_context"): lambda inference, call: box("await", _entered(inference, call)),
+    **dict.fromkeys((("heapq", name) for name in ("heappop", "heappushpop", "heapreplace")), _element_of_first),
+    **dict.fromkeys((("heapq", name) for name in ("nlargest", "nsmallest")), _elements_of_second),
     ("asyncio", "gather"): _gather,
     ("asyncio", "run"): _run,
     ("asyncio", "create_task"): _first,

@@ -18,6 +18,8 @@ PLAIN_TEXT: Final = ("__str__", "__repr__")
 FORMATTED_TEXT: Final = ("__format__", *PLAIN_TEXT)
 KEY: Final = ("__hash__", "__eq__")
 TRUTH_VALUE: Final = ("__bool__", "__len__")
+ENTERED: Final = ("__enter__", "__exit__")
+ENTERED_LATER: Final = ("__aenter__", "__aexit__")
 
 UNSIGNED: Final[Mapping[str, Sequence[str]]] = {
     TRUTH: TRUTH_VALUE,
@@ -65,6 +67,7 @@ _SIZES_ALL: Final = (Through(ITERATION, last=_ALL), Through(("__len__",), last=_
 _FINDS: Final = (Through(("__hash__",)), Through(("__eq__",)))
 _COMPARES: Final = (Through(("__eq__",)), Through(("__eq__",), elements=True))
 _HASHES: Final = Through(("__hash__",), elements=True)
+_JUDGES: Final = Through(TRUTH_VALUE, elements=True)
 _ORDERS: Final = Through(("__lt__",), elements=True)
 _KEYED: Final = Through((), first=_ALL, keyword="key")
 _CALLS_FIRST: Final = Through(())
@@ -120,9 +123,9 @@ _BUILTINS: Final[Mapping[str, Sequence[Through]]] = {
     "str.join": _SIZES,
     "bytes.join": _SIZES,
     "str.format": (Through(FORMATTED_TEXT, last=_ALL, keyword="*"),),
-    "sum": _ITERATES,
-    "any": _ITERATES,
-    "all": _ITERATES,
+    "sum": (*_ITERATES, Through(("__radd__",), elements=True), Through(("__add__",), elements=True)),
+    "any": (*_ITERATES, _JUDGES),
+    "all": (*_ITERATES, _JUDGES),
     "enumerate": _ITERATES,
     "zip": _ITERATES_ALL,
     **dict.fromkeys(("dict.get", "dict.pop", "dict.setdefault", "set.add", "set.remove", "set.discard"), _FINDS),
@@ -130,7 +133,7 @@ _BUILTINS: Final[Mapping[str, Sequence[Through]]] = {
     "sorted": (*_SIZES, _KEYED, _ORDERS),
     "min": (*_ITERATES, _KEYED, _ORDERS),
     "max": (*_ITERATES, _KEYED, Through(("__gt__", "__lt__"), elements=True)),
-    "list.sort": (_KEYED,),
+    "list.sort": (_KEYED, Through(("__lt__",), elements=True, receiver=True)),
     "map": (_CALLS_FIRST, Through(ITERATION, 1, _ALL)),
     "filter": (_CALLS_FIRST, _iterates(1)),
 }

@@ -24,7 +24,18 @@ from graphmem.resolution.python.library import (
 )
 from graphmem.resolution.python.metaclasses import metaclasses, written_bases
 from graphmem.resolution.python.parametrized import parametrized
-from graphmem.resolution.python.protocols import CALLED_THROUGH, CONTAINMENT, ITERATION, KEY, PLAIN_TEXT, REFLECTED, STANDS_FOR, UNSIGNED
+from graphmem.resolution.python.protocols import (
+    CALLED_THROUGH,
+    CONTAINMENT,
+    ENTERED,
+    ENTERED_LATER,
+    ITERATION,
+    KEY,
+    PLAIN_TEXT,
+    REFLECTED,
+    STANDS_FOR,
+    UNSIGNED,
+)
 from graphmem.resolution.python.shapes import used_as
 from graphmem.resolution.rules_of_calls import Run, Through
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
@@ -294,21 +305,23 @@ class PythonRules(PythonFixtures):
                 found = join(found, frozenset((atom,)))
         return found
 
-    def operations(self, entry: FileEntry, term: int) -> Sequence[Run]:
+    def operations(self, entry: FileEntry, scope: int, term: int) -> Sequence[Run]:
         """Return the special methods that an expression calls, such as `__add__`.
 
-        Loops, `await`, `with`, subscripts, operators, conditions and formatted strings call special methods.
+        Loops, `await`, `with`, subscripts, operators, conditions and formatted strings call special methods. Only a coroutine function can
+        contain `async for` and `async with`.
         """
         found = entry.terms[term]
+        is_async = "async" in entry.definitions[scope].modifiers
         if found[0] == ITER:
             _, iterable = found
-            return (Run(iterable, ITERATION), Run(iterable, ("__aiter__",)))
+            return (Run(iterable, ITERATION), Run(iterable, ("__aiter__",)))[: 1 + is_async]
         if found[0] == AWAIT:
             _, awaitable = found
             return (Run(awaitable, ("__await__",)),)
         if found[0] == ENTER:
             _, manager = found
-            return tuple(Run(manager, (name,)) for name in ("__enter__", "__exit__", "__aenter__", "__aexit__"))
+            return tuple(Run(manager, (name,)) for name in (*ENTERED, *(ENTERED_LATER if is_async else ())))
         if found[0] == INDEX:
             _, base, key = found
             return (Run(base, ("__getitem__",)), Run(base, ("__missing__",)), Run(key, KEY, base))
