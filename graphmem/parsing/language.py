@@ -84,7 +84,7 @@ class Written(NamedTuple):
 
 @cache
 def any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """Return one regular expression for shell patterns, of which one must match.
+    """Return a regular expression that matches any of some shell patterns.
 
     It is cached by pattern, never by name: a name that outlives its file keeps the memory around it.
     """
