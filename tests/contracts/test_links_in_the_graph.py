@@ -19,6 +19,24 @@ def links(memory):
     }
 
 
+def indexed(open_memory, root, files):
+    """Write files and index them; return the open memory."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    memory = open_memory()
+    memory.index(root)
+    return memory
+
+
+def replace(path, old, new):
+    """Replace a string that a file contains."""
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
 EXPECTED = {
     ("endpoint", "product", "showProduct"),
     ("endpoint", "buy", "OrderController.create"),
@@ -76,10 +94,7 @@ func TestSharedRoute(t *testing.T) {
 
 
 def test_a_test_does_not_reach_the_route_of_another_test(tmp_path, open_memory):
-    (tmp_path / "repo").mkdir()
-    (tmp_path / "repo" / "app_test.go").write_text(GO_TESTS)
-    memory = open_memory()
-    memory.index(tmp_path / "repo")
+    memory = indexed(open_memory, tmp_path / "repo", {"app_test.go": GO_TESTS})
     assert links(memory) == {("endpoint", "TestSharedRoute", "answer")}
 
 
@@ -114,28 +129,20 @@ export const login = () => fetch("/login");
 
 
 def test_routes_lead_to_the_method_of_the_object_that_they_name(tmp_path, open_memory):
-    for name, text in TWO_HANDLERS.items():
-        path = tmp_path / "repo" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
     right = {("endpoint", "cart", "Carts.Create"), ("endpoint", "user", "Users.Create"), ("endpoint", "login", "Users.Login")}
-    memory = open_memory()
-    memory.index(tmp_path / "repo")
+    root = tmp_path / "repo"
+    memory = indexed(open_memory, root, TWO_HANDLERS)
     assert links(memory) == right
-    router = tmp_path / "repo" / "router/router.go"
-    router.write_text(router.read_text().replace('"/carts", carts', '"/carts", users'))
-    memory.index()
-    assert links(memory) == right - {("endpoint", "cart", "Carts.Create")} | {("endpoint", "cart", "Users.Create")}
-    router.write_text(router.read_text().replace('"/carts", users', '"/carts", carts'))
-    memory.index()
-    assert links(memory) == right
-    carts = tmp_path / "repo" / "api/carts.go"
-    carts.write_text(carts.read_text().replace("Create", "Make"))
-    memory.index()
-    assert ("endpoint", "cart", "Carts.Create") not in links(memory)
-    carts.write_text(carts.read_text().replace("Make", "Create"))
-    memory.index()
-    assert links(memory) == right
+    gone = ("endpoint", "cart", "Carts.Create")
+    for name, old, new in (("router/router.go", '"/carts", carts', '"/carts", users'), ("api/carts.go", "Create", "Make")):
+        replace(root / name, old, new)
+        memory.index()
+        assert gone not in links(memory)
+        if name == "router/router.go":
+            assert links(memory) == right - {gone} | {("endpoint", "cart", "Users.Create")}
+        replace(root / name, new, old)
+        memory.index()
+        assert links(memory) == right
 
 
 @pytest.mark.parametrize("lost", [False, True])
@@ -146,11 +153,11 @@ def test_links_follow_edits_of_either_side(shop, open_memory, lost):
     if lost:
         (shop.parent / "index" / FILE).unlink()
     server = shop / "catalogue" / "server.js"
-    server.write_text(server.read_text().replace("/product/:sku", "/item/:sku"))
+    replace(server, "/product/:sku", "/item/:sku")
     memory = open_memory()
     assert memory.index().mode == "incremental"
     assert links(memory) == EXPECTED - {("endpoint", "product", "showProduct")}
-    server.write_text(server.read_text().replace("/item/:sku", "/product/:sku"))
+    replace(server, "/item/:sku", "/product/:sku")
     memory.index()
     assert links(memory) == EXPECTED
     (shop / "orders/src/main/java/shop/OrderController.java").unlink()
@@ -232,11 +239,7 @@ export function load(http: Client, id: string) {
 
 
 def test_paths_that_another_module_names_lead_to_their_handlers(tmp_path, open_memory):
-    for path, text in SERVICE.items():
-        (tmp_path / "repo" / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "repo" / path).write_text(text)
-    memory = open_memory()
-    memory.index(tmp_path / "repo")
+    memory = indexed(open_memory, tmp_path / "repo", SERVICE)
     assert links(memory) == {
         ("endpoint", "test_all", "all_users"),
         ("endpoint", "test_renamed", "all_users"),
@@ -244,7 +247,7 @@ def test_paths_that_another_module_names_lead_to_their_handlers(tmp_path, open_m
         ("endpoint", "test_image", "set_image"),
         ("endpoint", "load", "one_user"),
     }
-    (tmp_path / "repo/tests/paths.py").write_text(SERVICE["tests/paths.py"].replace('USERS = "/api/users"', 'USERS = "/api/nobody"'))
+    replace(tmp_path / "repo/tests/paths.py", 'USERS = "/api/users"', 'USERS = "/api/nobody"')
     memory.index(tmp_path / "repo")
     assert {rule[1] for rule in links(memory)} == {"test_one", "test_image", "load"}
 
@@ -275,11 +278,7 @@ export function useNothing() {
 
 
 def test_a_client_may_add_the_base_path_elsewhere(tmp_path, open_memory):
-    for path, text in BASE_PATH.items():
-        (tmp_path / "repo" / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "repo" / path).write_text(text)
-    memory = open_memory()
-    memory.index(tmp_path / "repo")
+    memory = indexed(open_memory, tmp_path / "repo", BASE_PATH)
     assert links(memory) == {("endpoint", "useCart", "GET"), ("endpoint", "useItems", "POST")}
     assert {one.symbol.qualname for one in memory.impact("src/app/api/carts/[id]/route.ts:GET").hits} == {"useCart"}
 
