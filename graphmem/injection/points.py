@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.injection.agent import MAX_CANDIDATES, ContextAgent
@@ -103,12 +103,16 @@ class Points:
         items = [of_memory(info, "editor", score) for info, score in about]
         if ask.text.strip():
             found = self._finder.search(ask.text, ask, MAX_CANDIDATES, until)
+            places = self._finder.places(ask.text, ask.files, until)[:MAX_PLACES]
+            near = {*ask.files, *(one.path for one in places)}
             items += [
                 of_memory(info, "retrieval", score)
                 for info, score in found
-                if info.id not in shown and self._finder.is_sure(info, ask.session)
+                if info.id not in shown
+                and self._finder.is_sure(info, ask.session)
+                and (not places or not _is_lesson(info) or _is_about(info, near))
             ]
-            if places := self._finder.places(ask.text, ask.files, until)[:MAX_PLACES]:
+            if places:
                 items.append(of_places(places))
                 if ask.session:
                     self._edits.expect(ask.session, [one.path for one in places if one.score >= EXPECTED_SHARE * places[0].score])
@@ -195,6 +199,11 @@ class Points:
         if not self._project.state().generation:  # a later run answers from the index before it
             return [note("The first index is being made or is missing: impact analysis may be incomplete.")]
         return []
+
+
+def _is_about(info: MemoryInfo, paths: Collection[str]) -> bool:
+    """Whether a memory is about one of some files, or about code in them."""
+    return any(one.name.partition(":")[0] in paths for one in info.about)
 
 
 def _is_lesson(info: MemoryInfo) -> bool:

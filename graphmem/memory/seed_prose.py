@@ -46,7 +46,10 @@ _WORK: Final = lazy_pattern(
 _REASSURING: Final = lazy_pattern(
     r"\b(?:do not|don't) (?:worry|hesitate|be (?:afraid|shy))|\bfeel free\b|\bI(?:'ll|'m| am| will)\b", re.IGNORECASE
 )
-_MIDDLE: Final = lazy_pattern(r"[a-z][\w-]*_? (?:to|for|which|that|and|or)\b|[Ii]f (?:this is your first|you(?:'re| are) new)\b")
+_MIDDLE: Final = lazy_pattern(
+    r"[a-z][\w-]*_? (?:to|for|which|that|and|or)\b|[Ii]f (?:this is your first|you(?:'re| are) new)\b"
+    r"|(?:Concretely|This means|That means|For example|Otherwise|However|Therefore|In (?:this|that) case|In addition|Also),? "
+)
 _LED: Final = lazy_pattern(r"\**(?P<name>[A-Z][\w ]{2,30}?)[.:]\**\s")
 _UNDERLINE: Final = lazy_pattern(r"([=\-~^\"'#*+])\1{2,}[ \t]*")
 _OPEN_STATUS: Final = lazy_pattern(r"\b(?:superseded|rejected|deprecated|withdrawn|obsolete|draft|proposed)\b", re.IGNORECASE)

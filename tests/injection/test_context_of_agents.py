@@ -262,3 +262,17 @@ def test_a_server_gives_the_same_answers(service, remote):
     assert remote.context_update("over-the-wire", ["hello"]).turn == 1
     assert remote.context_take("over-the-wire").point == "take"
     assert remote.set_trust_level("auto").chosen == "auto"
+
+
+def test_a_first_message_brings_lessons_of_commits_about_the_code_that_it_concerns_and_no_others(service, session, monkeypatch):
+    said = {
+        "starlette/schemas.py": "Fix a leak of the first schema.",
+        "starlette/requests.py": "Fix a second read of the stream, which hung.",
+    }
+    elsewhere, here = [service.remember(text, "gotcha", files=[path], source="commit_auto").memory.id for path, text in said.items()]
+    found = [(service.memory(elsewhere), 2.0), (service.memory(here), 1.9)]
+    monkeypatch.setattr(service.parts.injector._finder, "search", lambda *given: found)  # as alike as can be
+    answer = service.context("prompt", session=session, text="Why does a second read of the request stream hang?", deadline_s=LONG)
+    assert [one.id for one in answer.items if one.kind == "memory"] == [here]
+    for one in (here, elsewhere):
+        service.forget(one)

@@ -126,7 +126,8 @@ def test_a_description_in_instructions_is_a_fact_and_an_order_a_preference() -> 
 
 def test_a_sentence_that_only_leads_to_the_next_one_or_is_a_part_of_one_is_left_out() -> None:
     page = "# Contributing\n\nBefore you run the tests, remember how `pytest` resolves names:\n\n- ruff_ to run tasks, such as `lint`\n\n"
-    page += "Do you have a nice `config` for the tests?\n\nIf this is your first time with `git`, run the tests.\n\n"
+    page += "Concretely, `conftest` feeds the tests.\n\nDo you have a nice `config` for the tests?\n\n"
+    page += "If this is your first time with `git`, run the tests.\n\n"
     page += "Run `poe test` first thing.\n"
     assert contents({"CONTRIBUTING.md": page}) == ["Run `poe test` first thing."]
     ci = "jobs:\n  test:\n    steps:\n      - run: uv run beet version\n      - run: poe install --no-dev\n      - run: poe test -q\n"
