@@ -155,7 +155,7 @@ class RustHelper(Helper):
         """Yield (`Box.self`, type) for `impl Trait for Box<type>`; `Arc` alike."""
         around = node.child_by_field_name("type")
         name = around.child_by_field_name("type") if around is not None and around.type == "generic_type" else None
-        if name is not None and builder.text(name) in _POINTERS:
+        if around is not None and name is not None and builder.text(name) in _POINTERS:
             yield f"{builder.text(name)}.self", builder.declaration(around)
 
     def _function(self, builder: TermBuilder, node: Node) -> TermIndex:
@@ -172,7 +172,9 @@ class RustHelper(Helper):
         """Yield (`Type.NAME`, type) for each constant of an `impl` block."""
         around, body = node.child_by_field_name("type"), node.child_by_field_name("body")
         plain = around.child_by_field_name("type") or around if around is not None else None
-        for child in body.named_children if body is not None and plain is not None else ():
+        if around is None or plain is None or body is None:
+            return
+        for child in body.named_children:
             name, declared = child.child_by_field_name("name"), child.child_by_field_name("type")
             if child.type == "const_item" and name is not None and declared is not None:
                 is_own = builder.text(declared) == "Self"
@@ -292,10 +294,10 @@ def _tokens(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
     if depth > 20:
         return None
     if node.type == "token_tree" and builder.text(node).startswith("["):
-        base = _tokens(builder, node.prev_sibling, depth + 1) if _is_value(node.prev_sibling) else None
+        base = _value_before(builder, node, depth + 1)
         return None if base is None else builder.add((INDEX, base, builder.unknown))
     if node.type == "?":
-        base = _tokens(builder, node.prev_sibling, depth + 1) if _is_value(node.prev_sibling) else None
+        base = _value_before(builder, node, depth + 1)
         return None if base is None else builder.add((CALL, builder.add((ATTR, base, "?")), (), ()))
     if node.type == "token_tree":
         before = _before_types(node.prev_sibling)
@@ -320,8 +322,11 @@ _OF_PATHS: Final = frozenset("identifier integer_literal primitive_type self cra
 """Tokens of names, paths, fields and calls."""
 
 
-def _is_value(node: Node | None) -> bool:
-    return node is not None and node.type in ("identifier", "integer_literal", "self", "token_tree", "?")
+def _value_before(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
+    """Convert the value that ends before a token to a term, or None."""
+    before = node.prev_sibling
+    is_value = before is not None and before.type in ("identifier", "integer_literal", "self", "token_tree", "?")
+    return _tokens(builder, before, depth) if before is not None and is_value else None
 
 
 def _before_types(node: Node | None) -> Node | None:

@@ -359,12 +359,10 @@ class RustRules(RustModules):
         owner, line, bindings = name.rpartition(".")[0], entry.definitions[symbol.index].start_line, entry.facts.bindings
         written = [slot.index for slot in entry.names(around).get(f"{owner}.self", ()) if slot.kind == "binding"]
         written = [i for i in written if bindings[i].line <= line]
-        if written:
-            last = max(bindings[i].line for i in written)  # the other ones belong to another `impl`
-            types = [bindings[i].annotation for i in written if bindings[i].line == last]
-        else:
-            types = list(self.bounds(entry, symbol.index, owner))
-        return join_all(inference.declared(entry, symbol.index, written) for written in types) or found
+        last = max((bindings[i].line for i in written), default=0)  # the other ones belong to another `impl`
+        types: Sequence[int] = [bindings[i].annotation for i in written if bindings[i].line == last]
+        types = types or self.bounds(entry, symbol.index, owner)
+        return join_all(inference.declared(entry, symbol.index, one_type) for one_type in types) or found
 
     def methods_of_self(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Sequence[Symbol] | None:
         """Return the methods `name` of `self`, in an `impl` for an external type.
