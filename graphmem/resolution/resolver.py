@@ -29,7 +29,7 @@ from graphmem.resolution.layout import Layout
 from graphmem.resolution.project import Project
 from graphmem.resolution.shelf import ReadFacts, Shelf
 from graphmem.resolution.solver import Members
-from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS
+from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.symbol_rows import plain_rows, symbol_rows
 from graphmem.runtime.faults import fault
 
@@ -241,9 +241,10 @@ class Resolver:
         Args:
             path: the file.
             scope: index of the definition in the file.
-            handler: name of a function to return instead; "" for none. The search covers this file, then its folder, then its part of the
-                project. In the folder or the part, the function must be the only one of this name. If no function is found, the definition
-                at `scope` is returned.
+            handler: name of a function to return instead, also with its class, as `CartController.show`; "" for none. The search covers
+                this file, then its folder, then its part of the project. In the folder or the part, the function must be the only one of
+                this name. A function that is named with its class may also be in another part. If no function is found, the definition at
+                `scope` is returned.
             near: maps a path to its part of the project, such as a service.
         """
         entry = self._project.files.get(path)
@@ -251,13 +252,21 @@ class Resolver:
             return "", "", False
         found = entry.symbols[scope]
         if handler:
-            named = [one for one in self._project.named(handler) if one.kind in CALLABLE_KINDS]
+            named = self._handlers(handler)
             here = [one for one in named if one.path == path]
             around = [one for one in named if near(one.path) == near(path) and not self._project.files[one.path].in_tests]
             beside = [one for one in around if one.path.rpartition("/")[0] == path.rpartition("/")[0]]
             choice = here or beside or around
+            if not choice and "." in handler:  # the class tells enough
+                choice = [one for one in named if not self._project.files[one.path].in_tests]
             found = choice[0] if len(choice) == 1 or (choice and choice is here) else found
         return found.id, found.qualname, entry.in_tests
+
+    def _handlers(self, name: str) -> list[Symbol]:
+        """Return the functions of a name, which may have a class before it, as in `CartController.show`."""
+        owner, _, last = name.rpartition(".")
+        found = [one for one in self._project.named(last) if one.kind in CALLABLE_KINDS]
+        return [one for one in found if f".{one.qualname}".endswith(f".{name}")] if owner else found
 
     def handler(self, path: str, scope: int, line: int, name: str, edges: Iterable[EdgeRow]) -> tuple[str, str] | None:
         """Return (id, qualified name) of the handler that a line of code names.
@@ -276,7 +285,7 @@ class Resolver:
         entry = self._project.files.get(path)
         if entry is None or scope >= len(entry.symbols):
             return None
-        named = {one.id: one for one in self._project.named(name) if one.kind in CALLABLE_KINDS}
+        named = {one.id: one for one in self._handlers(name)}
         used = [edge for edge in edges if edge.dst in named] if named else []
         at = [edge for edge in used if str(line) in edge.lines.split(",")] or [edge for edge in used if edge.src == entry.symbols[scope].id]
         most = max((edge.confidence for edge in at), default=0.0)

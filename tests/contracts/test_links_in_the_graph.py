@@ -290,3 +290,38 @@ def test_a_version_that_is_known_only_at_run_time_fits_every_version_but_not_eve
     offers = [row("offers", "GET /v1/feeds", "feeds.go"), row("offers", "GET /admin/feeds", "admin.go")]
     for asked, found in (("GET /v{}/feeds", ["feeds.go"]), ("GET /x{}/feeds", []), ("GET /v{}", [])):
         assert [one.offers.path for one in linked_endpoints(offers, [row("asks", asked, "client.py")])] == found
+
+
+RAILS = {
+    "config/routes.rb": """\
+Rails.application.routes.draw do
+  resources :carts, only: [:show] do
+    post "upvote"
+  end
+  get "/mine" => "people/carts#show"
+end
+""",
+    "app/controllers/carts_controller.rb": "class CartsController\n  def show\n  end\n\n  def upvote\n  end\nend\n",
+    "app/controllers/lines_controller.rb": "class LinesController\n  def show\n  end\nend\n",
+    "spec/support/requests.rb": """\
+module Requests
+  def look
+    get "/carts/7"
+  end
+
+  def vote
+    post "/carts/7/upvote"
+  end
+end
+""",
+}
+
+
+def test_requests_of_specs_lead_to_the_actions_of_rails(tmp_path, open_memory):
+    for name, text in RAILS.items():
+        path = tmp_path / "repo" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    memory = open_memory()
+    memory.index(tmp_path / "repo")
+    assert links(memory) == {("endpoint", "Requests.look", "CartsController.show"), ("endpoint", "Requests.vote", "CartsController.upvote")}

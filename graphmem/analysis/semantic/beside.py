@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Folders of code that people neither write nor delete function by function; hidden folders are added.
 TOOLS: Final = ("generated", "__generated__", "_generated", "gen", "dist", "build", "snapshots", "__snapshots__")
 _OTHERS: Final = ("vendor", "vendored", "third_party", "node_modules", "pdfjs")
-FOLDERS: Final = frozenset(("migrations", "alembic", "fixtures", "testdata", *TOOLS, *_OTHERS))
+FOLDERS: Final = frozenset(("migrations", "migrate", "alembic", "fixtures", "testdata", *TOOLS, *_OTHERS))
 FILES: Final = ("mvnw", "gradlew", "*_pb2.py", "*_pb2_grpc.py", "*.min.js", "*.min.mjs", "*.bundle.js", "*.generated.*", "*.gen.*")
 _MADE: Final = re.compile("|".join(map(translate, FILES)))
 _DOCUMENTATION: Final = ("doc", "docs", "documentation", "website", "misc", "etc", "contrib")

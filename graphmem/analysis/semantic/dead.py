@@ -155,6 +155,8 @@ def _protocol(name: str, language: str) -> bool:
 
     Examples are `__enter__`, and `onclick` in a browser.
     """
+    if language == "php" and name.startswith("__"):  # PHP reserves these names for methods that it calls itself
+        return True
     if language in _IN_BROWSERS and name.startswith("on") and name.islower():
         return True
     return (len(name) > 2 and name.startswith("_") and name.endswith("_")) or name.startswith(HOOKS)

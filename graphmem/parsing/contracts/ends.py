@@ -15,6 +15,7 @@ from graphmem.parsing.contracts.by_path import by_path
 from graphmem.parsing.contracts.clients import client, topic
 from graphmem.parsing.contracts.end import End
 from graphmem.parsing.contracts.named_paths import may_name_paths, named_paths
+from graphmem.parsing.contracts.resources import Resources
 from graphmem.parsing.contracts.routes import Routes
 from graphmem.parsing.contracts.schemas import schema_ends
 from graphmem.parsing.contracts.source import Source, callee_of
@@ -64,12 +65,15 @@ def ends_of(facts: FileFacts, source: bytes) -> tuple[tuple[object, ...], ...]:
 
 def _all(source: Source, calls: Sequence[tuple[Reference, str]], *, annotated: bool, speaks: bool) -> Iterator[End]:
     routes = Routes(source)
+    resources = Resources(source, routes)
     sites = [site for reference, name in calls if (site := source.site(reference, name)) is not None]
     sites.sort(key=lambda site: site.start)
     for site in sites:
         for row in source.table.rows_of(site.name):
             if row.kind == "prefix":
                 routes.prefix(site, row)
+            elif row.kind == "resource":
+                resources.enclose(site, row)
     for site in sites:
         for row in source.table.rows_of(site.name):
             if row.kind == "mount":
@@ -82,7 +86,9 @@ def _all(source: Source, calls: Sequence[tuple[Reference, str]], *, annotated: b
             if row.tests and source.has_block(site):
                 continue
             if row.kind == "route":
-                made = list(routes.route(site, row))
+                made = list(resources.route(site, row) if resources.is_rails else routes.route(site, row))
+            elif row.kind == "resource":
+                made = list(resources.resource(site, row))
             elif row.kind == "client":
                 made = list(client(source, site, row))
             elif row.kind == "topic":

@@ -21,6 +21,8 @@ _ASSIGNED: Final = re.compile(
     r"(?:(?:const|let|var|final|auto|val|mut)\s+)*(\w+)\s*(?::\s*[\w.<>]+\s*)?(?::=|=)\s*(?:await\s+|new\s+)?[\w.$]*$"
 )
 _NAMED: Final = re.compile(r"^&?(?:async\s+)?[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)*(?:\(.*\))?$", re.DOTALL)
+UP: Final = ".."
+"""Part of a path that removes the segment before it."""
 _CHAINING: Final = ("javascript", "typescript", "tsx", "php")
 
 
@@ -52,10 +54,28 @@ class Routes:
         match = _ASSIGNED.search(before.rstrip().removesuffix("."))
         if match and site.name != "route":
             self.prefixes[match[1]] = own
+        self.enclose(site, text)
+
+    def enclose(self, site: Site, prefix: str) -> tuple[int, int] | None:
+        """Record the path prefix of the routes in the block of a call.
+
+        The result is the first and the last offset of the block, or None if the call has no block.
+        """
         body = self.source.text[site.start : site.end]
         if FUNCTION.search(body) or re.match(r"\s*(?:\{|do\b)", self.source.text[site.end :]) or re.search(r"\bdo\s*$", body):
             starts, last = self.source.starts, site.reference.end_line
-            self._enclosing.append((site.start, starts[last] if last < len(starts) else len(self.source.text), text))
+            block = site.start, starts[last] if last < len(starts) else len(self.source.text)
+            self._enclosing.append((*block, prefix))
+            return block
+        return None
+
+    def below(self, site: Site, *parts: str) -> str:
+        """Return the path of a route with the prefixes of the blocks around it.
+
+        The path is in normal form. A part `UP` removes the variable segment before it.
+        """
+        whole = paths.joined(self._prefix_of(site), *parts)
+        return paths.route_path(re.sub(rf"(?:/[^/]*)?/{re.escape(UP)}(?=/|$)", "", whole))
 
     def _enclosing_prefix(self, start: int) -> str:
         """Return the joined path prefixes of the groups around offset `start`.
@@ -147,7 +167,11 @@ class Routes:
                 return ""
             if text.startswith("["):
                 parts = [re.sub(r"::class$", "", part.strip("\"'")) for part in split(text.strip("[]"))]
+                if len(parts) == 2 and self.source.facts.language == "php":
+                    return f"{parts[0].rpartition(chr(92))[2]}.{parts[1]}"
                 text = parts[-1] if parts else ""
+            elif self.source.facts.language == "php" and (match := re.match(r"(?:\w*\\)*(\w+)::class$|[\"'](\w+)@(\w+)[\"']$", text)):
+                return f"{match[1]}.__invoke" if match[1] else f"{match[2]}.{match[3]}"
             text = re.sub(r"\.as_view\(.*$|\.bind\(.*$", "", text, flags=re.DOTALL).lstrip("&")
             while (match := re.match(r"[\w.:>-]*\((.+)\)$", text, re.DOTALL)) is not None:
                 inner = split(match[1])

@@ -18,7 +18,7 @@ from graphmem.errors import GrammarError
 from graphmem.runtime.resources import data_root
 
 FILE: Final = "grammars/contracts.toml"
-KINDS: Final = ("route", "annotated", "prefix", "mount", "client", "topic", "listener")
+KINDS: Final = ("route", "resource", "annotated", "prefix", "mount", "client", "topic", "listener")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ class Row:
     asks: tuple[str, ...] = ()
     imports: tuple[str, ...] = ()
     keyword: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()  # of a resource: method of the controller, verb, and the path below the resource
     given: str = ""
     role: str = ""
     absolute: bool = False

@@ -124,6 +124,7 @@ def test_flows_of_the_product_come_before_those_of_scripts(project):
         ("samples/shop/src/main/java/org/shop/Cart.java", True),
         ("src/main/java/org/shop/generated/Cart.java", True),
         ("mvnw", True),
+        ("db/migrate/20260101_create_carts.rb", True),
     ],
 )
 def test_folders_and_names_tell_what_is_beside_the_product(path, beside):

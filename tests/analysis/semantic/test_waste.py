@@ -130,6 +130,15 @@ def test_what_frameworks_may_call_and_what_tools_made_is_not_listed(project):
         assert 0 < every[name] < 0.5, name
 
 
+def test_methods_that_php_calls_itself_are_not_listed(project):
+    text = (
+        "<?php\nclass Cart {\n  public function __toString() { return ''; }\n"
+        "  private function __lost() {}\n  private function lost() {}\n}\n"
+    )
+    found = project({"src/Cart.php": text, "src/main.php": "<?php\necho new Cart();\n"}).dead_code(0.1)
+    assert {one.symbol.name for one in found.symbols} == {"lost"}
+
+
 def test_certain_dead_code_of_networkx_is_written_nowhere_else(indexed):
     found = indexed.dead_code(0.9).symbols
     assert found
