@@ -263,7 +263,10 @@ class Resolver:
         return found.id, found.qualname, entry.in_tests
 
     def _handlers(self, name: str) -> list[Symbol]:
-        """Return the functions of a name, which may have a class before it, as in `CartController.show`."""
+        """Return the functions of a name, which may begin with a class.
+
+        An example is `CartController.show`.
+        """
         owner, _, last = name.rpartition(".")
         found = [one for one in self._project.named(last) if one.kind in CALLABLE_KINDS]
         return [one for one in found if f".{one.qualname}".endswith(f".{name}")] if owner else found

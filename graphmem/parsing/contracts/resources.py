@@ -1,4 +1,4 @@
-"""Find the routes of resources, and the actions of Rails that handle routes.
+"""Find the routes of resources, and the actions of Rails.
 
 A resource is a name such as `carts`. One call, as `resources :carts` of Rails or `Route::resource('carts', CartController::class)` of
 Laravel, declares several routes for it.
@@ -80,9 +80,9 @@ class Resources:
                 )
 
     def route(self, site: Site, row: Row) -> Iterator[End]:
-        """Yield an `End` for each route that a call in a routes file of Rails declares.
+        """Yield an `End` for each route that a call of Rails declares.
 
-        For `get "/carts" => "carts#index"`, the handler is `CartsController.index`. Without an action, Rails takes the last part of the
+        The call is in a file of routes. For `get "/carts" => "carts#index"`, the handler is `CartsController.index`. Without an action, Rails takes the last part of the
         path as the action.
         """
         match = _NAMED.match(site.given[0]) if site.given else None
@@ -125,7 +125,10 @@ class Resources:
         return f"{_class_of(controller)}.{action}" if controller and re.fullmatch(r"[\w/]+", f"{controller}/{action}") else ""
 
     def _names(self, site: Site) -> list[str]:
-        """Return the names of the resources that a call declares: `carts` for `resources :carts, only: :show`."""
+        """Return the names of the resources that a call declares.
+
+        For `resources :carts, only: :show`, the name is `carts`.
+        """
         found = [_NAMED.match(one) for one in site.given]
         return [match[1] or match[2] for match, one in zip(found, site.given, strict=True) if match and "=>" not in one]
 
@@ -139,13 +142,16 @@ def _is_single(row: Row) -> bool:
 
 
 def _listed(options: str, name: str) -> set[str] | None:
-    """Return the actions in an option: `{"index"}` for `only: [:index]` or `->only('index')`; None without the option."""
+    """Return the actions in an option, or None without the option.
+
+    For `only: [:index]` and for `->only('index')`, the action is `index`.
+    """
     match = re.search(rf"\b{name}(?::|\s*\()\s*(\[[^\]]*\]|%\w\[[^\]]*\]|:\w+|[\"']\w+[\"'])", options)
     return set(re.findall(r"\w+", match[1].removeprefix("%i").removeprefix("%w"))) if match else None
 
 
 def _class_of(controller: str) -> str:
-    """Return the class of a controller of Rails: `CartItemsController` for `admin/cart_items`."""
+    """Return the class of a controller: `CartsController` for `admin/carts`."""
     return "".join(part[:1].upper() + part[1:] for part in controller.rpartition("/")[2].split("_")) + "Controller"
 
 
