@@ -82,8 +82,8 @@ class Resources:
     def route(self, site: Site, row: Row) -> Iterator[End]:
         """Yield an `End` for each route that a call of Rails declares.
 
-        The call is in a file of routes. For `get "/carts" => "carts#index"`, the handler is `CartsController.index`. Without an action, Rails takes the last part of the
-        path as the action.
+        The call is in a file of routes. For `get "/carts" => "carts#index"`, the handler is `CartsController.index`. Without an action,
+        Rails takes the last part of the path as the action.
         """
         match = _NAMED.match(site.given[0]) if site.given else None
         if match is None:
