@@ -63,11 +63,11 @@ class Resources:
                 yield from self._actions(site, row, self._option(site, "path") or name, _class_of(controller), ", ".join(site.given))
             return
         written = self.source.argument(site, row.path)
-        controller = re.match(r"[\"']?(?:\w*\\)*(\w+)(?:::class|[\"'])", site.given[1]) if len(site.given) > 1 else None
-        if written is None or controller is None:
+        named = re.match(r"[\"']?(?:\w*\\)*(\w+)(?:::class|[\"'])", site.given[1]) if len(site.given) > 1 else None
+        if written is None or named is None:
             return
         after = self.source.text[site.end : site.end + 300].partition(";")[0]
-        yield from self._actions(site, row, f"/{HOLE}/".join(written.strip("/").split(".")), controller[1], after)
+        yield from self._actions(site, row, f"/{HOLE}/".join(written.strip("/").split(".")), named[1], after)
 
     def _actions(self, site: Site, row: Row, name: str, controller: str, options: str) -> Iterator[End]:
         only, without = _listed(options, "only"), _listed(options, "except") or ()
