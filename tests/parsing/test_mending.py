@@ -214,3 +214,14 @@ def test_types_given_to_new_stay_as_they_are():
     same = b'a(new(int), new([]T), new([4]byte), new(*p.T), new(struct{ F func() }), new(B[K, V]), b.new(f()), "new(f())", `new(1)`)'
     assert helper.mended(same) == same
     assert helper.mended(b"f(new(g()))") == b"f(   (g()))"
+
+
+@pytest.mark.parametrize("path", ["a.ts", "a.tsx"])
+@pytest.mark.parametrize("given", ["typeof import('./cart')", 'import("./cart").Cart'])
+def test_the_type_of_a_module_may_be_the_only_argument_of_a_call(path, given):
+    source = (
+        f"vi.mock('./cart', async original => {{\n  const real = await original<{given}>()\n  return {{ ...real, sum: total() }}\n}})\n"
+    )
+    facts = _facts(source + "function total() { return 1 }\n", path)
+    assert not facts.diagnostics
+    assert [one.name for one in facts.definitions if one.kind == "function"] == ["total"]

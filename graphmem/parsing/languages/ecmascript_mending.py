@@ -1,4 +1,4 @@
-"""Rewrite two constructs of TypeScript that the grammar does not support.
+"""Rewrite three constructs of TypeScript that the grammar does not support.
 
 All code keeps its position.
 
@@ -6,6 +6,7 @@ All code keeps its position.
   begins with `(`, `<` or `[`, or is named `in`. Without a semicolon, the grammar takes the line for a part of the type above. The
   parser then often fails for the rest of the file.
 - `export type * from`, a re-export of types, is not supported.
+- The type of a module as the type argument of a call without arguments, as in `original<typeof import("./cart")>()`, is not supported.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ _TOKEN: Final = re.compile(
 )
 _DECLARES: Final = re.compile(rb"(?:interface|type)[ \t]+[\w$\x80-\xff]")
 _EXPORTED_TYPES: Final = re.compile(rb"^(export[ \t]+)type(?=[ \t]*\*)", re.MULTILINE)
+
+_MODULE_TYPE: Final = re.compile(rb"""<\s*(?:typeof\s+)?import\(\s*(?:'[^'\n]*'|"[^"\n]*")\s*\)(?:\.[\w.]+)?\s*>(?=\(\s*\))""")
 
 
 def _words(text: str) -> frozenset[bytes]:
@@ -54,6 +57,7 @@ def mended(source: bytes) -> bytes:
         for position in found:
             rewritten[position] = _SEMICOLON
         source = bytes(rewritten)
+    source = _MODULE_TYPE.sub(lambda match: b" " * len(match[0]), source)
     return _EXPORTED_TYPES.sub(rb"\1    ", source)
 
 
