@@ -225,3 +225,10 @@ def test_the_type_of_a_module_may_be_the_only_argument_of_a_call(path, given):
     facts = _facts(source + "function total() { return 1 }\n", path)
     assert not facts.diagnostics
     assert [one.name for one in facts.definitions if one.kind == "function"] == ["total"]
+
+
+def test_a_page_of_erb_without_code_has_no_errors_and_ruby_stays_ruby():
+    page = '<div class="box">\n  <a href="/log?user=%28Users%29&what%5B%5D=users">It\'s moved</a>\n</div>\n'
+    assert extract("app/views/moved.html.erb", page.encode(), "ruby", "").error_count == 0
+    code = b"<<~TEXT.strip\n  hello\nTEXT\ndef total; end\n"
+    assert [one.name for one in extract("a.rb", code, "ruby", "").definitions[1:]] == ["total"]

@@ -10,6 +10,8 @@ from typing import Final
 
 _ERB: Final = re.compile(rb"<%(?P<sign>%|#|=|-)?(?P<code>.*?)-?%>", re.DOTALL)
 _IS_RUBY: Final = re.compile(rb"^\s*(?:require|class|module|def|describe|begin|namespace|task)\b|\A#!", re.MULTILINE)
+_PAGE: Final = re.compile(rb"\s*<(?:!|[a-zA-Z][\w-]*[\s>])")
+"""The beginning of a page; no Ruby code begins so."""
 
 
 def _blank(source: bytes) -> bytearray:
@@ -23,7 +25,7 @@ def erb_code(source: bytes) -> bytes:
     """
     first = source.find(b"<%")
     if first < 0 or b"%>" not in source:
-        return source
+        return bytes(_blank(source)) if _PAGE.match(source) else source  # a page may have no code
     if not source.lstrip().startswith(b"<") and _IS_RUBY.search(source, 0, first):
         return source
     code = _blank(source)
