@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphmem.answers import DiagnosticInfo, IndexSummary
-from graphmem.projection.arrays import EDGE_KINDS
+from graphmem.projection.arrays import EDGE_KINDS, SYMBOL
 from graphmem.runtime.arrow import pc
 from graphmem.runtime.system import cpu_seconds, peak_bytes
 
@@ -77,6 +77,7 @@ def summarise(
         edges_by_rule=_counted(view.rules, view.edge_rule),
         call_sites=int(paths.call_sites.sum()),
         unresolved=counts["unresolved"],
+        unresolved_elsewhere=_elsewhere(view),
         unresolved_by_reason=_ordered((row["values"], row["counts"]) for row in reasons),
         diagnostics=[DiagnosticInfo(*row) for row in diagnostics[:MAX_DIAGNOSTICS]],
         diagnostic_count=len(diagnostics),
@@ -84,6 +85,13 @@ def summarise(
         cpu_seconds=round(meter.cpu_seconds(), 3),
         peak_memory_mb=round(peak_bytes() / (1 << 20), 1),
     )
+
+
+def _elsewhere(view: GraphView) -> int:
+    """Return the number of unresolved calls of names that the project does not define."""
+    defined = view.arrays.nodes.name.filter(pa.array(view.label == SYMBOL))
+    known = pc.is_in(view.arrays.unresolved.name, value_set=pc.unique(defined))
+    return len(known) - int(pc.sum(known).as_py() or 0)
 
 
 def _counted(names: Sequence[str], codes: U8) -> dict[str, int]:

@@ -28,6 +28,13 @@ def test_a_second_run_over_the_same_tree_touches_nothing(starlette_tree, open_me
     assert lines(memory) == before
 
 
+def test_unresolved_calls_of_names_that_only_libraries_have_are_counted_apart(tmp_path, open_memory):
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a.py").write_text("def total(x):\n    return x.total() + x.strip_all() + x.strip_all()\n")
+    summary = open_memory().index(tmp_path / "tree")
+    assert (summary.call_sites, summary.unresolved, summary.unresolved_elsewhere) == (3, 3, 2)
+
+
 @pytest.mark.parametrize("changed", ["resolution", "grammars", "indexing"])
 def test_an_index_made_by_other_code_is_made_anew(starlette_tree, open_memory, monkeypatch, changed):
     memory = open_memory()

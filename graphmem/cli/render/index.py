@@ -28,6 +28,7 @@ def summary(output: Output, run: IndexSummary, project: str, every: bool = False
     skipped = sum(run.skipped.values())
     resolved = run.call_sites - run.unresolved
     edges = sum(run.edges_by_kind.values())
+    elsewhere = f" ({run.unresolved_elsewhere:,} of these have names that the project does not define)" if run.unresolved_elsewhere else ""
     if run.mode == "incremental":
         output.line(f"  {plural(run.changed, 'file')} changed, {run.removed:,} removed")
     output.line()
@@ -37,7 +38,7 @@ def summary(output: Output, run: IndexSummary, project: str, every: bool = False
             ("symbols", run.symbols),
             ("chunks", run.chunks),
             ("edges", edges, (_counts(run.edges_by_kind), common.DIM)),
-            ("call sites", run.call_sites, f"{resolved:,} resolved, {run.unresolved:,} not"),
+            ("call sites", run.call_sites, f"{resolved:,} resolved, {run.unresolved:,} not{elsewhere}"),
             ("skipped", skipped, (_counts(run.skipped), common.DIM)),
         ],
         right=(1,),
