@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple, get_args
+from typing import Annotated, Any, Final, get_args
 
 import typer
 
 
-class Was(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Was:
     """Annotation of an option with its earlier names.
 
     The earlier names work for one more release, with a warning.
@@ -17,7 +19,8 @@ class Was(NamedTuple):
     flags: tuple[str, ...]
 
 
-class Setting(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Setting:
     """Annotation of an option whose value is a setting.
 
     A value on the command line overrides the setting of the same name for this run. The option is not passed to the command's function.

@@ -88,7 +88,10 @@ def summarise(
 
 
 def _elsewhere(view: GraphView) -> int:
-    """Return the number of unresolved calls of names that the project does not define."""
+    """Return the number of unresolved calls of names that no code defines.
+
+    Only definitions of the project count.
+    """
     defined = view.arrays.nodes.name.filter(pa.array(view.label == SYMBOL))
     known = pc.is_in(view.arrays.unresolved.name, value_set=pc.unique(defined))
     return len(known) - int(pc.sum(known).as_py() or 0)

@@ -238,7 +238,7 @@ def within_bounds(function: Callable[..., Any], operation: Operation) -> Callabl
         BadInputError: from the wrapped function, for a number outside its `Bounds`.
     """
     order = list(operation.signature.parameters)[1:]
-    bounds = [(name, order.index(name), low, high) for name, (low, high) in operation.bounds.items() if name in order]
+    bounds = [(name, order.index(name), one.low, one.high) for name, one in operation.bounds.items() if name in order]
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

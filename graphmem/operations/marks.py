@@ -1,18 +1,24 @@
-"""Marks of an operation's parameters, for types in `Annotated`."""
+"""Marks of an operation's parameters, for types in `Annotated`.
+
+Marks are not tuples, because tuples of different classes may be equal. Python 3.11.2 makes one `Annotated` for equal marks.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal
 
 
-class Bounds(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Bounds:
     """Inclusive bounds of a number, checked before the implementation runs."""
 
     low: float
     high: float
 
 
-class Within(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Within:
     """Mark of a number or list whose value or length the server limits.
 
     Args:
@@ -22,7 +28,8 @@ class Within(NamedTuple):
     limit: str
 
 
-class Ref(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Ref:
     """Mark of a reference to a node of the graph.
 
     A reference is a name that a person types, a raw id, or a global id of GraphQL.
@@ -34,15 +41,18 @@ class Ref(NamedTuple):
     to: str = ""
 
 
-class Words(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Words:
     """Mark of a string that a command accepts as several words."""
 
 
-class Argument(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Argument:
     """Mark of an optional parameter that is positional in a command."""
 
 
-class Spelled(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Spelled:
     """Mark of a parameter whose command option is not the derived one.
 
     `graphmem.cli.derived` derives options from the parameters of operations. This mark replaces parts of a derived option.
@@ -60,7 +70,8 @@ class Spelled(NamedTuple):
     was: tuple[str, ...] = ()
 
 
-class Filled(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Filled:
     """Mark of a parameter that an interface fills in itself.
 
     Args:
@@ -71,7 +82,8 @@ class Filled(NamedTuple):
     by: Literal["actor", "clock", "network"]
 
 
-class Local(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Local:
     """Mark of a parameter for callers in the same process, such as a callback.
 
     The operation has no such parameter in GraphQL.
@@ -83,14 +95,16 @@ class Local(NamedTuple):
     by_command: bool = False
 
 
-class FileName(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FileName:
     """Mark of a parameter that names a file.
 
     A local caller gives a path. A remote caller gives the name of a file in the index's directory.
     """
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Place:
     """Mark of a file parameter whose command also accepts a position.
 
     Compilers and searches print `path:line:column:`. The command uses the position to fill the parameters `line` and `column`. If the

@@ -28,6 +28,7 @@ from graphmem.projection.memories import MemoryIndex
 from graphmem.runtime.pushes import BRANCH_HEADER, address_of
 from graphmem.security import access as access_rules
 from graphmem.security.guarded import Guarded
+from graphmem.security.memory_owners import MemoryOwners
 from graphmem.security.people import People
 from hosted import SHOP, Hosted, indexed
 
@@ -378,15 +379,15 @@ def _patched(target: Any, name: str, value: Any) -> Iterator[None]:
         yield
 
 
-def _everything(people: People, project: str, login: str, teams: frozenset[str]) -> Mapping[str, frozenset[str]]:
-    every = frozenset(row[0] for row in people.rows("SELECT memory FROM owner WHERE project = ?", project))
+def _everything(owners: MemoryOwners, project: str, login: str, teams: frozenset[str]) -> Mapping[str, frozenset[str]]:
+    every = frozenset(row[0] for row in owners._file.rows("SELECT memory FROM owner WHERE project = ?", project))
     return {"personal": every, "team": every}
 
 
 # Protection -> what switches it off.
 WALLS: dict[str, Any] = {
     "rows of the memories": lambda: _patched(MemoryIndex, "_hidden", lambda self: frozenset()),
-    "memories of a person and a team": lambda: _patched(People, "seen", _everything),
+    "memories of a person and a team": lambda: _patched(MemoryOwners, "seen", _everything),
     "roles in a project": lambda: _patched(People, "level", lambda self, login, teams, project: "admin"),
     "branches of a person": lambda: _patched(Branches, "seen_by", lambda self, login: self.all()),
     "operations over every memory": lambda: _patched(access_rules.Access, "sees_all", property(lambda self: True)),

@@ -154,7 +154,7 @@ def audit(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="The maximum number of entries.")] = 100,
     projects: Projects = None,
 ) -> None:
-    """List what people and operators changed on the server, the newest first.
+    """List what people changed on the server, the newest first.
 
     An operator is an account on the server's machine that runs `graphmem server`.
     """

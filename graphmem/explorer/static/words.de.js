@@ -977,6 +977,7 @@ export const words = {
       [/\babläufe\b|\baufrufkette|\bflows\b/i, "flows"],
       [/\bwas\b.*\b(bricht|betroffen|kaputt)\b|\bauswirkung|\bwhat\b.*\bbreaks?\b/i, "impact"],
       [/\bbekannt über\b|\bwas wissen wir über\b|\bknown about\b/i, "known"],
+      [/\bwas wird von\b.*\baufgerufen\b|\bwelchen code ruft\b|\bwhat (does|do)\b.*\bcall\b/i, "callees"],
       [/\b(wer|was)\b.*\bruft\b|\baufrufer\b|\bwho\b.*\bcalls?\b/i, "code"],
       [/entscheidung|\bdecisions?\b/i, "decisions"],
       [/\bmodule?\b.*\b(verwende[nt]*|hängt|hängen|uses?|depends?)\b|matrix/i, "matrix"],

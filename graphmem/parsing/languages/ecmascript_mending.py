@@ -1,4 +1,4 @@
-"""Rewrite three constructs of TypeScript that the grammar does not support.
+"""Rewrite constructs of TypeScript that the grammar does not support.
 
 All code keeps its position.
 
