@@ -54,7 +54,8 @@ class Entries:
         """Map each entry point that people should see to its kind.
 
         Of test code, only tests and fixtures are included. Of a file with a function `main`, only this function is included, because the
-        code outside functions only prepares it. A class with routes is not included, because its methods handle the requests.
+        code outside functions only prepares it. A class with routes is not included, because its methods handle the requests,
+        unless code registers the class itself, as in Django.
         """
         view, module = self.view, NODE_KINDS.index("module")
         functions = [node for node, kind in self.kind.items() if kind == "main" and view.kind[node] != module]
@@ -63,10 +64,16 @@ class Entries:
 
         def is_listed(node: int, kind: str) -> bool:
             before = kind == "main" and view.kind[node] == module and view.path(node) in with_main
-            before = before or (kind == "route" and node in with_routes)
+            before = before or (kind == "route" and node in with_routes and not self._is_registered(node))
             return not before and (kind in TEST_KINDS or not view.is_test[node])
 
         return {node: kind for node, kind in self.kind.items() if is_listed(node, kind)}
+
+    def _is_registered(self, node: int) -> bool:
+        """Whether code registers a node as the handler of a route."""
+        view = self.view
+        rules = view.edge_rule[view.in_edges(node, (EdgeKind.REFERENCES,))]
+        return any(view.rules[rule] == "route" for rule in rules.tolist())
 
     def of_kinds(self, kinds: Collection[str] | None) -> list[int]:
         """Return the nodes of the entry points of given kinds.
