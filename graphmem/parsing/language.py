@@ -177,6 +177,7 @@ class LanguageSpec:
     methods_apart: bool = False  # methods may be outside of their type, also in other files
     fills: Mapping[str, str] = field(default_factory=dict)  # method of a container -> what it puts in: see fills.py
     frameworks: str = ""  # folder of grammars/ with the frameworks.toml for this language; "" for none
+    imports_namespaces: bool = False  # an import names a namespace, whose files need not be used
     folder_is_package: bool = False  # files of one folder are one package, and packages have no cycles
     line_comment: str = ""  # prefix of a comment to the end of the line, if comments above a definition document it
     resolution: Mapping[str, Any] = field(default_factory=dict)  # for rules that serve several languages
@@ -230,7 +231,19 @@ def packaged_languages(among: Iterable[str]) -> frozenset[str]:
 
     Only languages in `among` are read and returned, because reading the files of all languages takes a tenth of a second.
     """
-    return frozenset(name for name in set(among) if name and (spec := _language(name)) is not None and spec.folder_is_package)
+    return frozenset(spec.name for spec in _specs(among) if spec.folder_is_package)
+
+
+def namespaced_languages(among: Iterable[str]) -> frozenset[str]:
+    """Return the languages in which an import names a namespace.
+
+    Files of any folder can be in a namespace, and an import does not show which of them are used. Only languages in `among` are returned.
+    """
+    return frozenset(spec.name for spec in _specs(among) if spec.imports_namespaces)
+
+
+def _specs(names: Iterable[str]) -> list[LanguageSpec]:
+    return [spec for name in sorted(set(names)) if name and (spec := _language(name)) is not None]
 
 
 @cache

@@ -10,6 +10,7 @@ from graphmem.analysis.semantic.files import FileGraph
 from graphmem.answers.boundaries import ArchitectureCheck, BrokenRule, RuleResult
 from graphmem.errors import BadInputError
 from graphmem.project.arguments import page
+from graphmem.project.derived import packages_of
 
 if TYPE_CHECKING:
     from graphmem.analysis.semantic.boundaries import Breach
@@ -46,7 +47,7 @@ class Boundaries:
                 path=RULES,
                 reason="no_rules",
             )
-        files = FileGraph(view)
+        files = FileGraph(view, packages_of(view.languages).of_names)
         checked = [check(files, one) for one in parse(text, RULES if rules is None else "the given text")]
         accepted = set(baseline_lines(self._text(BASELINE) or ""))
         found = [one for outcome in checked for one in outcome.breaches]

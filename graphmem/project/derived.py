@@ -21,6 +21,7 @@ from graphmem.analysis.semantic.cochange import together
 from graphmem.analysis.semantic.dead import Mentions, find, judged
 from graphmem.analysis.semantic.duplicates import Piece, duplicates
 from graphmem.analysis.semantic.entries import Calls, Entries
+from graphmem.analysis.semantic.files import Packages
 from graphmem.analysis.semantic.flows import flows
 from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known
@@ -29,7 +30,7 @@ from graphmem.analysis.semantic.titles import Title, folder_descriptions, titles
 from graphmem.answers.findings import DeadSymbol, Flow, FrameworkName
 from graphmem.answers.modules import Cycle, ModuleDependency, ModuleInfo
 from graphmem.model import PackedChunkRow
-from graphmem.parsing.language import packaged_languages
+from graphmem.parsing.language import namespaced_languages, packaged_languages
 from graphmem.project.history_source import CHURN_HALF_LIFE_S
 from graphmem.project.kept import Kept, key_of, save
 from graphmem.runtime.arrow import pc
@@ -39,7 +40,7 @@ from graphmem.store.base import FlowRow, ModuleRow
 from graphmem.store.meta_names import MODULES_OF
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from graphmem.analysis.semantic.heat import F64
@@ -65,6 +66,11 @@ _OF_MODULES: Final[dict[str, object]] = {
 _BEGINNING: Final = re.compile(r"""["'`]([^\W\d]\w+_)(?:["'`{%]|\$\{)""")  # "visit_" + kind, f"visit_{kind}", "visit_%s" % kind
 _OVERVIEW: Final = r"(?i)(^|/)(readme|architecture|overview|contributing)[^/]*\.(md|markdown|rst)$"  # pages that describe folders
 _WORD: Final = re.compile(r"[^\W\d]\w*")
+
+
+def packages_of(languages: Collection[str]) -> Packages:
+    """Return languages by what their packages are."""
+    return Packages(packaged_languages(languages), namespaced_languages(languages))
 
 
 class Semantics:
@@ -131,8 +137,8 @@ class Semantics:
         if self._churn is None:
             self.notes.append("no commit history found; heat uses complexity and dependents only")
         co_change = {} if current else self._together()
-        packaged = packaged_languages(self.view.languages)
-        made = Modules(self.view, known, self._store.meta().get("project", ""), self._churn, co_change, current, packaged)
+        packages = packages_of(self.view.languages)
+        made = Modules(self.view, known, self._store.meta().get("project", ""), self._churn, co_change, current, packages)
         if not current or {frozenset(one.paths) for one in made.groups} != {one.paths for one in known}:
             self._keep(made)
         elif self._saved_of(made):

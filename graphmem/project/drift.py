@@ -19,7 +19,7 @@ from graphmem.analysis.semantic.entries import Entries
 from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known
 from graphmem.indexing import git
-from graphmem.parsing.language import packaged_languages
+from graphmem.project.derived import packages_of
 from graphmem.project.indexer_source import FACTS
 from graphmem.runtime.checksums import unseal
 
@@ -51,10 +51,10 @@ def drift(root: Path, data_dir: Path, project: str, base: str, head: str | None,
         new = here
         if head is not None:
             view = stack.enter_context(_indexed(root, data_dir, folder / "head", project, head, index))
-            modules = Modules(view, _known(here.modules), project, packaged=packaged_languages(view.languages))
+            modules = Modules(view, _known(here.modules), project, packages=packages_of(view.languages))
             new = State(modules, Entries(modules.files))
         view = stack.enter_context(_indexed(root, data_dir, folder / "base", project, base, index))
-        modules = Modules(view, _known(new.modules), project, packaged=packaged_languages(view.languages))
+        modules = Modules(view, _known(new.modules), project, packages=packages_of(view.languages))
         ends = git.revision(root, base), git.revision(root, head) if head is not None else "the index as it is"
         return compare(*ends, State(modules, Entries(modules.files)), new)
 

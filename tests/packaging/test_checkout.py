@@ -78,6 +78,7 @@ def test_continuous_integration_does_not_skip_postgresql_silently(
         "make": f'{sys.executable} -c "import sys; print(repr(sys.stdin.read()))"; echo "$@ NEED=${{NEED_POSTGRESQL-unset}}"',
         "id": "echo 0",
         "apt-get": f"if [ $1 = install ]; then mkdir -p {initdb.parent}; touch {initdb}; fi" if may_install else "exit 100",
+        "timeout": '/usr/bin/timeout "$@"',
         "mkdir": '/bin/mkdir "$@"',
         "touch": '/bin/touch "$@"',
         "dirname": '/usr/bin/dirname "$@"',

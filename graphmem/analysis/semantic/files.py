@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from os.path import commonprefix
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL
 from graphmem.projection.graph_edges import kind_mask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from graphmem.projection.graph import GraphView
 
@@ -35,6 +35,7 @@ NOT_WRITTEN: Final = frozenset(
 _TESTS: Final = frozenset({"test", "tests", "testing", "__tests__", "spec", "specs"})  # folder names, by convention of most languages
 _BY_RECEIVER: Final = "receiver_type"
 _CALLS: Final = EDGE_KINDS.index(EdgeKind.CALLS)
+_IMPORTS: Final = EDGE_KINDS.index(EdgeKind.IMPORTS)
 _VARIABLE: Final = NODE_KINDS.index("variable")
 
 
@@ -61,8 +62,22 @@ def _dispatched(view: GraphView, rows: I64, files: I64) -> npt.NDArray[np.bool_]
     return out
 
 
+class Packages(NamedTuple):
+    """Languages by what their packages are."""
+
+    of_folders: frozenset[str] = frozenset()  # the files of a folder form one package
+    of_names: frozenset[str] = frozenset()  # an import names a namespace, which may be spread over many files
+
+
+NO_PACKAGES: Final = Packages()
+
+
 class FileGraph:
     """Files and the dependencies (links) between them.
+
+    Args:
+        view: the code graph.
+        namespaced: languages whose imports name a namespace. Such an import makes a link only to files whose code is used.
 
     Attributes (f files, l links):
         paths: paths of the files, ascending.
@@ -73,12 +88,13 @@ class FileGraph:
         src, dst: int64 (l,), ends of each link; links are sorted by (src, dst).
     """
 
-    def __init__(self, view: GraphView) -> None:
+    def __init__(self, view: GraphView, namespaced: Collection[str] = ()) -> None:
         self.view = view
         nodes = view.arrays.paths.node
         present = np.flatnonzero(nodes >= 0)
         self.paths = [view.paths[number] for number in present.tolist()]
         self.node = nodes[present]
+        self._language = [view.arrays.paths.language[number].as_py() for number in present.tolist()]
         self.of_path = np.full(len(nodes), -1, np.int32)
         self.of_path[present] = np.arange(len(present), dtype=np.int32)
         self.lines = view.arrays.paths.lines[present].astype(np.int64)
@@ -91,6 +107,9 @@ class FileGraph:
         between[between] = ~_dispatched(view, rows[between], dst[between])
         rows, src, dst = rows[between], src[between], dst[between]
         keys = src * len(self.paths) + dst
+        stated = ~self._of_namespaces(rows, src, namespaced)
+        used = stated | np.isin(keys, keys[stated])
+        rows, src, dst, keys = rows[used], src[used], dst[used], keys[used]
         order = np.argsort(keys, kind="stable")
         self.rows: I64 = rows[order]
         keys = keys[order]
@@ -98,6 +117,15 @@ class FileGraph:
         self.ptr: I64 = np.concatenate((starts, [len(keys)]))
         self.src: I64 = keys[starts] // max(1, len(self.paths))
         self.dst: I64 = keys[starts] % max(1, len(self.paths))
+
+    def _of_namespaces(self, rows: I64, src: I64, namespaced: Collection[str]) -> npt.NDArray[np.bool_]:
+        """Return which edges are imports of a namespace, and not of a file.
+
+        `rows` are edges, and `src` has the file of each. Such an import alone does not show that a file of the namespace is used.
+        """
+        is_namespaced = np.array([one in namespaced for one in self._language], np.bool_)
+        found: npt.NDArray[np.bool_] = (self.view.edge_kind[rows] == _IMPORTS) & is_namespaced[src]
+        return found
 
     def file_of(self, nodes: npt.NDArray[np.int32]) -> I64:
         """Return the index of each node's file; -1 for symbols of packages."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from graphmem.analysis.semantic.acyclic import acyclic
 from graphmem.analysis.semantic.communities import communities, modularity, without_strangers
 from graphmem.analysis.semantic.cycles import Arc, Pair, cycles, file_arcs
-from graphmem.analysis.semantic.files import FileGraph, common_folder
+from graphmem.analysis.semantic.files import NO_PACKAGES, FileGraph, Packages, common_folder
 from graphmem.analysis.semantic.heat import churn_of, file_heat, symbol_dependents
 from graphmem.analysis.semantic.layering import components, feedback, layers, strata, worth_cutting
 from graphmem.analysis.semantic.layout import layered
@@ -76,7 +76,7 @@ class Modules:
         churn: path -> number of commits, where old commits count less; None without history.
         co_change: (path, path) -> strength in [0, 1]; pairs with a file outside the graph are ignored.
         current: whether `known` was computed for this state of the graph. If so, the modules in `known` keep their files.
-        packaged: languages, such as Go, in which the files of one folder are one package. No module divides a package.
+        packages: languages by what their packages are. No module divides a package that is a folder, as in Go.
 
     Attributes:
         groups: the modules, most lines first.
@@ -92,16 +92,16 @@ class Modules:
         churn: Mapping[str, float] | None = None,
         co_change: Mapping[tuple[str, str], float] | None = None,
         current: bool = False,
-        packaged: frozenset[str] = frozenset(),
+        packages: Packages = NO_PACKAGES,
     ) -> None:
         self.view = view
-        self.files = FileGraph(view)
+        self.files = FileGraph(view, packages.of_names)
         self.churn: F64 | None = churn_of(self.files, churn)
         code = self._code()
         self.left_out = len(self.files) - len(code)
         earlier = {path: one.id for one in known for path in one.paths}
         here = set(code)
-        units = self._units(code, packaged)
+        units = self._units(code, packages.of_folders)
         if current and here == set(earlier) and not _divided(units, earlier):
             groups = sorted(sorted(one.paths) for one in known)
         else:

@@ -12,11 +12,12 @@ import pytest
 
 from graphmem.analysis.semantic.acyclic import acyclic
 from graphmem.analysis.semantic.communities import communities, without_strangers
-from graphmem.analysis.semantic.files import FileGraph
+from graphmem.analysis.semantic.files import FileGraph, Packages
 from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known, named
 from graphmem.answers import to_json
 from graphmem.errors import BadInputError, SymbolNotFoundError
+from graphmem.project.derived import packages_of
 from graphmem.project.graphmem import GraphMem
 
 
@@ -178,7 +179,7 @@ def test_a_go_package_that_an_earlier_version_divided_is_whole_again_without_the
     before = Modules(view, torn, current=True)
     assert before.name_of("errors.go") != before.name_of("context.go")
     assert before.module_cycles
-    made = Modules(view, torn, current=True, packaged=frozenset({"go"}))
+    made = Modules(view, torn, current=True, packages=Packages(frozenset({"go"})))
     assert made.name_of("errors.go") == made.name_of("context.go")
     assert not made.module_cycles
 
@@ -396,3 +397,19 @@ def test_a_client_whose_server_does_not_use_it_is_above_the_server(project):
     made = Modules(service.parts.graph.view(), known, current=True)
     above = {group.name: made.layer[i] for i, group in enumerate(made.groups)}
     assert above["web"] > above["server"]
+
+
+def test_a_using_of_c_sharp_alone_is_no_dependency_on_the_files_of_the_namespace(project):
+    order = "using Shop.Interfaces;\nnamespace Shop.Orders;\npublic class Order : IRoot { }\n"
+    service = project(
+        {
+            "Orders/Order.cs": order,
+            "Interfaces/IRoot.cs": "namespace Shop.Interfaces;\npublic interface IRoot { }\n",
+            "Interfaces/IOrders.cs": "using Shop.Orders;\nnamespace Shop.Interfaces;\npublic interface IOrders { Order Find(int id); }\n",
+        }
+    )
+    assert service.cycles("files").cycles == []
+    view = service.parts.graph.view()
+    files = FileGraph(view, packages_of(view.languages).of_names)
+    found = {(files.paths[a], files.paths[b]) for a, b in zip(files.src.tolist(), files.dst.tolist(), strict=True)}
+    assert found == {("Orders/Order.cs", "Interfaces/IRoot.cs"), ("Interfaces/IOrders.cs", "Orders/Order.cs")}
