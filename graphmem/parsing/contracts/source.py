@@ -18,6 +18,8 @@ from graphmem.parsing.language import language_spec
 
 FUNCTION: Final = re.compile(r"=>|\bfunction\b|\bfunc\s*\(|^\s*(?:async\s+)?\(|\bfn\b|^\s*\|")
 """An anonymous function."""
+_BLOCK: Final = re.compile(r"[^\n]*(?:\bdo[ \t]*(?:\|[^\n|]*\|)?[ \t]*(?:\n|$)|\)[ \t]*\{)")
+"""A line with a call of Ruby that is given a block; `get "/do"` has none."""
 _GIVEN: Final = re.compile(r"(?<![\w.$])(?:(?:this|self)\.)?([A-Za-z_$][\w$]*)\s*(?::\s*[\w.<>\[\]| ]+)?\s*(?::=|=(?![=>]))\s*")
 """What stands before a value that a name gets."""
 _ENTRY: Final = re.compile(
@@ -72,7 +74,7 @@ class Source:
 
     def has_block(self, site: Site) -> bool:
         """Whether a call of Ruby is given a block, as in `get "/" do … end`."""
-        return re.match(r"[^\n]*(?:\bdo\b|\{\s*(?:\||$))", self.text[site.start :]) is not None
+        return _BLOCK.match(self.text, site.start) is not None
 
     def site(self, reference: Reference, name: str) -> Site | None:
         """Return the call, with arguments, at the position of a use of `name`.
