@@ -94,7 +94,7 @@ def _database(folder: Path, health: Mapping[str, Any]) -> Iterator[Trap]:
         yield Trap("little disk space", level, cause, "free disk space, or store the index elsewhere with --db")
     waste = int(health.get("waste_bytes") or 0)
     if waste > max(24 << 20, size // 2):
-        cause = f"deleted rows take about {waste / 1e6:,.0f} of {size / 1e6:,.0f} MB of the database"
+        cause = f"a rewrite would free about {waste / 1e6:,.0f} of the {size / 1e6:,.0f} MB of the database"
         yield Trap("unused space", "note", cause, "run `graphmem compact`")
     log = int(health.get("wal_bytes") or 0)
     if log > LARGE_LOG:

@@ -80,7 +80,7 @@ class UpkeepOperations:
 
     @operation("mutation", needs="admin", shows=Sight.PLAIN, slow=True, command="compact")
     def compact(self) -> CompactAnswer:
-        """Reclaim the disk space of deleted rows.
+        """Rewrite the database without its unused disk space.
 
         The database is written into a new file.
 
