@@ -265,6 +265,10 @@ class Project:
         self.solver.touch(symbol.key)
         return self.files[symbol.path].definitions[symbol.index]
 
+    def has_modifier(self, symbol: Symbol, modifier: str) -> bool:
+        """Whether a definition has a modifier, such as `abstract` or `property`."""
+        return modifier in self.definition(symbol).modifiers
+
     def exists(self, symbol: Symbol) -> bool:
         """Whether a definition that was cached still exists in its file."""
         self.solver.touch(symbol.key)

@@ -12,17 +12,26 @@ from collections.abc import Iterator
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, NAME, Import, Reference, TermIndex
 from graphmem.resolution import definitions
-from graphmem.resolution.edges.reads import ReadSites
+from graphmem.resolution.edges.context import FileContext
+from graphmem.resolution.edges.reads import Reads
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import BOX, CLASS, EXT, EXTI, INST, TUP, Atom, Type, ordered
 
 
-class NamedSites(ReadSites):
-    """Adds edges for annotations and re-exports; base class of `_Resolving`.
+class Annotations:
+    """Adds edges for the annotations and re-exports in one file.
 
     The edges lead from a definition to the types and aliases that the definition names.
     """
+
+    def __init__(self, context: FileContext, reads: Reads) -> None:
+        self.context = context
+        self.inference = context.inference
+        self.entry = context.entry
+        self.terms = context.terms
+        self.reads = reads
+        self._named_types: dict[tuple[int, str], frozenset[Symbol]] = {}  # by scope and name
 
     def type_use(self, src: Symbol, scope: int, term: int, line: int) -> None:
         """Add edges to the types of an annotation and to the aliases in it.
@@ -35,13 +44,13 @@ class NamedSites(ReadSites):
         """
         if term < 0:
             return
-        edge = self.evidence.edge
+        edge = self.context.evidence.edge
         for atom in _flat(self.inference.declared(self.entry, scope, term)):
             if atom[0] in (INST, CLASS) and atom[1] is not src:
                 edge(EdgeKind.USES_TYPE, src.id, atom[1].id, "annotation", line)
             elif atom[0] in (EXTI, EXT) and atom[1] != rules_of(self.entry).builtin_package:
-                edge(EdgeKind.USES_TYPE, src.id, self.evidence.outside(atom[1], atom[2]), "annotation", line)
-        for symbol in self._named_in(scope, term, line):
+                edge(EdgeKind.USES_TYPE, src.id, self.context.evidence.outside(atom[1], atom[2]), "annotation", line)
+        for symbol in self.named_in(scope, term, line):
             if symbol is not src:
                 edge(EdgeKind.USES_TYPE, src.id, symbol.id, "annotation", line)
 
@@ -52,9 +61,9 @@ class NamedSites(ReadSites):
         """
         value = rules_of(self.entry).value_in_type(self.entry, self.terms[reference.term])
         if value >= 0:
-            self.read(reference._replace(kind="read", term=TermIndex(value)))
+            self.reads.read(reference._replace(kind="read", term=TermIndex(value)))
             return
-        self.type_use(self.caller(reference), reference.scope, reference.term, reference.line)
+        self.type_use(self.context.caller(reference), reference.scope, reference.term, reference.line)
 
     def alias(self, symbol: Symbol) -> None:
         """Add edges from a type alias, such as `type A = B`, to the types in it."""
@@ -73,9 +82,9 @@ class NamedSites(ReadSites):
         module = self.entry.symbols[0]
         for symbol in definitions.imported(self.inference, self.entry, found, anything=True):
             if symbol.path != self.entry.path:
-                self.evidence.edge(EdgeKind.REFERENCES, module.id, symbol.id, "import", found.line)
+                self.context.evidence.edge(EdgeKind.REFERENCES, module.id, symbol.id, "import", found.line)
 
-    def _named_in(self, scope: int, term: int, line: int) -> Iterator[Symbol]:
+    def named_in(self, scope: int, term: int, line: int) -> Iterator[Symbol]:
         """Yield the definition of every type that an annotation names."""
         pending = [term]
         while pending:
@@ -92,9 +101,9 @@ class NamedSites(ReadSites):
                 pending += rules_of(self.entry).parts_of_type(self.inference, self.entry, scope, found)
 
     def _type_named(self, scope: int, name: str) -> definitions.Symbols:
-        symbols = self.named_types.get((scope, name))
+        symbols = self._named_types.get((scope, name))
         if symbols is None:
-            symbols = self.named_types[scope, name] = definitions.type_named(self.inference, self.entry, scope, name)
+            symbols = self._named_types[scope, name] = definitions.type_named(self.inference, self.entry, scope, name)
         return symbols
 
     def _is_parameter(self, scope: int, name: str, line: int) -> bool:

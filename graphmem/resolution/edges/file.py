@@ -6,15 +6,21 @@ Each use is resolved, or counted as unresolved with the reason.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final
 
 from graphmem.model import EdgeKind, external_id, file_id
 from graphmem.parsing.facts import CALL, NOWHERE, Import, Reference, Spot, written_name
 from graphmem.resolution import definitions
-from graphmem.resolution.edges.annotations import NamedSites
+from graphmem.resolution.edges.annotations import Annotations
+from graphmem.resolution.edges.calls import Calls
+from graphmem.resolution.edges.context import FileContext
+from graphmem.resolution.edges.frameworks import Handing
+from graphmem.resolution.edges.implicit import ImplicitCalls
+from graphmem.resolution.edges.reads import Reads
+from graphmem.resolution.edges.recorder import Recorder
 from graphmem.resolution.edges.rows import FileResolution
+from graphmem.resolution.edges.targets import Targets
 from graphmem.resolution.edges.tested import add_subjects
-from graphmem.resolution.edges.variables import ASSIGNED
+from graphmem.resolution.edges.variables import ASSIGNED, VariableUses
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
@@ -38,8 +44,34 @@ def definitions_alone(inference: Inference, hierarchy: Hierarchy, entry: FileEnt
     return resolving.evidence.rows()._replace(fault=fault)
 
 
-class _Resolving(NamedSites):
+class _Resolving:
     """Resolves one file to edges: first definitions and imports, then uses."""
+
+    def __init__(self, inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> None:
+        self.context = FileContext(inference, hierarchy, entry)
+        self.inference = inference
+        self.project = inference.project
+        self.entry = entry
+        self.terms = entry.terms
+        self.evidence = self.context.evidence
+        targets = Targets(inference, hierarchy, entry)
+        self.recorder = Recorder(self.context, targets)
+        self.implicit = ImplicitCalls(self.context, targets, self.recorder)
+        self.variables = VariableUses(self.context)
+        self.reads = Reads(self.context, targets, self.recorder, self.implicit, self.variables)
+        self.annotations = Annotations(self.context, self.reads)
+        self.handing = Handing(inference, entry, self.evidence)
+        self.calls = Calls(self.context, targets, self.recorder, self.implicit, self.reads, self.handing)
+        self.by_kind: Mapping[str, Callable[[Reference], None]] = {
+            "call": self.calls.call,
+            "read": self.reads.read,
+            "type": self.annotations.named_type,
+            "write": self.reads.write,
+            "decorate": self.calls.decorate,
+            "jsx": self.calls.rendered,
+            "implicit": self.implicit.operation,
+            "raise": self.calls.raised,
+        }
 
     def run(self) -> FileResolution:
         """Add definitions, imports, classes and types, then resolve every use."""
@@ -51,26 +83,26 @@ class _Resolving(NamedSites):
             elif symbol.kind in FUNCTION_KINDS:
                 self.function(symbol)
             elif symbol.kind == "type":
-                self.alias(symbol)
+                self.annotations.alias(symbol)
             if rules_of(self.entry).decorators_are_types:
                 self.annotated(symbol)
         for binding in self.entry.facts.bindings:
             if binding.annotation >= 0:
-                self.type_use(self.entry.symbols[binding.scope], binding.scope, binding.annotation, binding.line)
+                self.annotations.type_use(self.entry.symbols[binding.scope], binding.scope, binding.annotation, binding.line)
             if binding.op in ASSIGNED:
-                self.assigned(binding)
+                self.variables.assigned(binding)
         for reference in self.entry.facts.references:
-            resolve = _SITES.get(reference.kind)
+            resolve = self.by_kind.get(reference.kind)
             if reference.name_line:
                 length = len(written_name(self.terms, reference.term))
                 self.evidence.spot = (reference.name_line, reference.name_column, length)
             if resolve is not None:
-                resolve(self, reference)
+                resolve(reference)
             elif self.evidence.spot is not None:  # definitions and bindings make the edges of `inherit` and `named`
                 self.only_named(reference)
             self.evidence.spot = None
         self.handing.scripts()
-        add_subjects(self.entry, self.project, self.called, self.evidence)
+        add_subjects(self.entry, self.project, self.recorder.calls_in_tests, self.evidence)
         return self.evidence.rows()
 
     def definitions(self) -> None:
@@ -86,7 +118,7 @@ class _Resolving(NamedSites):
         src = file_id(self.project.name, entry.path)
         for found in entry.facts.imports:
             if rules_of(entry).passes_on(entry, found):
-                self.pass_on(found)
+                self.annotations.pass_on(found)
             atoms = ordered(rules_of(entry).import_targets(self.inference, entry, found))
             self.imported_places(found, atoms)
             for atom in atoms:
@@ -154,7 +186,7 @@ class _Resolving(NamedSites):
         """
         kind = EdgeKind.INHERITS if reference.kind == "inherit" else EdgeKind.USES_TYPE
         spot = (reference.name_line, reference.name_column, len(written_name(self.terms, reference.term)))
-        for symbol in self._named_in(reference.scope, reference.term, reference.line):
+        for symbol in self.annotations.named_in(reference.scope, reference.term, reference.line):
             self.evidence.written(spot, kind, symbol.id, 1.0)
 
     def inheritance(self, symbol: Symbol) -> None:
@@ -177,7 +209,7 @@ class _Resolving(NamedSites):
         definition = self.entry.definitions[symbol.index]
         for decorator in definition.decorators:
             term = self.entry.terms[decorator]
-            self.type_use(symbol, definition.parent, term[1] if term[0] == CALL else decorator, definition.start_line)
+            self.annotations.type_use(symbol, definition.parent, term[1] if term[0] == CALL else decorator, definition.start_line)
 
     def function(self, symbol: Symbol) -> None:
         """Add the edges that follow from the header of a function.
@@ -196,7 +228,7 @@ class _Resolving(NamedSites):
         for method in rules_of(entry).satisfied_methods(self.inference, symbol):
             self.evidence.edge(EdgeKind.OVERRIDES, symbol.id, method.id, "satisfies", definition.name_line)
         for term in (*(parameter.annotation for parameter in definition.parameters), definition.returns):
-            self.type_use(symbol, definition.parent, term, definition.name_line)
+            self.annotations.type_use(symbol, definition.parent, term, definition.name_line)
         for used in rules_of(entry).implicit_calls(self.inference, symbol):
             self.evidence.edge(EdgeKind.CALLS, symbol.id, used.id, "fixture", definition.name_line)
         for used in self.handing.injected(symbol):
@@ -213,15 +245,3 @@ def _name_spot(found: Import) -> Spot:
     if found.name_spot[0] or not line or not found.name or found.alias_spot[0] or found.name == "*" or length <= len(found.name):
         return found.name_spot
     return (line, column + length - len(found.name), len(found.name)) if found.kind == "from" else NOWHERE
-
-
-_SITES: Final[Mapping[str, Callable[[_Resolving, Reference], None]]] = {
-    "call": _Resolving.call,
-    "read": _Resolving.read,
-    "type": _Resolving.named_type,
-    "write": _Resolving.write,
-    "decorate": _Resolving.decorate,
-    "jsx": _Resolving.rendered,
-    "implicit": _Resolving.operation,
-    "raise": _Resolving.raised,
-}

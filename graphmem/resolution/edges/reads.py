@@ -7,16 +7,34 @@ from __future__ import annotations
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, INDEX, NAME, Attr, Reference
+from graphmem.resolution.edges.context import FileContext
+from graphmem.resolution.edges.implicit import ImplicitCalls
+from graphmem.resolution.edges.recorder import Recorder
 from graphmem.resolution.edges.target import SELDOM, Target, shared_among
-from graphmem.resolution.edges.variables import VariableSites
+from graphmem.resolution.edges.targets import Targets
+from graphmem.resolution.edges.variables import VariableUses
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import CLASS, EXT, INST, MODULE, NAMESPACE, SUPEROBJ, Receiver, SuperObject, Type, ordered
 
 
-class ReadSites(VariableSites):
-    """Adds edges for reads and writes of names; base class of `_Resolving`."""
+class Reads:
+    """Adds edges for the reads and writes of names and attributes in one file."""
+
+    def __init__(
+        self, context: FileContext, targets: Targets, recorder: Recorder, implicit: ImplicitCalls, variables: VariableUses
+    ) -> None:
+        self.context = context
+        self.inference = context.inference
+        self.project = context.project
+        self.entry = context.entry
+        self.terms = context.terms
+        self.targets = targets
+        self.recorder = recorder
+        self.implicit = implicit
+        self.variables = variables
+        self._properties: dict[tuple[Symbol, str], bool] = {}  # whether an attribute of a class is a property
 
     def read(self, reference: Reference) -> None:
         """Add edges for code that reads a name `a` or an attribute `a.b`."""
@@ -32,7 +50,7 @@ class ReadSites(VariableSites):
             if place.slot.kind == "binding":
                 self.read_variable(reference, place, name)
             elif place.slot.kind != "parameter":
-                self.refer(reference, self.inference.slot(place), "scope" if place.slot.kind == "definition" else "import")
+                self.recorder.refer(reference, self.inference.slot(place), "scope" if place.slot.kind == "definition" else "import")
                 if place.slot.kind == "import":
                     self.read_imported_variable(reference, place, frozenset())
 
@@ -43,10 +61,10 @@ class ReadSites(VariableSites):
         """
         symbol = place.entry.variables.get((place.scope, name))
         if symbol is not None:
-            self.use_variable(reference, symbol)
+            self.variables.use_variable(reference, symbol)
         elif place.entry is self.entry:
-            for found in self.outer(place.scope, name):
-                self.use_variable(reference, found)
+            for found in self.variables.outer(place.scope, name):
+                self.variables.use_variable(reference, found)
 
     def read_imported_variable(self, reference: Reference, place: Place, seen: frozenset[str]) -> None:
         """Add an edge to an imported variable, following re-exports.
@@ -58,7 +76,7 @@ class ReadSites(VariableSites):
             for atom in ordered(rules_of(place.entry).import_targets(self.inference, place.entry, found)):
                 if atom[0] == MODULE and found.name == "default" and atom[1].endswith(rules_of(self.entry).components):
                     symbol = self.project.files[atom[1]].symbols[0]
-                    self.evidence.edge(EdgeKind.REFERENCES, self.caller(reference).id, symbol.id, "import", reference.line)
+                    self.context.evidence.edge(EdgeKind.REFERENCES, self.context.caller(reference).id, symbol.id, "import", reference.line)
                 elif atom[0] == MODULE:
                     self.read_module_variable(reference, atom[1], found.name, seen | {place.entry.path})
 
@@ -80,17 +98,17 @@ class ReadSites(VariableSites):
         A property gets a call edge. A method or a class gets a reference edge.
         """
         _, base, name = term
-        self.receive(reference, base)
-        value = self.receiver_of(reference, base, name)
+        self.variables.receive(reference, base)
+        value = self.context.receiver_of(reference, base, name)
         if not value:
-            self.add_reads(reference, self.targets.of_property(name, self.caller(reference)))
+            self.implicit.run_properties(reference, self.targets.names.properties(name, self.context.caller(reference)))
         for atom in ordered(value):
             if atom[0] in (MODULE, NAMESPACE, EXT):
-                self.refer(reference, self.inference.attribute_of(atom, name), "import")
+                self.recorder.refer(reference, self.inference.attribute_of(atom, name), "import")
                 if atom[0] == MODULE:
                     self.read_module_variable(reference, atom[1], name, frozenset())
                     missing = self.inference.asked_for_missing(atom, name)
-                    self.add_calls(reference, [Target(function, None, "implicit") for function in missing])
+                    self.recorder.add_calls(reference, [Target(function, None, "implicit") for function in missing])
                 elif atom[0] == NAMESPACE:
                     for module in rules_of(self.entry).package_files(self.inference, atom, name):
                         self.read_module_variable(reference, module[1], name, frozenset())
@@ -103,12 +121,12 @@ class ReadSites(VariableSites):
         If `name` is "", the program computes the attribute's name. Then the edges lead to the hook of the receiver's class for missing
         attributes, such as `__getattr__`.
         """
-        value = self.value(reference, receiver)
+        value = self.context.value(reference, receiver)
         hook = rules_of(self.entry).fallback_method
         for atom in ordered(value):
             if not name:
                 if atom[0] == INST and hook:
-                    self.special(reference, atom, hook, SELDOM)
+                    self.implicit.special_method(reference, atom, hook, SELDOM)
             elif atom[0] in (INST, CLASS, SUPEROBJ):
                 self.use_member(reference._replace(kind="read"), atom, name, shared_among(value))
 
@@ -120,9 +138,9 @@ class ReadSites(VariableSites):
         for atom in ordered(base):
             if atom[0] != INST:
                 continue
-            is_property = self.properties.get((atom[1], name))
+            is_property = self._properties.get((atom[1], name))
             if is_property is None:
-                is_property = self.properties[atom[1], name] = self.has_property(atom[1], name)
+                is_property = self._properties[atom[1], name] = self.has_property(atom[1], name)
             if is_property:
                 self.use_member(reference._replace(kind="read"), atom, name, shared_among(base))
 
@@ -139,17 +157,17 @@ class ReadSites(VariableSites):
         """Add edges for `receiver.name = …` and `receiver[key] = …`."""
         term = self.terms[reference.term]
         if term[0] == INDEX:
-            self.run_first(reference, term[1], rules_of(self.entry).item_setters)
-            self.run_on_key(reference, term[2], rules_of(self.entry).key_methods, term[1])
+            self.implicit.first_method(reference, term[1], rules_of(self.entry).item_setters)
+            self.implicit.on_key(reference, term[2], rules_of(self.entry).key_methods, term[1])
         elif term[0] == ATTR:
-            self.receive(reference, term[1])
-            for atom in ordered(self.receiver_of(reference, term[1], term[2])):
+            self.variables.receive(reference, term[1])
+            for atom in ordered(self.context.receiver_of(reference, term[1], term[2])):
                 if atom[0] == INST or atom[0] == SUPEROBJ:
                     self.use_member(reference, atom, term[2])
                 elif atom[0] == CLASS:
-                    self.use_member_variable(reference, atom, term[2])
+                    self.variables.use_member_variable(reference, atom, term[2])
                 if atom[0] == INST and rules_of(self.entry).attribute_setter:
-                    self.special(reference, atom, rules_of(self.entry).attribute_setter)
+                    self.implicit.special_method(reference, atom, rules_of(self.entry).attribute_setter)
 
     def use_member(self, reference: Reference, atom: Receiver | SuperObject, name: str, confidence: float = 0.0) -> None:
         """Add edges to a class member that `x.name` reads or writes.
@@ -162,14 +180,14 @@ class ReadSites(VariableSites):
             for accessor in rules.accessors(name, reference.kind):
                 owner = inference.owner(atom[1], accessor)
                 if isinstance(owner, Symbol) and rules_of(self.project.entry(owner)) is not rules:
-                    self.special(reference, atom, accessor, confidence)
+                    self.implicit.special_method(reference, atom, accessor, confidence)
                     return
-        self.use_member_variable(reference, atom, name)
+        self.variables.use_member_variable(reference, atom, name)
         owner = inference.owner(atom[2][1], name, atom[1]) if atom[0] == SUPEROBJ else inference.owner(atom[1], name)
-        caller = self.caller(reference)
+        caller = self.context.caller(reference)
         if not isinstance(owner, Symbol):
             if atom[0] == INST and reference.kind == "read" and inference.answers_for_missing(atom[1], name):
-                self.special(reference, atom, rules_of(self.entry).fallback_method, confidence)
+                self.implicit.special_method(reference, atom, rules_of(self.entry).fallback_method, confidence)
             elif atom[0] == INST and self.is_read_of_itself(reference):
                 for sibling in rules_of(self.project.entry(atom[1])).sibling_owners(inference, atom[1], name):
                     self.use_member(reference, (INST, sibling, False), name, confidence)
@@ -185,7 +203,7 @@ class ReadSites(VariableSites):
             and reference.kind == "read"
             and any(slot.kind == "binding" for slot in slots)
         ):
-            self.add_reads(reference, self.targets.overriding_properties(atom[1], name, caller))
+            self.implicit.run_properties(reference, self.targets.dispatch.overriding_properties(atom[1], name, caller))
         for slot in slots:
             if slot.kind != "definition":
                 continue
@@ -197,14 +215,14 @@ class ReadSites(VariableSites):
                 continue
             if "setter" in modifiers:
                 if reference.kind == "write":
-                    self.add_calls(reference, [Target(symbol, None, "implicit")])
+                    self.recorder.add_calls(reference, [Target(symbol, None, "implicit")])
             elif "property" in modifiers and (atom[0] != CLASS or "static" in modifiers):
                 plain = [Target(symbol, None, "implicit", confidence)]
                 if reference.kind == "read":
-                    found = self.targets.dispatched(atom, name, plain, caller, is_self=False) if atom[0] == INST else plain
-                    self.add_reads(reference, found)
+                    found = self.targets.dispatch.targets(atom, name, plain, caller, is_self=False) if atom[0] == INST else plain
+                    self.implicit.run_properties(reference, found)
             elif symbol is not caller and "deleter" not in modifiers:
-                self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)
+                self.context.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)
 
     def is_read_of_itself(self, reference: Reference) -> bool:
         """Whether an expression reads an attribute of `self`, as `self.name` does.
@@ -241,4 +259,4 @@ class ReadSites(VariableSites):
         method = rules_of(self.entry).descriptor_methods.get(reference.kind)
         for atom in ordered(self.inference.expanded(value)) if method else ():
             if atom[0] == INST and method:
-                self.special(reference, atom, method)
+                self.implicit.special_method(reference, atom, method)

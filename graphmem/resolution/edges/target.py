@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from graphmem.model import EdgeKind
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.project import Project
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import EXTI, INST, PENDING, Type
 
@@ -40,3 +42,12 @@ def shared_among(value: Type) -> float:
     """
     classes = sum(atom[0] in (INST, PENDING, EXTI) for atom in value)
     return 0.0 if classes < 2 else SEVERAL_CLASSES
+
+
+def extension_target(project: Project, symbol: Symbol, rule: str) -> Target:
+    """Return the target for a call of an extension function on an object.
+
+    An extension function, `symbol`, adds a method to a type from outside. `rule` is the rule that found the function.
+    """
+    entry = project.entry(symbol)
+    return Target(symbol, None, rule, is_extension=rules_of(entry).extended_by_parameter(entry.definitions[symbol.index]))

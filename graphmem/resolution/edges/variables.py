@@ -12,10 +12,8 @@ from typing import Final
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, NAME, Binding, Reference
 from graphmem.resolution import definitions
-from graphmem.resolution.edges.calls import CallSites
+from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.hierarchy import Hierarchy
-from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at
@@ -28,20 +26,23 @@ The name may belong to an outer scope.
 """
 
 
-class VariableSites(CallSites):
-    """Adds edges for uses of variables; base class of `_Resolving`."""
+class VariableUses:
+    """Adds edges for the uses of variables in one file."""
 
-    def __init__(self, inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> None:
-        super().__init__(inference, hierarchy, entry)
-        self.receivers: dict[tuple[int, int], frozenset[Symbol]] = {}  # meanings of their names, by scope and term
-        self.fields: dict[tuple[Symbol, str], Symbol | None] = {}  # variables of classes, by class and name
+    def __init__(self, context: FileContext) -> None:
+        self.context = context
+        self.inference = context.inference
+        self.project = context.project
+        self.entry = context.entry
+        self.terms = context.terms
+        self._meanings: dict[tuple[int, int], frozenset[Symbol]] = {}  # meanings of their names, by scope and term
+        self._fields: dict[tuple[Symbol, str], Symbol | None] = {}  # variables of classes, by class and name
 
-    def call(self, reference: Reference) -> None:
-        """Add the edges of a call `a.f()`, including the use of the variable `a`.
+    def of_call(self, reference: Reference) -> None:
+        """Add an edge to the variable `a` for a call `a.f()`.
 
         If `f` is a field that holds a function, an edge to `f` is added, too. For a call `f()` of a variable `f`, an edge to `f` is added.
         """
-        super().call(reference)
         _, called, _, _ = call_at(self.terms, reference.term)
         callee = self.terms[called]
         if callee[0] == NAME:
@@ -51,7 +52,7 @@ class VariableSites(CallSites):
         elif callee[0] == ATTR:
             _, receiver, name = callee
             self.receive(reference, receiver)
-            for atom in ordered(self.value(reference, receiver)):
+            for atom in ordered(self.context.value(reference, receiver)):
                 if atom[0] in (INST, CLASS, SUPEROBJ) and self._calls_field(atom, name):
                     self.use_member_variable(reference, atom, name)
 
@@ -83,11 +84,11 @@ class VariableSites(CallSites):
         `term` is the position of the name `name` in the file's list of expressions.
         """
         key = (reference.scope, term)
-        found = self.receivers.get(key)
+        found = self._meanings.get(key)
         if found is None:
             found = frozenset(self._named(reference, name))
             if self.inference.is_steady(self.entry, reference.scope, term):
-                self.receivers[key] = found
+                self._meanings[key] = found
         return found
 
     def _named(self, reference: Reference, name: str) -> Iterator[Symbol]:
@@ -99,9 +100,9 @@ class VariableSites(CallSites):
 
     def use_variable(self, reference: Reference, symbol: Symbol) -> None:
         """Add an edge to a variable from the code that uses it."""
-        caller = self.caller(reference)
+        caller = self.context.caller(reference)
         if symbol is not caller:
-            self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, self.rule_for(symbol), reference.line)
+            self.context.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, self.rule_for(symbol), reference.line)
 
     def rule_for(self, symbol: Symbol) -> str:
         """Return the rule by which code in this file refers to a symbol.
@@ -119,14 +120,14 @@ class VariableSites(CallSites):
         symbol = self.member_variable(atom[2][1] if atom[0] == SUPEROBJ else atom[1], name)
         if symbol is not None:
             rule = "inferred_type" if atom[0] == INST else self.rule_for(symbol)
-            self.evidence.edge(EdgeKind.REFERENCES, self.caller(reference).id, symbol.id, rule, reference.line)
+            self.context.evidence.edge(EdgeKind.REFERENCES, self.context.caller(reference).id, symbol.id, rule, reference.line)
 
     def member_variable(self, owner: Symbol, name: str) -> Symbol | None:
         """Return the variable that a class, or its nearest base, has under a name."""
         key = (owner, name)
-        if key not in self.fields:
-            self.fields[key] = self._member_variable(owner, name)
-        return self.fields[key]
+        if key not in self._fields:
+            self._fields[key] = self._member_variable(owner, name)
+        return self._fields[key]
 
     def _member_variable(self, owner: Symbol, name: str) -> Symbol | None:
         for candidate in self.inference.mro(owner):
@@ -146,7 +147,7 @@ class VariableSites(CallSites):
         target = self.terms[binding.target]
         if target[0] == NAME and self.entry.definitions[binding.scope].kind in FUNCTION_KINDS:
             for symbol in self.outer(binding.scope, target[1]):
-                self.evidence.edge(
+                self.context.evidence.edge(
                     EdgeKind.REFERENCES, self.entry.symbols[binding.scope].id, symbol.id, self.rule_for(symbol), binding.line
                 )
 

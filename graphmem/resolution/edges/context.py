@@ -1,0 +1,75 @@
+"""The file that is being resolved, with the types of its expressions.
+
+Every module of this package that adds edges shares one `FileContext` per file.
+"""
+
+from __future__ import annotations
+
+from graphmem.parsing.facts import Reference
+from graphmem.resolution.edges.rows import Evidence
+from graphmem.resolution.edges.written import written_type
+from graphmem.resolution.file_entry import FileEntry
+from graphmem.resolution.hierarchy import Hierarchy
+from graphmem.resolution.inference import Inference
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.symbol import Symbol
+from graphmem.resolution.types import INST, TOP, Type, ordered
+
+
+class FileContext:
+    """One file during its resolution: facts, types, and edges so far."""
+
+    def __init__(self, inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> None:
+        self.inference = inference
+        self.project = inference.project
+        self.hierarchy = hierarchy
+        self.entry = entry
+        self.terms = entry.terms
+        self.evidence = Evidence(self.project.name, entry.path)
+        self.stable: dict[tuple[int, int], Type] = {}  # by scope and term: types that are the same on every line of the scope
+
+    def caller(self, reference: Reference) -> Symbol:
+        """Return the function, class or module whose code contains a call."""
+        return self.entry.symbols[reference.scope]
+
+    def value(self, reference: Reference, term: int) -> Type:
+        """Infer the type of an expression in a call, such as the call's receiver."""
+        key = (reference.scope, term)
+        found = self.stable.get(key)
+        if found is None:
+            inference = self.inference
+            found = inference.expanded(inference.term(self.entry, reference.scope, term, reference.line))
+            if found is TOP:
+                found = written_type(inference, self.entry, reference.scope, term, reference.line) or TOP
+            else:
+                found = _settled(inference, found)
+            if inference.is_steady(self.entry, reference.scope, term):
+                self.stable[key] = found
+        return found
+
+    def receiver_of(self, reference: Reference, receiver: int, name: str) -> Type:
+        """Infer the type of `x` in `x.name`.
+
+        If nothing else tells the type, and `name` is private, as `__name` in Python, the result is the class that contains the code.
+        """
+        return self.value(reference, receiver) or self.inference.private_receiver(self.entry, reference.scope, name)
+
+
+def _settled(inference: Inference, value: Type) -> Type:
+    """Mark a class in a type as exact if the type has an exact subclass.
+
+    A type is a set of alternatives. An exact alternative stands for objects of the class itself, and not of its subclasses. If `B` derives
+    from `A` and `value` is `A | exact B`, the result is `exact A | exact B`. An abstract class `A` is removed instead.
+    """
+    if len(value) < 2:
+        return value
+    exact = [atom[1] for atom in ordered(value) if atom[0] == INST and atom[2]]
+    open_ = [atom for atom in ordered(value) if atom[0] == INST and not atom[2]]
+    if not exact or not open_:
+        return value
+    known = frozenset().union(*(inference.project_classes(symbol) for symbol in exact))
+    bases = [atom for atom in open_ if atom[1] in known]
+    if not bases:
+        return value
+    made = [atom[1] for atom in bases if not rules_of(inference.project.entry(atom[1])).is_abstract(inference, atom[1])]
+    return (value - frozenset(bases)) | {(INST, symbol, True) for symbol in made}

@@ -1,0 +1,83 @@
+"""Edges for calls that library functions make to their arguments.
+
+Examples are the callback in `sorted(items, key=f)`, `__len__` of the argument in `len(x)`, and `__str__` of each element in
+`map(str, items)`. The rules of each language describe these functions (`called_through`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from graphmem.parsing.facts import ATTR, Call, Reference
+from graphmem.resolution.edges.context import FileContext
+from graphmem.resolution.edges.implicit import ImplicitCalls
+from graphmem.resolution.edges.recorder import Recorder
+from graphmem.resolution.edges.targets import Targets
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.rules_of_calls import Through
+from graphmem.resolution.symbol import Symbol
+from graphmem.resolution.types import EXT, FUNC, INST, PARTIAL, ordered
+
+
+class LibraryCalls:
+    """Adds edges to the methods and callbacks that library functions call."""
+
+    def __init__(self, context: FileContext, targets: Targets, recorder: Recorder, implicit: ImplicitCalls) -> None:
+        self.context = context
+        self.inference = context.inference
+        self.entry = context.entry
+        self.terms = context.terms
+        self.targets = targets
+        self.recorder = recorder
+        self.implicit = implicit
+
+    def through(self, reference: Reference, call: Call, found: Iterable[Through]) -> None:
+        """Add the calls that an external function makes to its arguments.
+
+        `found` describes the calls. Examples are a callback, as in `sorted(items, key=f)`, and a method of an argument, as in `len(x)`.
+        """
+        _, called, positional, keywords = call
+        callee = self.terms[called]
+        for through in found:
+            given = [*positional[through.first : through.last], *(value for name, value in keywords if through.keyword in (name, "*"))]
+            if through.receiver:
+                given = [callee[1]] if callee[0] == ATTR else []
+            for argument in given:
+                if through.needs:
+                    able = frozenset(
+                        a for a in self.context.value(reference, argument) if a[0] == INST and self._has_method(a[1], through.needs)
+                    )
+                    self.implicit.first_methods(reference, able, through.names)
+                elif through.elements:
+                    self.implicit.first_methods(
+                        reference, self.implicit.element_types(self.context.value(reference, argument)), through.names
+                    )
+                elif through.names:
+                    self.implicit.first_method(reference, argument, through.names)
+                else:
+                    given_value = self.context.value(reference, argument)
+                    for atom in ordered(given_value):
+                        if atom[0] == EXT:  # map(str, items)
+                            self._on_elements(reference, positional[through.last :], rules_of(self.entry).called_through(atom[1], atom[2]))
+                    value = frozenset(atom for atom in given_value if atom[0] in (FUNC, INST, PARTIAL))
+                    self.recorder.add_calls(reference, self.targets.of_value(value, "function_value", self.context.caller(reference)))
+
+    def _on_elements(self, reference: Reference, containers: Sequence[int], found: Iterable[Through]) -> None:
+        """Add the calls that an external function makes to each element.
+
+        `containers` are the arguments with the elements, and `found` describes the function's calls. For `map(str, items)`, `__str__` of
+        each element is called.
+        """
+        for through in found:
+            for container in containers if through.names and not through.first else ():
+                self.implicit.first_methods(
+                    reference, self.inference.expanded(self.inference.element(self.context.value(reference, container))), through.names
+                )
+
+    def _has_method(self, symbol: Symbol, name: str) -> bool:
+        """Whether a class has a method, itself or from a base class.
+
+        Bases in the project and known library classes are searched.
+        """
+        owner = self.inference.owner(symbol, name)
+        return isinstance(owner, Symbol) or (owner is not None and rules_of(self.entry).library_has(owner, name))
