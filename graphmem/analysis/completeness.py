@@ -169,7 +169,7 @@ def family(view: GraphView, path: str) -> str:
 
     Languages of one family, such as TypeScript and JavaScript, can use each other's names.
     """
-    return family_of(view.languages[view.path_number[path]])
+    return family_of(view.language_of(path))
 
 
 def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:

@@ -5,19 +5,20 @@ For example, TypeScript and JavaScript are one family. Code of another family ca
 
 from __future__ import annotations
 
-from typing import Final
+from functools import cache
 
-_TOGETHER: Final = (
-    frozenset({"javascript", "tsx", "typescript"}),
-    frozenset({"c", "cpp"}),
-    frozenset({"java", "kotlin", "scala"}),  # import each other's classes by package name
-)
-_FAMILIES: Final = {language: "+".join(sorted(group)) for group in _TOGETHER for language in group}
+from graphmem.runtime.conventions import conventions_by_language, conventions_of
 
 
+@cache
 def family_of(language: str) -> str:
     """Return the family of a language; TypeScript and JavaScript share one.
 
     By default the family has the language's own name. The result is "" for plain text, which cannot name a definition.
     """
-    return "" if language == "text" else _FAMILIES.get(language, language)
+    if language == "text":
+        return ""
+    family = conventions_of(language).family
+    if not family:
+        return language
+    return "+".join(sorted(name for name, one in conventions_by_language().items() if one.family == family))

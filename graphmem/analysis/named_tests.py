@@ -12,20 +12,16 @@ For example, `test_command_check.py` is named after `commands/check.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Final
+
+from graphmem.runtime.conventions import all_conventions, conventions_by_language
 
 MOST: Final = 2  # equally good tests; more of them show that the name is common
 _TEST: Final = frozenset({"test", "tests", "spec", "specs", "testing", "unit", "units", "integration", "functional", "t"})
 _CAPITAL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _BREAK: Final = re.compile(r"[^a-z0-9]+")
-_FAMILIES: Final = (  # suffixes of files that test each other
-    ("js", "jsx", "ts", "tsx", "mjs", "cjs", "mts", "cts", "vue", "svelte"),
-    ("c", "h", "cc", "hh", "cpp", "hpp", "cxx", "hxx"),
-    ("java", "kt", "scala", "groovy"),
-)
-_FAMILY: Final = {suffix: names[0] for names in _FAMILIES for suffix in names}
-_WHOLE_FOLDER: Final = frozenset({"init", "index", "mod", "main"})  # files that stand for their folder
 
 
 def find_named_tests(path: str, paths: Sequence[str], is_test: Callable[[str], bool]) -> list[str]:
@@ -42,10 +38,11 @@ def find_named_tests(path: str, paths: Sequence[str], is_test: Callable[[str], b
     *folders, base = path.split("/")
     name, _, suffix = base.rpartition(".")
     own = _words(name)
-    if len(own) == 1 and own[0] in _WHOLE_FOLDER and folders:
+    if len(own) == 1 and own[0] in _folder_words() and folders:
         own = _words(folders[-1])
     if not own or is_test(path):
         return []
+    family = _families()
     near = [*own, *(word for folder in folders for word in _words(folder))]
     found: dict[tuple[bool, int], list[str]] = {}
     last, capitalised = own[-1], own[-1].capitalize()
@@ -55,13 +52,27 @@ def find_named_tests(path: str, paths: Sequence[str], is_test: Callable[[str], b
         *its_folders, its_base = other.split("/")
         its_name, _, its_suffix = its_base.rpartition(".")
         words = _subject(its_name)
-        if words[-len(own) :] != own or _FAMILY.get(its_suffix, its_suffix) != _FAMILY.get(suffix, suffix):
+        if words[-len(own) :] != own or family.get(its_suffix, its_suffix) != family.get(suffix, suffix):
             continue
         more = [*words[: -len(own)], *(_subject(its_folders[-1]) if its_folders and its_folders != folders else ())]
         if all(any(word.startswith(one) for word in near) for one in more) and is_test(other):
             found.setdefault((its_folders == folders, len(set(its_folders) & set(folders))), []).append(other)
     best = found[max(found)] if found else []
     return best if len(best) <= MOST else []
+
+
+@cache
+def _families() -> Mapping[str, str]:
+    """Map suffixes to one suffix of all files that may test each other."""
+    lists = (one.tested_together for one in conventions_by_language().values())
+    return {suffix: names[0] for names in lists for suffix in names}
+
+
+@cache
+def _folder_words() -> frozenset[str]:
+    """Return the words that are names of files that stand for their folder."""
+    known = all_conventions()
+    return frozenset(word for name in known.folder_files | known.program_files for word in _words(name))
 
 
 def _subject(name: str) -> list[str]:

@@ -17,13 +17,12 @@ import numpy as np
 from graphmem.answers.code import KnownCalls, share_in_words
 from graphmem.model import EdgeSource
 from graphmem.projection.arrays import EDGE_SOURCES, NODE_KINDS
+from graphmem.runtime.conventions import conventions_of
 
 if TYPE_CHECKING:
     from graphmem.analysis.walk import IntArray
     from graphmem.projection.graph import GraphView
 
-_ONE_WITH: Final = {"tsx": "typescript", "javascript": "typescript"}  # languages with shared resolution, of which one was measured
-_NAMES: Final = {"c": "C", "cpp": "C++", "csharp": "C#", "php": "PHP", "typescript": "TypeScript"}
 _IS_FUNCTION: Final = np.array([kind in ("function", "method") for kind in NODE_KINDS])  # by code of the kind
 _INDEXED_LANGUAGES: WeakKeyDictionary[GraphView, set[str]] = WeakKeyDictionary()
 
@@ -59,9 +58,20 @@ def measured() -> dict[str, Measured]:
     """
     rows = tomllib.loads((files("graphmem.analysis") / "recall.toml").read_text("utf-8"))
     return {
-        language: Measured(_NAMES.get(language, language.title()), row["tree"], row["recall"], row["precision"], row["unseen"])
-        for language, row in rows.items()
+        language: Measured(_title(language), row["tree"], row["recall"], row["precision"], row["unseen"]) for language, row in rows.items()
     }
+
+
+def _title(language: str) -> str:
+    return conventions_of(language).title or language.title()
+
+
+def _measured_as(language: str) -> str:
+    """Return the language whose measurement holds for a language.
+
+    Of languages with shared resolution, one was measured.
+    """
+    return conventions_of(language).measured_as or language
 
 
 def known_calls(languages: Iterable[str]) -> list[Measured]:
@@ -70,7 +80,7 @@ def known_calls(languages: Iterable[str]) -> list[Measured]:
     The recall is the share of calls that graphmem finds. Languages that were not measured are left out. Languages with shared resolution,
     such as TypeScript and JavaScript, have one measurement.
     """
-    wanted = {_ONE_WITH.get(language, language) for language in languages}
+    wanted = {_measured_as(language) for language in languages}
     return sorted((row for language, row in measured().items() if language in wanted), key=lambda row: row.recall)
 
 
@@ -83,11 +93,11 @@ def known_in(view: GraphView, nodes: IntArray) -> list[KnownCalls]:
     told = _indexed_languages(view)
     languages = _languages(view, nodes) - told
     rows = [KnownCalls(row.language, row.recall, row.tree, row.unseen) for row in known_calls(languages)]
-    if {_ONE_WITH.get(language, language) for language in languages} <= measured().keys():
+    if {_measured_as(language) for language in languages} <= measured().keys():
         return rows
     functions = nodes[_IS_FUNCTION[view.kind[nodes]]]
-    others = {_ONE_WITH.get(language, language) for language in _languages(view, functions) - told} - measured().keys()
-    return rows + [KnownCalls(language.title(), None, "", unseen=False) for language in sorted(others)]
+    others = {_measured_as(language) for language in _languages(view, functions) - told} - measured().keys()
+    return rows + [KnownCalls(_title(language), None, "", unseen=False) for language in sorted(others)]
 
 
 def _indexed_languages(view: GraphView) -> set[str]:

@@ -9,22 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.model import TEST_KINDS, EdgeKind
 from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
+from graphmem.runtime.conventions import all_conventions, conventions_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphmem.projection.graph import GraphView
 
-_MANIFESTS: Final = {"python": ("pyproject.toml", "setup.py", "setup.cfg")}
-"""Root files that make a project a library, by language.
-
-Only languages whose names say what is public are listed.
-"""
-_FRONTS: Final = ("__init__.py", "__init__.pyi")
 _CLASSES: Final = ("class", "interface")
 _INNER: Final = frozenset({"function", "method"})
-_FREE_BASES: Final = frozenset({"builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC"})  # they call no method of a subclass
-_OWN_CALLS: Final = frozenset({"__init__", "__new__"})
 _CALLED_BY: Final = {
     "route": "route handler: requests from outside call it",
     "command": "command: people call it",
@@ -65,7 +58,7 @@ def _is_public(view: GraphView, node: int) -> bool:
     A definition that a package's `__init__` imports is exported, so it may be used. The name and the file of a definition can also make it
     public. Go lets no other module import a package below a directory `internal`.
     """
-    if view.path(node).endswith(".go") and "internal" in view.path(node).split("/")[:-1]:
+    if not conventions_of(view.language_of(view.path(node))).internal_folders.isdisjoint(view.path(node).split("/")[:-1]):
         return False
     modifiers = view.modifiers(node)
     return "exported" in modifiers or _is_shown_again(view, node) or _is_public_name(view, node, modifiers)
@@ -80,7 +73,8 @@ def _is_shown_again(view: GraphView, node: int) -> bool:
         return False
     rows = view.in_edges(node, (EdgeKind.REFERENCES,))
     fronts = {view.path(int(view.src[row])) for row in rows if view.rule_of(int(row)) == "import" and not view.is_test[view.src[row]]}
-    return any(path.rpartition("/")[2] in _FRONTS and not any(map(_is_private, path.split("/")[:-1])) for path in fronts)
+    exporting = all_conventions().package_files
+    return any(path.rpartition("/")[2] in exporting and not any(map(_is_private, path.split("/")[:-1])) for path in fronts)
 
 
 def _classes_that_have(view: GraphView, node: int) -> list[int]:
@@ -108,14 +102,13 @@ def _is_public_name(view: GraphView, node: int, modifiers: Sequence[str]) -> boo
     manifest, and the file must be at the root or in a package.
     """
     path = view.path(node)
-    language = str(view.arrays.paths.language[view.path_number[path]].as_py())
-    if not any(name in view.path_number for name in _MANIFESTS.get(language, ())) or "private" in modifiers:
+    known = conventions_of(view.language_of(view.path(node)))
+    if not any(name in view.path_number for name in known.manifests) or "private" in modifiers:
         return False
     folder = path.rpartition("/")[0]
-    if folder and f"{folder}/__init__.py" not in view.path_number:
+    if folder and not any(f"{folder}/{name}" in view.path_number for name in known.package_files):
         return False
-    parts = [part for part in path.removesuffix(".py").split("/") if part != "__init__"]
-    if any(_is_private(part) for part in parts):
+    if any(_is_private(part) for part in path.rpartition(".")[0].split("/")):
         return False
     above = node
     while above >= 0:
@@ -139,13 +132,13 @@ def _external_base(view: GraphView, node: int) -> str:
     parent = int(view.parent[node])
     if NODE_KINDS[view.kind[node]] != "method" or parent < 0 or NODE_KINDS[view.kind[parent]] not in _CLASSES:
         return ""
-    name = view.name(node)
-    if name in _OWN_CALLS or _is_private(name):
+    name, known = view.name(node), all_conventions()
+    if name in known.constructors or _is_private(name):
         return ""
     seen, stack = {parent}, [parent]
     while stack:
         for base in view.dst[view.out_edges(stack.pop(), (EdgeKind.INHERITS,))].tolist():
-            if view.label[base] == EXTERNAL and view.qualname(base) not in _FREE_BASES:
+            if view.label[base] == EXTERNAL and view.qualname(base) not in known.idle_bases:
                 return view.qualname(base)
             if base not in seen:
                 seen.add(base)

@@ -24,6 +24,7 @@ from graphmem.injection.edits import MOVES_SHARE, NAMED, REMOVED, Consequences, 
 from graphmem.model import EdgeKind
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 from graphmem.reports import test_commands, test_runners
+from graphmem.runtime.conventions import conventions_of
 from graphmem.runtime.inside import inside
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ _BODIES: Final = frozenset({"function", "method", "class", "interface", "enum", 
 _QUESTION: Final = Question(max_depth=1, min_confidence=0.5, limit=100, estimates=False)
 _ANY_STATE: Final = IndexState("fresh", 0, "", 0, 0, 0, 0, 0)  # the report's state is not shown
 _log = logging.getLogger(__name__)
-_PYTHON_TEST: Final = re.compile(r"^(?:\w*[tT]est\w*\.)*test\w*$")  # a function `test…`, in no class or in a class of tests
 _SPACE: Final = re.compile(r"\s+")
 
 
@@ -134,7 +134,7 @@ class EditAdvice:
         return Consequences(
             targets=tuple(f"{one.path}{REMOVED}" if one.path in removed and not one.qualname else one.ref for one in report.targets),
             dependents=self._with_code(dependents) if breaks else dependents,
-            tests=_tests(sorted(report.tests, key=lambda hit: hit.symbol.path not in named)),
+            tests=_tests(view, sorted(report.tests, key=lambda hit: hit.symbol.path not in named)),
             moves=moves,
             memories=tuple(one.id for one in report.known.memories),
             breaks=breaks,
@@ -316,20 +316,21 @@ def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]
     )
 
 
-def _tests(hits: Sequence[ImpactHit]) -> tuple[TestCase, ...]:
+def _tests(view: GraphView, hits: Sequence[ImpactHit]) -> tuple[TestCase, ...]:
     """Return the tests to run, in the order of `hits`.
 
     `hits` are symbols in test files. A runner cannot run a symbol such as a fixture or a helper alone. For such a symbol, the whole test
     file is returned instead.
     """
-    found = [_test(hit) for hit in hits]
+    found = [_test(view, hit) for hit in hits]
     whole = {one.path for one in found if not one.name}
     return tuple(dict.fromkeys(TestCase(one.path, "", 0, is_method=False) if one.path in whole else one for one in found))
 
 
-def _test(hit: ImpactHit) -> TestCase:
+def _test(view: GraphView, hit: ImpactHit) -> TestCase:
     one = hit.symbol
-    is_whole = one.qualname == "<module>" or (one.path.endswith(".py") and not _PYTHON_TEST.search(one.qualname))
+    collected = conventions_of(view.language_of(one.path)).collected_tests
+    is_whole = one.qualname == "<module>" or (collected != "" and not re.fullmatch(collected, one.qualname))
     return (
         TestCase(one.path, "", 0, is_method=False) if is_whole else TestCase(one.path, one.qualname, one.start_line, one.kind == "method")
     )

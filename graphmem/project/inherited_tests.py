@@ -6,7 +6,10 @@ that the runner does not collect has no tests.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
+
+from graphmem.runtime.conventions import conventions_of
 
 if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
@@ -43,18 +46,19 @@ def _defines(view: GraphView, owner: int, name: str) -> bool:
 def _is_collected(view: GraphView, owner: int) -> bool:
     """Whether a test runner collects tests from a class.
 
-    pytest and unittest skip classes, such as mixins, that are not named `Test…` and do not inherit `TestCase`. The runners of other
-    languages skip abstract classes.
+    pytest and unittest skip classes, such as mixins, that are not named `Test…` and do not inherit `TestCase`. The runners of languages
+    without `collected_classes` in their conventions skip abstract classes.
     """
-    if not view.path(owner).endswith(".py"):
+    known = conventions_of(view.language_of(view.path(owner)))
+    if not known.collected_classes:
         return "abstract" not in view.modifiers(owner)
     seen, waiting = {owner}, [owner]
-    if view.name(owner).startswith("Test"):
+    if re.fullmatch(known.collected_classes, view.name(owner)):
         return True
     while waiting:
         for row in view.out_edges(waiting.pop(), _INHERITS).tolist():
             base = int(view.dst[row])
-            if view.name(base).endswith("TestCase"):
+            if re.fullmatch(known.collected_bases, view.name(base)):
                 return True
             if base not in seen:
                 seen.add(base)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -16,9 +16,16 @@ from graphmem.projection.file_names import FileNames
 from graphmem.projection.graph_nodes import GraphNodes
 from graphmem.projection.lookups import StringLookup
 from graphmem.runtime.arrow import computed
+from graphmem.runtime.conventions import all_conventions
 
-_TEST_FOLDERS: Final = frozenset("test tests __tests__ spec testdata test-data fixtures __snapshots__ snapshots".split())  # noqa: SIM905
+_TEST_FOLDERS: Final = frozenset({"test", "tests", "spec", "test-data"})  # by convention of most languages
 _MOST_FILES: Final = 4_000  # files whose symbols are kept as lists: about 5 MB
+
+
+@cache
+def _test_folders() -> frozenset[str]:
+    known = all_conventions()
+    return _TEST_FOLDERS | known.test_folders | known.fixture_folders | known.snapshot_folders
 
 
 class Unresolved(NamedTuple):
@@ -73,7 +80,7 @@ class GraphNames(GraphNodes):
         number = self.path_number.get(path)
         ptr, symbols = self._of_path
         own = symbols[:0] if number is None else symbols[ptr[number] : ptr[number + 1]]
-        return bool(self.is_test[own[:1]].any()) if len(own) else not _TEST_FOLDERS.isdisjoint(path.split("/")[:-1])
+        return bool(self.is_test[own[:1]].any()) if len(own) else not _test_folders().isdisjoint(path.split("/")[:-1])
 
     def by_path(self, path: str) -> I32:
         """Return the symbols of a file by start line, enclosing symbols first.
@@ -213,6 +220,11 @@ class GraphNames(GraphNodes):
         The language is "" for a path whose language is unknown.
         """
         return [sys.intern(name or "") for name in self.arrays.paths.language.to_pylist()]
+
+    def language_of(self, path: str) -> str:
+        """Return the language of a file; "" if it or its language is unknown."""
+        number = self.path_number.get(path)
+        return "" if number is None else self.languages[number]
 
     @cached_property
     def failed_paths(self) -> list[str]:

@@ -9,10 +9,10 @@ import re
 from typing import Final, NamedTuple
 
 from graphmem.projection.graph import GraphView
+from graphmem.runtime.conventions import all_conventions
 from graphmem.search.unit_facts import is_class, is_function
 
 _FILES: Final = 3  # maximum files that a path may match: a frame that matches many says nothing
-_LIBRARIES: Final = frozenset({"site-packages", "dist-packages", "node_modules"})
 _LIBRARY: Final = re.compile(r"python\d(\.\d+)?")  # directory of Python's standard library and packages
 _PYTHON: Final = r'File "(?P<quoted>[^"\n]+)", line (?P<said>\d{1,9})(?!\d)(?:, in (?P<within>[\w.<>]+))?'
 # at Server.start (src/server.ts:12:5), at shop.Cart.add(Cart.java:12), in Cart.cs:line 12, cart.php(12), main.go:12
@@ -78,7 +78,8 @@ def _files(view: GraphView, path: str) -> tuple[list[str], bool]:
     path matches, or at least its last two parts do.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
-    library = max((at for at, part in enumerate(parts[:-1]) if part in _LIBRARIES or _LIBRARY.fullmatch(part)), default=-1)
+    libraries = all_conventions().library_folders
+    library = max((at for at, part in enumerate(parts[:-1]) if part in libraries or _LIBRARY.fullmatch(part)), default=-1)
     own = parts[library + 1 :]
     paths, same = view.file_names.ending(own)
     whole = same == len(own)

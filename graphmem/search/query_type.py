@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from graphmem.projection.text import query_words
+from graphmem.runtime.conventions import conventions_of
 
 IDENTIFIER: Final = "identifier"  # names code
 QUESTION: Final = "question"  # asks about behaviour, or names it in a few words
@@ -60,8 +61,6 @@ _CODE_SHAPE: Final = re.compile(r"[a-z0-9][A-Z]|\w_\w|^_+\w|\w_+$|\(\)$|::|^[A-Z
 _PROSE: Final = frozenset({"e.g", "i.e"})
 
 
-# How people write the name of a language, where it is not the language's id.
-_SPOKEN: Final = {"csharp": r"c#|csharp", "cpp": r"c\+\+|cpp", "go": "golang", "tsx": "typescript", "c": "ansi c"}
 _LEAST_LEFT: Final = 2  # other words that a query must have, for the name of the language to be dropped
 
 
@@ -114,7 +113,7 @@ def without_language(query: str, language: str) -> str:
     """
     if not language or "\n" in query.strip():
         return query
-    name = _SPOKEN.get(language, re.escape(language))
+    name = "|".join(map(re.escape, conventions_of(language).spoken or (language,)))
     left = re.sub(rf"(?<![\w./-])(?:(?:in|using|with|for) )?(?:{name})(?:\s?[23](?:\.\d+)?)?(?![\w./-])", " ", query, flags=re.IGNORECASE)
     return left if len(query_words(left)) >= _LEAST_LEFT else query
 

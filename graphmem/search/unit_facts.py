@@ -15,12 +15,12 @@ from graphmem.model import SymbolKind
 from graphmem.projection.arrays import NODE_KINDS
 from graphmem.projection.entries import Entry
 from graphmem.projection.graph import GraphView
+from graphmem.runtime.conventions import all_conventions
 from graphmem.search.stems import stems_of_texts
 
 BODIES: Final = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
 HOLDERS: Final = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM})
 _MOST_UNITS: Final = 20_000  # units whose facts are kept: about 15 MB
-_FOLDERS_OWN: Final = ("__init__", "index", "mod")  # files that represent their directory
 _TESTS: Final = "tests"  # name of a module of tests inside a source file
 _lock: Final = Lock()
 _Value = TypeVar("_Value")
@@ -147,7 +147,7 @@ def _texts(view: GraphView, node: int | None, entry: Entry | None) -> tuple[str,
         return "", "", "", ""
     folder, _, file = path.rpartition("/")
     stem = file.partition(".")[0]
-    return name, outer, path, folder.rpartition("/")[2] if stem in _FOLDERS_OWN and folder else stem
+    return name, outer, path, folder.rpartition("/")[2] if stem in all_conventions().folder_files and folder else stem
 
 
 def is_function(view: GraphView, node: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import fields
 
 import pytest
 from tree_sitter import Query, QueryCursor
@@ -15,6 +16,7 @@ from graphmem.parsing import syntax
 from graphmem.parsing.extract import extract
 from graphmem.parsing.grammar import CAPTURES, QUERY_FILES, load_grammar, query_text
 from graphmem.parsing.language import EntryPointRule, Written, language_of_path, language_spec, languages
+from graphmem.runtime.conventions import Conventions, conventions_by_language
 from graphmem.runtime.resources import data_root
 
 NAMES = sorted(languages())
@@ -43,6 +45,18 @@ def test_the_readme_explains_the_whole_vocabulary_and_nothing_else():
         explained |= {first, *(f"{first.rpartition('.')[0]}.{word}" for word in more)}
     explained = {name for name in explained if not name.endswith(".")}
     assert explained == CAPTURES
+
+
+def test_the_readme_explains_every_convention():
+    text = (data_root() / "grammars" / "README.md").read_text()
+    section = text.partition("## Conventions\n")[2].partition("\n## ")[0]
+    explained = {name for line in section.splitlines() if line.startswith("| `") for name in re.findall(r"`(\w+)`", line.split("|")[1])}
+    assert explained == {field.name for field in fields(Conventions)}
+
+
+def test_every_table_of_conventions_belongs_to_a_language():
+    assert {"python", "go", "java"} <= conventions_by_language().keys() <= languages().keys()
+    assert {one.like for one in conventions_by_language().values()} - {""} <= conventions_by_language().keys()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,28 +8,23 @@ from __future__ import annotations
 
 import re
 from fnmatch import translate
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from graphmem.analysis.semantic.source_sets import package_begins
+from graphmem.runtime.conventions import all_conventions
+
 if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
-# Folders of code that people neither write nor delete function by function; hidden folders are added.
-TOOLS: Final = ("generated", "__generated__", "_generated", "gen", "dist", "build", "snapshots", "__snapshots__")
-_OTHERS: Final = ("vendor", "vendored", "third_party", "node_modules", "pdfjs")
-FOLDERS: Final = frozenset(("migrations", "migrate", "alembic", "fixtures", "testdata", *TOOLS, *_OTHERS))
-FILES: Final = ("mvnw", "gradlew", "*_pb2.py", "*_pb2_grpc.py", "*.min.js", "*.min.mjs", "*.bundle.js", "*.generated.*", "*.gen.*")
-_MADE: Final = re.compile("|".join(map(translate, FILES)))
 _DOCUMENTATION: Final = ("doc", "docs", "documentation", "website", "misc", "etc", "contrib")
 _TOOLING: Final = ("script", "scripts", "tool", "tools", "build", "ci", "release", "releases", "hack")
-_EXAMPLES: Final = ("example", "examples", "sample", "samples", "demo", "demos", "playground", "playgrounds", "sandbox")
-_MEASURES: Final = ("bench", "benches", "benchmark", "benchmarks")
+_EXAMPLES: Final = {"example", "examples", "sample", "samples", "demo", "demos", "playground", "playgrounds", "sandbox"}
+_MEASURES: Final = {"bench", "benches", "benchmark", "benchmarks"}
 AT_ROOT: Final = frozenset((*_DOCUMENTATION, *_TOOLING))
-ANYWHERE: Final = (FOLDERS - AT_ROOT) | {*_EXAMPLES, *_MEASURES}
-_PACKAGES: Final = re.compile(r"(?:^|/)src/main/(?:java|kotlin|scala|groovy)/(.*)")
-"""Folders whose names are parts of a package's name, such as `org/springframework/samples`."""
 
 
 def is_beside(path: str) -> bool:
@@ -38,17 +33,43 @@ def is_beside(path: str) -> bool:
     The folders `tools`, `build` and `docs` count only at the root, because a package may have a subfolder of this name. For the same
     reason, folders such as `samples` do not count where they are parts of a Java package.
     """
-    packages = _PACKAGES.search(path.lower())
-    if packages is not None and FOLDERS.isdisjoint(packages[1].split("/")):
-        path = path[: packages.start(1)] + path.rpartition("/")[2]
+    begin = package_begins(path)
+    if begin is not None and made_folders().isdisjoint(path[begin:].lower().split("/")):
+        path = path[:begin] + path.rpartition("/")[2]
     *folders, name = path.lower().split("/")
-    named = bool(folders) and (folders[0] in AT_ROOT or folders[0].startswith(".") or not ANYWHERE.isdisjoint(folders))
+    named = bool(folders) and (folders[0] in AT_ROOT or folders[0].startswith(".") or not _anywhere().isdisjoint(folders))
     return named or is_made(name)
 
 
 def is_made(name: str) -> bool:
     """Whether a file's name shows that a program made it, as `app.min.js`."""
-    return _MADE.match(name) is not None
+    return _made_files().match(name) is not None
+
+
+def generated_folders() -> frozenset[str]:
+    """Return names of folders whose files a program wrote."""
+    known = all_conventions()
+    return known.generated_folders | known.snapshot_folders
+
+
+@cache
+def made_folders() -> frozenset[str]:
+    """Return names of folders of code that nobody edits function by function.
+
+    Their code is generated, vendored, a migration or data of tests.
+    """
+    known = all_conventions()
+    return generated_folders() | known.vendored_folders | known.migration_folders | known.fixture_folders
+
+
+@cache
+def _anywhere() -> frozenset[str]:
+    return (made_folders() - AT_ROOT) | _EXAMPLES | _MEASURES
+
+
+@cache
+def _made_files() -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, all_conventions().generated_files)))
 
 
 def beside(view: GraphView) -> npt.NDArray[np.bool_]:

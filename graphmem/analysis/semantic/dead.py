@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphmem.analysis.semantic.beside import FOLDERS, is_made
+from graphmem.analysis.semantic.beside import is_made, made_folders
 from graphmem.analysis.walk import stand_ins
 from graphmem.answers.findings import DeadSymbol
 from graphmem.model import EdgeKind
 from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
 from graphmem.projection.graph_edges import kind_mask
+from graphmem.runtime.conventions import all_conventions, conventions_of, runtime_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -31,8 +32,6 @@ Bool = npt.NDArray[np.bool_]
 
 USES: Final = (EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.INHERITS, EdgeKind.USES_TYPE)
 CANDIDATES: Final = ("function", "method", "class", "interface", "enum")
-HOOKS: Final = ("pytest_",)  # name prefixes by which a plug-in is found
-_IN_BROWSERS: Final = frozenset({"javascript", "typescript", "tsx"})  # languages where `onclick` is assigned, not called
 PRIVATE: Final = 0.95  # confidence for a private definition without uses
 PUBLIC: Final = 0.7  # confidence for a definition whose name does not mark it as private
 MEMBER: Final = 0.5  # confidence for a member of a class whose name does not mark it as private
@@ -59,7 +58,6 @@ REASONS: Final[dict[str, float]] = {"unreferenced": 1.0, "only_itself": 1.0, "on
 _CLASS: Final = NODE_KINDS.index("class")
 _TYPES: Final = tuple(NODE_KINDS.index(kind) for kind in ("class", "interface", "enum", "type"))
 _METHOD: Final = NODE_KINDS.index("method")
-_ROOT_CLASSES: Final = ("object",)
 _DECORATIONS: Final = frozenset({"property", "static", "classmethod", "abstract", "setter", "dataclass"})
 
 
@@ -120,7 +118,7 @@ def offered(entries: Entries) -> Bool:
     """
     view = entries.view
     names = view.arrays.nodes.name.to_pylist()
-    public = np.array([not name.startswith(("_", "#")) for name in names], np.bool_)
+    public = np.array([not name.startswith(all_conventions().private_prefixes) for name in names], np.bool_)
     found: Bool = entries.public.copy()
     while True:
         more: Bool = found | (public & (view.parent >= 0) & found[np.maximum(view.parent, 0)] & (view.label == SYMBOL))
@@ -140,26 +138,12 @@ def _roots(entries: Entries) -> Bool:
     entry[[node for node, kind in entries.kind.items() if kind != "export"]] = True
     roots |= entry
     names = view.arrays.nodes.name.to_pylist()
-    language = dict(enumerate(view.arrays.paths.language.to_pylist()))
-    by_runtime = np.array(
-        [_protocol(name, language.get(path, "")) for name, path in zip(names, view.path_index.tolist(), strict=True)], np.bool_
-    )
-    roots |= by_runtime & (view.label == SYMBOL)
+    patterns = [runtime_names(language) for language in (*view.languages, "")]  # the last one is for path -1
+    found = [patterns[path].fullmatch(name) is not None for name, path in zip(names, view.path_index.tolist(), strict=True)]
+    roots |= np.array(found, np.bool_) & (view.label == SYMBOL)
     replaces = np.flatnonzero(kind_mask((EdgeKind.OVERRIDES,))[view.edge_kind] & (view.label[view.dst] == EXTERNAL))
     roots[view.src[replaces]] = True
     return roots
-
-
-def _protocol(name: str, language: str) -> bool:
-    """Whether a runtime or a framework calls a function because of its name.
-
-    Examples are `__enter__`, and `onclick` in a browser.
-    """
-    if language == "php" and name.startswith("__"):  # PHP reserves these names for methods that it calls itself
-        return True
-    if language in _IN_BROWSERS and name.startswith("on") and name.islower():
-        return True
-    return (len(name) > 2 and name.startswith("_") and name.endswith("_")) or name.startswith(HOOKS)
 
 
 def _reached(view: GraphView, roots: Bool, twin: npt.NDArray[np.int64]) -> Bool:
@@ -297,7 +281,8 @@ def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defin
     view = entries.view
     name = view.name(node)
     member = int(view.parent[node]) >= 0 and view.kind[int(view.parent[node])] == _CLASS
-    private = name.startswith(("_", "#")) or (not member and any(part.startswith("_") for part in view.qualname(node).split(".")))
+    hidden = all_conventions().private_prefixes
+    private = name.startswith(hidden) or (not member and any(part.startswith("_") for part in view.qualname(node).split(".")))
     standing, sentence = (
         (PRIVATE, "its name is private")
         if private
@@ -322,7 +307,7 @@ def _has_external_base(view: GraphView, node: int) -> bool:
     while pending:
         one = pending.pop()
         above = view.dst[view.out_edges(one, (EdgeKind.INHERITS,))].tolist()
-        if any(view.label[base] == EXTERNAL and view.name(base) not in _ROOT_CLASSES for base in above):
+        if any(view.label[base] == EXTERNAL and view.name(base) not in all_conventions().root_classes for base in above):
             return True
         if view.kind[one] == _CLASS and len(above) < _bases_written(view, one):
             return True
@@ -342,11 +327,13 @@ def _stands_in(view: GraphView, node: int, parent: int) -> bool:
 
 
 def _bases_written(view: GraphView, node: int) -> int:
-    """Return the number of base classes in the header of a Python class.
+    """Return the number of base classes in the header of a class.
 
-    A computed base (`class A(chosen()):`) counts, although the graph has no edge to it. Root classes such as `object` do not count.
+    A computed base (`class A(chosen()):`) counts, although the graph has no edge to it. Root classes such as `object` do not count. The
+    result is 0 if the language does not list bases in parentheses.
     """
-    if not view.path(node).endswith((".py", ".pyi")):
+    known = conventions_of(view.language_of(view.path(node)))
+    if not known.bases_in_parentheses:
         return 0
     found, depth, start = 0, 0, 0
     signature = view.signature(node)
@@ -354,7 +341,7 @@ def _bases_written(view: GraphView, node: int) -> int:
     for at, sign in enumerate(inside):
         if depth == 0 and sign in ",)":
             base = inside[start:at].strip()
-            found += bool(base) and "=" not in base and base not in _ROOT_CLASSES
+            found += bool(base) and "=" not in base and base not in known.root_classes
             start = at + 1
             if sign == ")":
                 break
@@ -365,7 +352,7 @@ def _bases_written(view: GraphView, node: int) -> int:
 def is_made_elsewhere(path: str) -> bool:
     """Whether a file is generated or vendored, or run because of its location."""
     *folders, name = path.split("/")
-    return any(part in FOLDERS or part.startswith(".") for part in folders) or is_made(name)
+    return any(part in made_folders() or part.startswith(".") for part in folders) or is_made(name)
 
 
 def _explained(view: GraphView, node: int) -> int:

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphmem.answers.findings import Duplicate, DuplicateGroup
+from graphmem.runtime.conventions import conventions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,7 +33,6 @@ VARIED: Final = 0.5  # lowest share of distinct windows; more repetitive code is
 _BANDS, _ROWS = 16, 4  # finds a pair of similarity 0.85 with probability 1 - (1 - 0.85**4)**16 > 0.999
 _BASE: Final = np.uint64(0x9E3779B97F4A7C15)
 
-_HASH_COMMENTS: Final = frozenset({"python", "ruby", "bash", "yaml", "toml", "r", "perl"})
 _STRINGS: Final = r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"""
 _REST: Final = r"(?P<word>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<sign>.)"
 _LONG: Final = r"""'''.*?'''|\"\"\".*?\"\"\""""
@@ -95,7 +95,7 @@ def duplicates(pieces: Iterable[Piece], least_tokens: int = LEAST_TOKENS, simila
 
 def _read(piece: Piece, least: int) -> _Read | None:
     exact, shape = 0, []
-    pattern = _TOKEN[piece.language in _HASH_COMMENTS]
+    pattern = _TOKEN[conventions_of(piece.language).hash_comments]
     for match in pattern.finditer(piece.text):
         kind = match.lastgroup
         if kind == "skip":

@@ -18,6 +18,7 @@ from graphmem.model import TEST_KINDS, EdgeKind
 from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL
 from graphmem.projection.graph_edges import kind_mask
 from graphmem.runtime.arrow import computed
+from graphmem.runtime.conventions import all_conventions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -226,7 +227,8 @@ class Entries:
         module = NODE_KINDS.index("module")
         named = {self.view.path(node) for node, kind in self.kind.items() if kind == "export" and self.view.kind[node] == module}
         found = first = np.array([path in named for path in self.files.paths], np.bool_)
-        index = np.array([path.rpartition("/")[2].startswith("index.") for path in self.files.paths], np.bool_)
+        indexes = all_conventions().folder_files
+        index = np.array([path.rpartition("/")[2].partition(".")[0] in indexes for path in self.files.paths], np.bool_)
         while True:
             wider = self._with_imports(found & (index | first), found)
             if wider.sum() == found.sum():
@@ -250,7 +252,8 @@ class Entries:
         are excluded.
         """
         files = self.files
-        init = np.array([path.endswith("__init__.py") for path in files.paths], np.bool_)
+        exporting = all_conventions().package_files
+        init = np.array([path.rpartition("/")[2] in exporting for path in files.paths], np.bool_)
         found = self._with_imports(init, init)
         private = np.array([any(p.startswith("_") and not p.startswith("__") for p in path.split("/")) for path in files.paths], np.bool_)
         return found & ~private & ~files.is_test

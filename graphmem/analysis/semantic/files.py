@@ -16,6 +16,7 @@ from graphmem.answers import PathStep
 from graphmem.model import EdgeKind
 from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL
 from graphmem.projection.graph_edges import kind_mask
+from graphmem.runtime.conventions import all_conventions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -32,7 +33,7 @@ NOT_WRITTEN: Final = frozenset(
         *("unique_name", "ambiguous_name", "runtime", "runtime_before", "coverage"),
     }
 )
-_TESTS: Final = frozenset({"test", "tests", "testing", "__tests__", "spec", "specs"})  # folder names, by convention of most languages
+_TESTS: Final = frozenset({"test", "tests", "testing", "spec", "specs"})  # folder names, by convention of most languages
 _BY_RECEIVER: Final = "receiver_type"
 _CALLS: Final = EDGE_KINDS.index(EdgeKind.CALLS)
 _IMPORTS: Final = EDGE_KINDS.index(EdgeKind.IMPORTS)
@@ -146,7 +147,8 @@ class FileGraph:
         view = self.view
         nodes = np.flatnonzero((view.label == SYMBOL) & view.is_test).astype(np.int32)
         holds = np.bincount(self.file_of(nodes), minlength=len(self)) > 0
-        folders = {path.rpartition("/")[0] for path in self.paths if _TESTS & set(path.split("/")[:-1])}
+        named = _TESTS | all_conventions().test_folders
+        folders = {path.rpartition("/")[0] for path in self.paths if named & set(path.split("/")[:-1])}
         placed = np.array([path.rpartition("/")[0] in folders for path in self.paths], np.bool_)
         found: npt.NDArray[np.bool_] = view.is_test[self.node] | holds | placed
         return found

@@ -17,6 +17,7 @@ from graphmem.analysis.semantic.files import step_of
 from graphmem.answers.findings import Flow
 from graphmem.model import stable_id
 from graphmem.projection.arrays import NODE_KINDS
+from graphmem.runtime.conventions import all_conventions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 LEAST_STEPS: Final = 2  # one call is not a flow
 VARIANTS: Final = 10
-_HIDDEN: Final = ("_", "#")  # how the names of private methods begin
 METHODS: Final = 3  # methods of an exported class that are tried, those with most calls
 
 
@@ -116,9 +116,10 @@ class _Starts:
         self._calls = calls
         method, owner = NODE_KINDS.index("method"), NODE_KINDS.index("class")
         self._methods: dict[int, list[int]] = {}  # public methods of each class
+        hidden = all_conventions().private_prefixes
         nodes = np.flatnonzero((view.kind == method) & (view.parent >= 0))
         for node in nodes[view.kind[view.parent[nodes]] == owner].tolist():
-            if not view.name(node).startswith(_HIDDEN) and not {"private", "protected"}.intersection(view.modifiers(node)):
+            if not view.name(node).startswith(hidden) and not {"private", "protected"}.intersection(view.modifiers(node)):
                 self._methods.setdefault(int(view.parent[node]), []).append(node)
 
     def of(self, entry: int, kind: str) -> list[int]:

@@ -24,6 +24,7 @@ from graphmem.analysis.semantic.layout import layered
 from graphmem.analysis.semantic.naming import ROOT, Known, Named, named
 from graphmem.answers.modules import FileLink, ModuleDependency, ModuleDetail, ModuleFile, ModuleInfo, ModuleMap
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.runtime.conventions import all_conventions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 CENTRAL: Final = 5
 NAMED: Final = 4  # files named in the summary of a module without documentation
-_PACKAGES: Final = frozenset({"__init__", "index", "mod", "lib", "package-info", "doc"})
 _RULED: Final = re.compile(r"([^\w\s])\1{2,}")
 _NOTICE: Final = re.compile(r"\W*(?:copyright\b|\(c\)\s*\d|©|spdx-|licensed under\b|permission is hereby granted\b)", re.IGNORECASE)
 _MAJOR: Final = re.compile(r"(?<=\w)[./]v\d+$")  # of a Go module, as in `example.org/shop/v2`
@@ -44,6 +44,12 @@ BY_ADDRESS: Final = frozenset({"endpoint", "rpc", "topic"})  # rules that match 
 SITES: Final = 3  # sites shown for an ordinary dependency
 UPWARD_SITES: Final = 20  # sites shown for an upward dependency
 HOTTEST: Final = 5  # a module's heat is the mean score of this many hottest files
+
+
+def _describing_files() -> frozenset[str]:
+    """Return names of files, without extension, that describe a folder."""
+    known = all_conventions()
+    return known.folder_files | known.library_files | known.description_files
 
 
 def first_sentence(doc: str) -> str:
@@ -424,9 +430,10 @@ class Modules:
     def documentation(self, group: Named) -> str:
         """Return the first sentence of a module's documentation, or ""."""
         own = self._own(group)
+        describing = _describing_files()
         for path in sorted(own, key=lambda one: (one.count("/"), one)):
             folder, _, name = path.rpartition("/")
-            speaks = name.partition(".")[0] in _PACKAGES and (folder == group.path or folder.endswith("/" + group.name))
+            speaks = name.partition(".")[0] in describing and (folder == group.path or folder.endswith("/" + group.name))
             if (speaks or len(own) == 1) and (text := self._documented(path)):
                 return text
         return ""
@@ -444,9 +451,10 @@ class Modules:
         if text := self.documentation(group):
             return text
         own = self._own(group)
+        describing = _describing_files()
         weight = {path: (-float(self.heat[self._number[path]]), path) for path in own}
         stems = [path.rpartition("/")[2].partition(".")[0] for path in sorted(own, key=weight.__getitem__)]
-        named = list(dict.fromkeys(stem for stem in stems if stem not in _PACKAGES))
+        named = list(dict.fromkeys(stem for stem in stems if stem not in describing))
         if not named:
             return ""
         return f"Holds {', '.join(named[:NAMED])}" + (f" and {len(named) - NAMED} more." if len(named) > NAMED else ".")

@@ -6,14 +6,16 @@ is the name of a folder that no longer holds most of the module's files.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
+from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.analysis.semantic.beside import is_beside
 from graphmem.analysis.semantic.files import common_folder
+from graphmem.analysis.semantic.source_sets import SourceFolder, source_folder
 from graphmem.model import stable_id
+from graphmem.runtime.conventions import all_conventions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -24,8 +26,6 @@ SAME: Final = 1 / 3  # share of the larger group that two must share to be the s
 ROOT: Final = "top level"  # name of a module whose files are in the root, unless they have a package's name
 _FORMER_ROOT: Final = "(root)"
 SOURCES: Final = frozenset({"src", "lib"})  # folders that hold a package but do not describe it
-_PACKAGE: Final = re.compile(r"(?:(?P<project>.*)/)?src/(?P<set>\w+)(?:/(?P<language>java|kotlin|scala|groovy)(?:/(?P<package>.*))?)?")
-"""A folder of Maven or Gradle, with the project, the source set and the package."""
 SPEAKING: Final = 0.1  # least share of other files that may name a group; below it, the group is one of tests
 SPOKEN: Final = 8  # heaviest files that are tried for a name
 
@@ -187,8 +187,8 @@ class Folders:
         self.top = common_folder(f"{folder}/" for folder in folders)
         packages: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for folder in folders:
-            if (match := _PACKAGE.fullmatch(folder)) and match["language"]:
-                packages[match["project"], match["set"]].append(f"{match['package'] or ''}/")
+            if (one := source_folder(folder)) and one.language:
+                packages[one.project, one.name].append(f"{one.package}/")
         self._common = {key: common_folder(found) for key, found in packages.items()}
 
     def shown(self, folder: str) -> str:
@@ -198,25 +198,27 @@ class Folders:
         project of Maven or Gradle, folders that all code has in common are dropped: `core/src/main/java/org/shop/core/api` gives
         `core/api`.
         """
-        if match := _PACKAGE.fullmatch(folder):
-            folder = self._of_package(match)
+        if found := source_folder(folder):
+            own = self._of_package(found)
+            folder = folder if own is None else own
         base = folder.removeprefix(self.top).strip("/") if folder != self.top else self.top.rpartition("/")[2]
         first, _, rest = base.partition("/")
         base = rest if first in SOURCES and rest else base
         above, _, last = base.rpartition("/")
         return above if last in SOURCES and above else base
 
-    def _of_package(self, match: re.Match[str]) -> str:
-        project, kind, package = match["project"], match["set"], match["package"] or ""
+    def _of_package(self, folder: SourceFolder) -> str | None:
+        """Return the short name of a folder; None if it has none of its own."""
+        project, kind, language, package = folder
         common = self._common.get((project, kind), "")
-        if match["language"] is None:
+        if language is None:
             own = "" if project else None
         elif package == common:
             own = "" if project else common.rpartition("/")[2]
         else:
             own = package.removeprefix(f"{common}/") if package.startswith(f"{common}/") else None
-        if own is None:  # the folder has no name of its own
-            return match[0]
+        if own is None:
+            return None
         return "/".join(part for part in (project, "" if kind == "main" else kind, own) if part)
 
 
@@ -298,4 +300,10 @@ def _stem(path: str) -> str:
     """
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0] or name
-    return folder.rpartition("/")[2] or stem if stem in {"__init__", "index", "mod", "lib", "main"} else stem
+    return folder.rpartition("/")[2] or stem if stem in _unnamed_files() else stem
+
+
+@cache
+def _unnamed_files() -> frozenset[str]:
+    known = all_conventions()
+    return known.folder_files | known.library_files | known.program_files

@@ -7,27 +7,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from graphmem.analysis.semantic.beside import TOOLS, is_made
+from graphmem.analysis.semantic.beside import generated_folders, is_made
+from graphmem.runtime.conventions import all_conventions
 
 if TYPE_CHECKING:
     from graphmem.analysis.semantic.modules import Modules
     from graphmem.answers.vocabulary import FileRole
 
-MIGRATIONS: Final = frozenset({"migrations", "migration", "alembic", "migrate"})
-FIXTURES: Final = frozenset({"fixtures", "__fixtures__", "testdata", "__mocks__"})
 ROLES: Final = ("code", "test", "migration", "generated", "no_code")
 
 
 def role_of(path: str, is_test: bool, has_code: bool) -> FileRole:
     """Return the role of a file, such as tests, by its folders and name."""
     *folders, name = path.split("/")
+    known = all_conventions()
     if not has_code:
         return "no_code"
-    if is_test or FIXTURES.intersection(folders):
+    if is_test or (known.fixture_folders | known.double_folders).intersection(folders):
         return "test"
-    if MIGRATIONS.intersection(folders):
+    if "migration" in folders or known.migration_folders.intersection(folders):
         return "migration"
-    if any(part in TOOLS for part in folders) or is_made(name):
+    if generated_folders().intersection(folders) or is_made(name):
         return "generated"
     return "code"
 

@@ -1,0 +1,90 @@
+"""Read the TOML tables of `grammars/` into dataclasses.
+
+A dataclass describes each file: its fields are the keys, their annotations the types of the values. Unknown keys and wrong types are errors
+that name the file.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from typing import Any, Final, NamedTuple, TypeVar, cast
+
+from graphmem.errors import GrammarError
+from graphmem.runtime.resources import data_root
+
+_Table = TypeVar("_Table")
+
+
+class _Value(NamedTuple):
+    """Form of a field's values in TOML, and their conversion."""
+
+    form: str  # for messages
+    fits: Callable[[Any], bool]
+    read: Callable[[Any], Any]
+
+
+def _are_strings(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _are_words(value: object) -> bool:
+    return _are_strings(value) and len(set(cast("list[str]", value))) == len(cast("list[str]", value))
+
+
+def _table_of(part: _Value) -> _Value:
+    def fits(value: object) -> bool:
+        return isinstance(value, dict) and all(map(part.fits, value.values()))
+
+    return _Value(f"a table of {part.form}", fits, lambda value: {key: part.read(one) for key, one in value.items()})
+
+
+_STRING: Final = _Value("strings", lambda value: isinstance(value, str), str)
+_STRINGS: Final = _Value("a list of strings", _are_strings, tuple)
+_WORDS: Final = _Value("a list of strings without repeats", _are_words, frozenset)
+_VALUES: Final[Mapping[str, _Value]] = {
+    "str": _STRING._replace(form="a string"),
+    "bool": _Value("true or false", lambda value: isinstance(value, bool), bool),
+    "tuple[str, ...]": _STRINGS,
+    "frozenset[str]": _WORDS,
+    "Mapping[str, str]": _table_of(_STRING),
+    "Mapping[str, tuple[str, ...]]": _table_of(_STRINGS._replace(form="lists of strings")),
+    "Mapping[str, frozenset[str]]": _table_of(_WORDS._replace(form="lists of strings without repeats")),
+}
+"""Values by the annotation of a field, as it is written."""
+
+
+def has_table(path: str) -> bool:
+    """Whether `grammars/` has a file; `path` is relative to this folder."""
+    return (data_root() / "grammars" / path).is_file()
+
+
+def read_table(path: str, kind: type[_Table]) -> _Table:
+    """Read a TOML file of `grammars/` into a dataclass.
+
+    Args:
+        path: path of the file, relative to `grammars/`.
+        kind: the dataclass. Fields without a default are required keys.
+
+    Raises:
+        GrammarError: the file is missing or invalid; the message gives the reason.
+    """
+    origin = f"grammars/{path}"
+    try:
+        raw = tomllib.loads((data_root() / origin).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise GrammarError(f"{origin}: {error}", path=origin, line=0) from error
+    known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
+    if unknown := sorted(raw.keys() - known.keys()):
+        raise GrammarError(f"{origin} has the unknown keys {', '.join(unknown)}; use {', '.join(sorted(known))}", path=origin, line=0)
+    required = {name for name, field in known.items() if field.default is MISSING and field.default_factory is MISSING}
+    if missing := sorted(required - raw.keys()):
+        raise GrammarError(f"{origin} lacks the keys {', '.join(missing)}; add these keys", path=origin, line=0)
+    made: dict[str, Any] = {}
+    for key, value in raw.items():
+        expected = _VALUES[str(known[key].type)]
+        if not expected.fits(value):
+            raise GrammarError(f"{origin} has a wrong value for {key}; use {expected.form}", path=origin, line=0)
+        made[key] = expected.read(value)
+    return kind(**made)

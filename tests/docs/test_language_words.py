@@ -1,0 +1,57 @@
+"""General modules name no words of a language: these stand in the tables of `grammars/`."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import graphmem
+from graphmem.parsing.language import languages
+from graphmem.runtime.conventions import conventions_by_language
+
+PACKAGE = Path(graphmem.__file__).parent
+ROOMS = ("analysis", "explorer", "history", "lsp", "projection", "project", "search", "store", "vectors")
+ENGLISH = {"c", "doc", "go", "index", "internal", "lib", "main", "mod", "object"}  # also words of other meanings
+
+
+def words() -> set[str]:
+    """Names of languages, their extensions, and the words of their conventions."""
+    found = set(languages())
+    for spec in languages().values():
+        found.update(spec.extensions)
+    for table in conventions_by_language().values():
+        found.add(table.title)
+        for field in fields(table):
+            value = getattr(table, field.name)
+            found.update(value if isinstance(value, (tuple, frozenset)) else ())
+    return {word for word in found - ENGLISH if any(map(str.isalpha, word))}
+
+
+def literals(path: Path) -> list[tuple[int, str]]:
+    """Strings of a module and their lines, without docstrings and `__slots__`."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    passed = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return [
+        (node.lineno, node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in passed
+    ]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_general_module_names_words_of_a_language(room):
+    known = words()
+    named = [
+        f"{path.relative_to(PACKAGE)}:{line}: {text!r}"
+        for path in sorted((PACKAGE / room).rglob("*.py"))
+        for line, text in literals(path)
+        if text in known
+    ]
+    assert not named, "put these words into a table of grammars/"
+
+
+def test_the_words_are_those_of_the_tables():
+    assert {"python", ".php", "__init__", "node_modules", "alembic", "*_pb2.py"} <= words()
