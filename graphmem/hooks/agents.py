@@ -17,7 +17,8 @@ from graphmem.errors import BadInputError
 from graphmem.runtime.private_passages import all_without_private, without_private
 from graphmem.runtime.safe_text import inert_json
 
-START, PROMPT, BEFORE, TOOL, FAILURE, WORDS, COMPACT, END = "start", "prompt", "before", "tool", "failure", "words", "compact", "end"
+START, SPAWN, PROMPT, BEFORE, TOOL = "start", "spawn", "prompt", "before", "tool"
+FAILURE, WORDS, COMPACT, END = "failure", "words", "compact", "end"
 MAX_RESULT: Final = 16_384  # characters kept of each end of a tool's result
 
 
@@ -45,7 +46,7 @@ class HookCall(NamedTuple):
 
     agent: str
     event: str  # as the agent calls it
-    moment: str  # start | prompt | before | tool | failure | words | compact | end; "" for an ignored event
+    moment: str  # start | spawn | prompt | before | tool | failure | words | compact | end; "" for an ignored event
     session: str
     folder: str  # the agent works in
     fresh: bool = False  # the agent's context is empty: it starts, or was cleared or compacted
@@ -58,6 +59,16 @@ class HookCall(NamedTuple):
     duration_ms: float | None = None  # of the tool, if reported
     again: bool = False  # the agent stops again, after a hook made it go on
     phase: str = ""  # of work, if reported
+    window: str = ""  # id of the subagent, whose context window is its own; "" for the main agent
+    kind: str = ""  # of the subagent that starts
+
+
+class Delegation(NamedTuple):
+    """Task that an agent gives to a subagent, which starts next."""
+
+    kind: str  # of subagent; "" if the agent does not name it
+    task: str
+    inherits: bool  # whether the subagent reads the conversation of the agent that starts it
 
 
 class Result(NamedTuple):
@@ -87,6 +98,7 @@ _CLAUDE: Final = {
     "PreToolUse": BEFORE,
     "PostToolUse": TOOL,
     "PostToolUseFailure": FAILURE,
+    "SubagentStart": SPAWN,
     "Stop": WORDS,
     "SubagentStop": WORDS,
     "PreCompact": COMPACT,
@@ -105,7 +117,9 @@ AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
                 "hook_event_name",
                 ("session_id",),
                 _CLAUDE,
-                dict.fromkeys(("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"), _CONTEXT),
+                dict.fromkeys(
+                    ("SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"), _CONTEXT
+                ),
                 nested=True,
                 stops={"Stop": "block"},
             ),
@@ -115,7 +129,7 @@ AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
                 "hook_event_name",
                 ("session_id",),
                 _CLAUDE,
-                dict.fromkeys(("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"), _CONTEXT),
+                dict.fromkeys(("SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"), _CONTEXT),
                 nested=True,
                 stops={"Stop": "block"},
             ),
@@ -198,10 +212,13 @@ def read(agent: Agent, payload: Mapping[str, Any]) -> HookCall:
         moment = ""  # Gemini CLI sends it before every turn, whether or not it compresses anything
     session = next((found for key in agent.session if (found := _text(payload.get(key)))), "")
     folder = _text(payload.get("cwd")) or _text(payload.get("directory")) or _first(payload.get("workspace_roots"))
-    call = HookCall(agent.name, event, moment, session, folder, phase=_MODES.get(_text(payload.get("permission_mode")), ""))
+    phase, window = _MODES.get(_text(payload.get("permission_mode")), ""), _text(payload.get("agent_id"))
+    call = HookCall(agent.name, event, moment, session, folder, phase=phase, window=window)
     if moment == START:
         source = _text(payload.get("source"))
         return call._replace(fresh=source != "resume")
+    if moment == SPAWN:
+        return call._replace(fresh=True, kind=_text(payload.get("agent_type")))
     if moment == COMPACT:
         return call._replace(fresh=True)
     if moment == PROMPT:
@@ -230,6 +247,18 @@ def _of_tool(call: HookCall, payload: Mapping[str, Any]) -> HookCall:
         exit_code=code,
         duration_ms=next((found for key in ("duration_ms", "duration") if (found := _milliseconds(payload.get(key))) is not None), None),
     )
+
+
+def delegation(call: HookCall) -> Delegation | None:
+    """Return the task that a tool call gives to a new subagent, or None."""
+    args = call.args
+    if call.tool in ("Agent", "Task"):  # Claude Code; a `fork` continues the conversation
+        kind = _text(args.get("subagent_type"))
+        return Delegation(kind, _text(args.get("prompt")), inherits=kind == "fork")
+    if call.tool.endswith("spawn_agent"):  # Codex names the tool `spawn_agent` or `collaborationspawn_agent`
+        forks = args.get("fork_turns", "all") != "none" if "task_name" in args else args.get("fork_context") is True
+        return Delegation(_text(args.get("agent_type")), _text(args.get("message")), inherits=forks)
+    return None
 
 
 def answer(agent: Agent, event: str, text: str) -> str:

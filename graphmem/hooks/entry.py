@@ -29,6 +29,7 @@ PATIENCE_S = {
     "sessionStart": 0.8,
     "session.created": 0.8,
     "UserPromptSubmit": 2.3,
+    "SubagentStart": 2.3,
     "BeforeAgent": 2.3,
     "beforeSubmitPrompt": 0.4,
     "chat.message": 2.3,

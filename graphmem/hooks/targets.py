@@ -20,7 +20,8 @@ from graphmem.hooks.agents import NAMES
 SCOPES: Final = ("project", "user")
 SERVER: Final = "graphmem"  # name of the MCP server entry
 HOOK_SECONDS: Final = 5  # after which an agent may abort a hook; graphmem's own deadlines are shorter
-EDIT_TOOLS: Final = "Edit|Write|MultiEdit|NotebookEdit|apply_patch"  # tools of Claude Code and Codex that edit files
+# Tools of Claude Code and Codex that edit files or start a subagent.
+TOOLS_BEFORE: Final = "Edit|Write|MultiEdit|NotebookEdit|apply_patch|Agent|Task|.*spawn_agent"
 PLUGIN: Final = "opencode_plugin.js"
 
 # Confirmation that an agent needs from a person before it calls an installed hook: (agent, scope) -> a sentence. Until then, the agent
@@ -135,8 +136,17 @@ def _settings(agent: str, scope: str, root: Path, home: Path, command: Sequence[
     group: dict[str, Any]
     if agent == "claude-code":
         group = {"hooks": [{"type": "command", "command": hook, "timeout": HOOK_SECONDS}]}
-        events = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "PreCompact", "SessionEnd")
-        before = _elements(("PreToolUse",), {"matcher": EDIT_TOOLS, **group})
+        events = (
+            "SessionStart",
+            "SubagentStart",
+            "UserPromptSubmit",
+            "PostToolUse",
+            "PostToolUseFailure",
+            "Stop",
+            "PreCompact",
+            "SessionEnd",
+        )
+        before = _elements(("PreToolUse",), {"matcher": TOOLS_BEFORE, **group})
         servers = base / (".claude.json" if scope == "user" else ".mcp.json")
         return [
             Target(agent, "json", base / ".claude" / "settings.json", elements=(*_elements(events, group), *before)),
@@ -184,7 +194,7 @@ def _settings(agent: str, scope: str, root: Path, home: Path, command: Sequence[
             ),
             Target(agent, "file", plugins / "graphmem.js", content=_plugin(command)),
         ]
-    events = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop")
+    events = ("SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop")
     return [Target(agent, "toml", base / ".codex" / "config.toml", block=_codex_block(hook, events, server))]
 
 
@@ -195,7 +205,7 @@ def _elements(events: Sequence[str], value: Mapping[str, Any]) -> tuple[Element,
 def _codex_block(hook: str, events: Sequence[str], server: Mapping[str, Any]) -> str:
     lines: list[str] = []
     for event in events:
-        matcher = [f"matcher = {json.dumps(EDIT_TOOLS)}"] if event == "PreToolUse" else []
+        matcher = [f"matcher = {json.dumps(TOOLS_BEFORE)}"] if event == "PreToolUse" else []
         lines += [f"[[hooks.{event}]]", *matcher, f"[[hooks.{event}.hooks]]", 'type = "command"', f"command = {json.dumps(hook)}"]
         lines += [f"timeout = {HOOK_SECONDS}", ""]
     lines += [f"[mcp_servers.{SERVER}]", f"command = {json.dumps(server['command'])}", f"args = {json.dumps(server['args'])}"]

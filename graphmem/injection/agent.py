@@ -20,7 +20,7 @@ from typing import Final, NamedTuple, Protocol
 
 from graphmem.errors import GraphMemError
 from graphmem.injection.items import RULE
-from graphmem.injection.recent_sessions import RecentSessions
+from graphmem.injection.recent_sessions import MOST_WINDOWS, RecentSessions
 
 NEW_TOPIC: Final = 0.3  # similarity of two contexts below which the topic has changed
 MIN_SIMILARITY: Final = 0.4  # minimum similarity of a candidate
@@ -82,7 +82,7 @@ class Looking(Protocol):
 class SessionState:
     """State of one session: its topic, and its shown and prepared memories."""
 
-    shown: set[str] = field(default_factory=set)
+    shown: dict[str, set[str]] = field(default_factory=dict)  # window -> ids
     shown_ever: set[str] = field(default_factory=set)
     turns: int = 0
     topics: int = 1
@@ -93,6 +93,13 @@ class SessionState:
     note: str = ""  # of the prepared candidates
     phase: str = ""
     files: tuple[str, ...] = ()
+
+    def seen(self, window: str = "") -> set[str]:
+        """Return the ids of memories that a context window has.
+
+        The window is that of a subagent, or "" for the main agent's. The set may be changed.
+        """
+        return self.shown.setdefault(window, set())
 
 
 class ContextAgent:
@@ -171,23 +178,35 @@ class ContextAgent:
         """
         with self._lock:
             state = self._sessions.use(session)
-            ready, state.ready = [one for one in state.ready if one.id not in state.shown], []
+            ready, state.ready = [one for one in state.ready if one.id not in state.seen()], []
             return Ready(ready, state.note)
 
-    def shown(self, session: str) -> frozenset[str]:
-        """Return ids of memories that a session was shown in its current topic.
+    def open_window(self, session: str, window: str, *, inherits: bool) -> None:
+        """Begin the context window of a subagent.
 
-        A memory in the result should not be shown to the session again. At a change of topic only rules stay. The set is emptied after
-        every 50 turns.
+        If it inherits the conversation of the main agent, it has the memories that the main agent was shown.
         """
         with self._lock:
-            return frozenset(self._sessions.use(session).shown)
+            state = self._sessions.use(session)
+            state.shown.pop(window, None)
+            while len(state.shown) > MOST_WINDOWS:
+                state.shown.pop(next(one for one in state.shown if one))
+            state.shown[window] = set(state.seen()) if inherits else set()
 
-    def show(self, session: str, ids: Sequence[str]) -> None:
-        """Record that a session was shown some memories."""
+    def shown(self, session: str, window: str = "") -> frozenset[str]:
+        """Return ids of memories that a context window of a session has.
+
+        A memory in the result should not be shown to the window again. At a change of topic, only rules stay in the main agent's window.
+        All windows are emptied after every 50 turns.
+        """
+        with self._lock:
+            return frozenset(self._sessions.use(session).seen(window))
+
+    def show(self, session: str, ids: Sequence[str], window: str = "") -> None:
+        """Record that a context window of a session was shown some memories."""
         with self._lock:
             state = self._sessions.use(session)
-            state.shown.update(ids)
+            state.seen(window).update(ids)
             state.shown_ever.update(ids)
 
     def was_shown(self, memory_id: str) -> list[str]:
@@ -270,10 +289,10 @@ class ContextAgent:
             before = (state.vector, state.words)
             if context.text.strip():
                 if (state.vector is not None or state.words) and similarity(before, (vector, words)) < NEW_TOPIC:
-                    state.shown = {one for one in state.shown if one.startswith(RULE)}  # a rule is shown once a session
+                    state.shown[""] = {one for one in state.seen() if one.startswith(RULE)}  # a rule is shown once a session
                     state.topics += 1
                 state.vector, state.words = vector, words
-            unseen = [one for one in found if one.id not in state.shown]
+            unseen = [one for one in found if one.id not in state.seen()]
         if self._checks is not None and unseen:
             until = time.monotonic() + self._check_s
             try:
@@ -305,7 +324,7 @@ class ContextAgent:
             if state is None or turn < state.ready_turn:
                 return
             state.ready, state.ready_turn, state.note = found, turn, note
-            ready = sum(one.id not in state.shown for one in found)
+            ready = sum(one.id not in state.seen() for one in found)
         if self._on_ready is not None:
             self._on_ready(session, ready)
 

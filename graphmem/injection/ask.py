@@ -27,6 +27,7 @@ class Ask(NamedTuple):
     phase: str = ""
     form: str = "xml"
     remaining: int | None = None
+    window: str = ""  # id of the subagent that is shown the context; "" for the main agent
 
 
 class Gathered(NamedTuple):

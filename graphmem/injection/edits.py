@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Final, NamedTuple
 
 from graphmem.injection.items import Item, clean, plain_path
-from graphmem.injection.recent_sessions import RecentSessions
+from graphmem.injection.recent_sessions import MOST_WINDOWS, RecentSessions
 
 MAX_TOKENS: Final = 300  # of the advice about one edit
 MAX_TRAPS: Final = 3
@@ -83,7 +83,7 @@ TestCommand = Callable[[Sequence[TestCase]], str]  # the command line that runs 
 
 @dataclass(slots=True)
 class _Session:
-    told: set[str] = field(default_factory=set)  # targets and files of which advice was given
+    told: dict[str, set[str]] = field(default_factory=dict)  # context window -> targets and files of which advice was given
     touched: set[str] = field(default_factory=set)  # files that were read or edited
     waiting: dict[str, list[Dependent]] = field(default_factory=dict)  # dependents of changed signatures, by file
     moves: dict[str, float] = field(default_factory=dict)  # files that often change with edited ones
@@ -91,7 +91,7 @@ class _Session:
     named: dict[str, None] = field(default_factory=dict)  # test files named after edited files
     places: tuple[str, ...] = ()  # files that the task most likely concerns, likeliest first
     reminded: frozenset[str] = frozenset()  # files named after the last edit
-    late: list[Consequences] = field(default_factory=list)  # advice that missed its deadline
+    late: list[tuple[str, Consequences]] = field(default_factory=list)  # (context window, advice that missed its deadline)
     edited: bool = False
     tested: bool = False
     reminder: str = ""  # given when the agent stopped
@@ -100,7 +100,8 @@ class _Session:
 class EditBook:
     """Stores, for each session, the advice it got and the files it opened.
 
-    Thread-safe.
+    The main agent and each subagent of a session have a context window of their own. Advice is recorded for the window that got it. The
+    opened files, the edits and the tests are those of the whole session. Thread-safe.
 
     Args:
         command: returns the command line that runs given tests.
@@ -111,43 +112,60 @@ class EditBook:
         self._lock = Lock()
         self._sessions = RecentSessions(_Session)
 
-    def unseen(self, session: str, found: Consequences) -> Consequences | None:
-        """Return the advice about an edit that is new to a session, or None.
+    def unseen(self, session: str, found: Consequences, window: str = "") -> Consequences | None:
+        """Return the advice about an edit that is new to a window, or None.
 
-        `found` is the advice: the effects of an edit. `found.targets` are the edited symbols and files. Targets about which the session
-        already got advice are removed. Files in `found.moves` that the session knows or has opened are removed, too. The result is None if
-        no target is left.
+        `found` is the advice: the effects of an edit. `found.targets` are the edited symbols and files. Targets about which the window
+        already got advice are removed. Files in `found.moves` that the window knows or the session has opened are removed, too. The result
+        is None if no target is left.
         """
         with self._lock:
             state = self._sessions.use(session)
-            fresh = tuple(one for one in found.targets if one not in state.told)
+            told = state.told.get(window, ())
+            fresh = tuple(one for one in found.targets if one not in told)
             if not fresh:
                 return None
-            moves = tuple(one for one in found.moves if one[0] not in state.told and one[0] not in state.touched)
+            moves = tuple(one for one in found.moves if one[0] not in told and one[0] not in state.touched)
             return found._replace(targets=fresh, moves=moves)
 
-    def tell(self, session: str, found: Consequences) -> None:
-        """Record that a session got the advice `found` about an edit."""
-        with self._lock:
-            self._tell(self._sessions.use(session), found)
+    def open_window(self, session: str, window: str, *, inherits: bool) -> None:
+        """Begin the context window of a subagent.
 
-    def postpone(self, session: str, found: Consequences) -> None:
+        If it inherits the conversation of the main agent, it has the advice that the main agent got.
+        """
+        with self._lock:
+            state = self._sessions.use(session)
+            state.told.pop(window, None)
+            while len(state.told) > MOST_WINDOWS:
+                state.told.pop(next(one for one in state.told if one))
+            if inherits:
+                state.told[window] = set(state.told.get("", ()))
+
+    def tell(self, session: str, found: Consequences, window: str = "") -> None:
+        """Record that a context window got the advice `found` about an edit."""
+        with self._lock:
+            self._tell(self._sessions.use(session), window, found)
+
+    def postpone(self, session: str, found: Consequences, window: str = "") -> None:
         """Keep advice about an edit, to show it after a later edit.
 
         The advice was ready too late to be shown after its own edit.
         """
         with self._lock:
-            self._sessions.use(session).late.append(found)
+            self._sessions.use(session).late.append((window, found))
 
-    def postponed(self, session: str) -> Consequences | None:
-        """Remove and return a session's oldest advice that missed its deadline.
+    def postponed(self, session: str, window: str = "") -> Consequences | None:
+        """Remove and return a window's oldest advice that missed its deadline.
 
-        Parts that the session has received in the meantime are left out. The result is None if no advice remains.
+        Parts that the window has received in the meantime are left out. The result is None if no advice remains.
         """
         with self._lock:
             state = self._sessions.get(session)
-            late = state.late.pop(0) if state is not None and state.late else None
-        return self.unseen(session, late) if late is not None else None
+            late = next((one for one in state.late if one[0] == window), None) if state is not None else None
+            if state is None or late is None:
+                return None
+            state.late.remove(late)
+        return self.unseen(session, late[1], window)
 
     def expect(self, session: str, paths: Sequence[str]) -> None:
         """Record the files that the task of a session probably concerns.
@@ -200,7 +218,7 @@ class EditBook:
             if state is None or state.reminder:
                 return ""
             while state.late:
-                self._tell(state, state.late.pop())
+                self._tell(state, *state.late.pop())
             left = self._left(state)
             moves = [path for path in sorted(state.moves, key=lambda one: -state.moves[one]) if path not in state.touched | left.keys()]
             files = {one.path: None for one in state.tests}
@@ -257,9 +275,10 @@ class EditBook:
         with self._lock:
             self._sessions.pop(session, None)
 
-    def _tell(self, state: _Session, found: Consequences) -> None:
-        state.told.update(found.targets)
-        state.told.update(path for path, _ in found.moves)
+    def _tell(self, state: _Session, window: str, found: Consequences) -> None:
+        told = state.told.setdefault(window, set())
+        told.update(found.targets)
+        told.update(path for path, _ in found.moves)
         state.tests.update(dict.fromkeys(found.tests))
         state.moves.update(found.moves)
         state.named.update(dict.fromkeys(found.named))

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.answers.injection import HookAnswer, Injection
 from graphmem.errors import BadInputError
 from graphmem.hooks import agents
-from graphmem.hooks.agents import BEFORE, COMPACT, END, FAILURE, PROMPT, START, TOOL, WORDS, HookCall
+from graphmem.hooks.agents import BEFORE, COMPACT, END, FAILURE, PROMPT, SPAWN, START, TOOL, WORDS, HookCall
 from graphmem.hooks.guides import pause_of
 from graphmem.injection.ask import MAX_SESSION_NAME, Ask
 from graphmem.injection.deadlines import DEADLINES_S
+from graphmem.injection.delegations import Delegations
 from graphmem.injection.edits import Edit
 from graphmem.injection.phase import WorkPhases
 from graphmem.injection.tokens import count_tokens
@@ -70,6 +71,7 @@ class Hooks:
         self._steps: OrderedDict[str, int] = OrderedDict()
         self._begun: OrderedDict[str, None] = OrderedDict()  # sessions that sent an event
         self._phases = WorkPhases()
+        self._delegations = Delegations()
 
     def hook(self, agent: str, payload: str, begun: float | None = None) -> HookAnswer:
         """Observe an event of an agent's hook; return the text for the agent.
@@ -188,14 +190,19 @@ class Hooks:
     def _inject(self, call: HookCall, agent: Agent, files: Sequence[str], search: str, started: float) -> Injection | None:
         """Return the context to show to the agent after an event, or None."""
         injector, can = self._injector, call.event in agent.injects
-        ask = Ask("step", call.session, call.text, tuple(files), call.phase, agent.form)
+        ask = Ask("step", call.session, call.text, tuple(files), call.phase, agent.form, window=call.window)
         if call.moment == BEFORE:
+            if (task := agents.delegation(call)) is not None:
+                self._delegations.give(call.session, task)
             edits = self._edits(call) if can else []
             return injector.before_edit(ask._replace(point="edit"), edits, started) if edits else None
         if call.moment == START:
             if call.fresh:
                 injector.begin(call.session)
+                self._delegations.forget(call.session)
             return injector.inject(ask._replace(point="start"), begun=started) if can else None
+        if call.moment == SPAWN:
+            return self._spawned(call, ask, can=can, started=started)
         if call.moment == PROMPT:
             first = injector.beginnings.is_first_message(call.session)
             if can and (first or injector.beginnings.owes_start(call.session)):
@@ -204,9 +211,13 @@ class Hooks:
             injector.update(call.session, [call.text], (), call.phase)
             return ready
         if call.moment == COMPACT:
-            injector.begin(call.session)
+            if call.window:
+                injector.open_window(call.session, call.window, inherits=False)
+            else:
+                injector.begin(call.session)
             return None
         if call.moment == END:
+            self._delegations.forget(call.session)
             injector.end(call.session)
             return None
         if call.moment == WORDS:
@@ -216,6 +227,17 @@ class Hooks:
         if search:
             injector.searched(call.session, search)
         return self._advised(call, agent, ask, started, can=can) or self._after_tool(ask, files, can=can, started=started)
+
+    def _spawned(self, call: HookCall, ask: Ask, *, can: bool, started: float) -> Injection | None:
+        """Return the context for a subagent that starts, or None.
+
+        A subagent that inherits the conversation of the main agent has the context already.
+        """
+        task = self._delegations.take(call.session, call.kind)
+        self._injector.open_window(call.session, call.window, inherits=task.inherits)
+        if task.inherits or not can:
+            return None
+        return self._injector.inject(ask._replace(point="prompt", text=task.task), begun=started)
 
     def _advised(self, call: HookCall, agent: Agent, ask: Ask, started: float, *, can: bool) -> Injection | None:
         """Return advice about an edit after a tool ran, or None.
@@ -279,7 +301,7 @@ class Hooks:
             if answer.text or answer.late:
                 self._injector.steps.passed(ask.session)
                 return answer
-        for point in ("step", "take"):
+        for point in ("step",) if ask.window else ("step", "take"):  # the prepared memories are about the main conversation
             answer = self._injector.inject(ask._replace(point=point), begun=started)
             if answer.text or answer.late:
                 return answer

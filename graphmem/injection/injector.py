@@ -104,6 +104,14 @@ class Injector:
         self.beginnings.end(session)
         self.agent.end(session)
 
+    def open_window(self, session: str, window: str, *, inherits: bool) -> None:
+        """Begin the context window of a subagent of a session.
+
+        `inherits` tells whether the subagent has the conversation of the main agent, and with it what the main agent was shown.
+        """
+        self.agent.open_window(session, window, inherits=inherits)
+        self.edits.open_window(session, window, inherits=inherits)
+
     def memories_changed(self, delta: KnowledgeDelta) -> None:
         """Note new memories and newly disputed memories after a write.
 
@@ -186,8 +194,9 @@ class Injector:
         }[ask.point]
         timed = self._deadlines.run(lambda until: gather(ask, budget, until), allowed, started)
         answer = self._answer(ask, budget, timed.value, group, started, late=timed.value is None)
-        self.beginnings.note_start(ask.session, ask.point, is_late=timed.value is None)
-        self._note_shown(ask.session, answer)
+        if not ask.window:
+            self.beginnings.note_start(ask.session, ask.point, is_late=timed.value is None)
+        self._note_shown(ask, answer)
         return answer
 
     def before_edit(self, ask: Ask, edits: Sequence[Edit], begun: float | None = None) -> Injection:
@@ -205,27 +214,27 @@ class Injector:
 
         def keep(late: tuple[Gathered, Consequences | None]) -> None:
             if late[1] is not None:
-                self.edits.postpone(ask.session, late[1])
+                self.edits.postpone(ask.session, late[1], ask.window)
 
         timed = self._deadlines.run(lambda until: self._points.about_edit(ask, edits, budget, until), deadline_of("tool"), started, keep)
         gathered, found = timed.value if timed.value is not None else (None, None)
         answer = self._answer(ask, budget, gathered, group, started, late=timed.value is None)
         if found is not None:
-            self.edits.tell(ask.session, found)
-        self._note_shown(ask.session, answer)
+            self.edits.tell(ask.session, found, ask.window)
+        self._note_shown(ask, answer)
         return answer
 
     def late_advice(self, ask: Ask, begun: float | None = None) -> Injection | None:
         """Return advice about an earlier edit that missed its deadline, or None."""
-        found = self.edits.postponed(ask.session) if self._group(ask.session) == FULL else None
+        found = self.edits.postponed(ask.session, ask.window) if self._group(ask.session) == FULL else None
         items = self._points.advice(ask, found) if found is not None else []
         if found is None or not items:
             return None
         budget = whole_budget(MAX_TOKENS)
         gathered = self._points.pack(ask, budget, items, math.inf)
         answer = self._answer(ask, budget, gathered, FULL, time.monotonic() if begun is None else begun)
-        self.edits.tell(ask.session, found)
-        self._note_shown(ask.session, answer)
+        self.edits.tell(ask.session, found, ask.window)
+        self._note_shown(ask, answer)
         return answer
 
     def after_edit(self, ask: Ask, begun: float | None = None) -> Injection | None:
@@ -286,9 +295,10 @@ class Injector:
             seconds=round(time.monotonic() - started, 6),
         )
 
-    def _note_shown(self, session: str, answer: Injection) -> None:
+    def _note_shown(self, ask: Ask, answer: Injection) -> None:
+        session = ask.session
         if session:
-            self.agent.show(session, [one.id for one in answer.items if one.kind in ("memory", "rule")])
+            self.agent.show(session, [one.id for one in answer.items if one.kind in ("memory", "rule")], ask.window)
         ids = [one.id for one in answer.items if one.kind == "memory"]
         if not ids:
             return

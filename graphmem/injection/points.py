@@ -94,10 +94,12 @@ class Points:
         """Return the context for the first message of a session.
 
         The context has rules for the open files, and memories about these files and about the message. The context also has summaries of
-        the last sessions, and names files to read first. If the context of the session's start was late, it is included.
+        the last sessions, and names files to read first. If the context of the session's start was late, it is included. For a subagent,
+        the message is its task. It gets the context of the start, and no summaries.
         """
         shown = self._shown(ask)
-        standing, standing_notes = self._standing(ask) if self._beginnings.owes_start(ask.session) else ([], [])
+        is_whole = bool(ask.window) or self._beginnings.owes_start(ask.session)
+        standing, standing_notes = self._standing(ask) if is_whole else ([], [])
         about, more = self._finder.about_files(ask.files, shown, ask.session)
         notes = [f"{more:,} more memories are about these files; `search` finds them"] if more else []
         items = [of_memory(info, "editor", score) for info, score in about]
@@ -114,10 +116,12 @@ class Points:
             ]
             if places:
                 items.append(of_places(places))
-                if ask.session:
+                if ask.session and not ask.window:
                     self._edits.expect(ask.session, [one.path for one in places if one.score >= EXPECTED_SHARE * places[0].score])
         to_read, missed = self._planner.to_read_first(ask.files, until)
-        items += [*to_read, *(of_summary(one, budget.summaries) for one in self._project.summaries())]
+        items += to_read
+        if not ask.window:
+            items += [of_summary(one, budget.summaries) for one in self._project.summaries()]
         return self.pack(
             ask, budget, [*standing, *self._rules_of(ask.files, shown), *items], until, notes=[*standing_notes, *notes, *missed]
         )
@@ -146,7 +150,7 @@ class Points:
         A trigger is a reason to show something, such as a warning about a file that was just read. The trigger determines the items.
         Without a trigger, there are none.
         """
-        trigger: Trigger | None = self._steps.step(ask.session, self._agent.shown(ask.session), self._trust.threshold())
+        trigger: Trigger | None = self._steps.step(ask.session, self._shown(ask), self._trust.threshold())
         if trigger is None:
             return self.pack(ask, budget, (), until)
         items = [
@@ -166,7 +170,7 @@ class Points:
     def about_edit(self, ask: Ask, edits: Sequence[Edit], budget: Budget, until: float) -> tuple[Gathered, Consequences | None]:
         """Return what to show before edits, and the consequences not shown yet."""
         found = self._project.advise(edits)
-        fresh = self._edits.unseen(ask.session, found) if found is not None else None
+        fresh = self._edits.unseen(ask.session, found, ask.window) if found is not None else None
         rules = self._rules_of([*dict.fromkeys(one.path for one in edits)], self._shown(ask))
         if fresh is None:
             return self.pack(ask, budget, rules, until, f"rules of {edits[0].path}" if rules else ""), None
@@ -193,7 +197,7 @@ class Points:
         return Gathered(packed, why, [*said, *notes])
 
     def _shown(self, ask: Ask) -> frozenset[str]:
-        return self._agent.shown(ask.session) if ask.session else frozenset()
+        return self._agent.shown(ask.session, ask.window) if ask.session else frozenset()
 
     def _state_notes(self) -> list[Item]:
         if not self._project.state().generation:  # a later run answers from the index before it

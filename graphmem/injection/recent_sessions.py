@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
 MOST_SESSIONS: Final = 256
+MOST_WINDOWS: Final = 64  # context windows of subagents in one session; the oldest is forgotten first
 
 State = TypeVar("State")
 

@@ -17,6 +17,7 @@ from graphmem.injection.experiment import FULL, group_of
 CASES = sorted((path.parent.name, path.stem) for path in (Path(__file__).parent / "payloads").glob("*/*.json"))
 MOMENTS = {
     "SessionStart": "start", "sessionStart": "start", "session.created": "start",
+    "SubagentStart": "spawn",
     "UserPromptSubmit": "prompt", "BeforeAgent": "prompt", "beforeSubmitPrompt": "prompt", "chat.message": "prompt",
     "PreToolUse": "before",
     "PostToolUse": "tool", "AfterTool": "tool", "postToolUse": "tool", "tool.execute.after": "tool",

@@ -14,13 +14,14 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+import graphmem
 from graphmem.hooks import agents
 from graphmem.injection.experiment import FULL, group_of
 
@@ -28,6 +29,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 READ = "starlette/background.py"
 QUESTION = "why does reading the stream twice raise"
+TASK = f"Say in one sentence what {READ} is for."  # of a subagent
 LAST_WORDS = "The stream is read once. Done."
 FAILING = f"{sys.executable} -c 'raise SystemExit(3)'"
 EDIT = ("class BackgroundTask:", "class BackgroundTask:  # once")
@@ -43,6 +45,7 @@ TOOLS = {
     "run": ("Bash", "run_shell_command", "bash", "exec_command"),
     "edit": ("Edit", "replace", "edit"),
     "ask": ("mcp__graphmem__search", "mcp_graphmem_search", "graphmem_search"),
+    "delegate": ("Agent", "Task"),
 }
 PARAMETERS = {
     "path": ("file_path", "filePath"),
@@ -50,6 +53,8 @@ PARAMETERS = {
     "old": ("old_string", "oldString"),
     "new": ("new_string", "newString"),
     "query": ("query",),
+    "task": ("prompt",),
+    "kind": ("subagent_type",),
 }
 Call = tuple[str, dict[str, Any]]
 Wanted = tuple[str, dict[str, str]]
@@ -194,9 +199,10 @@ class PlayedModel:
     Args:
         wanted: things, in order; one the agent offers no tool for is passed over.
         at_first: called before the first answer to a request that offers tools.
+        by_subagent: things that a conversation wants that begins with TASK.
     """
 
-    def __init__(self, wanted: list[Wanted], at_first: Callable[[], None]) -> None:
+    def __init__(self, wanted: list[Wanted], at_first: Callable[[], None], by_subagent: Sequence[Wanted] = ()) -> None:
         self.read: list[str] = []  # requests that offered tools, as they came
         played = self
 
@@ -224,7 +230,8 @@ class PlayedModel:
                     if not played.read:
                         at_first()
                     played.read.append(raw.decode())
-                call = next((found for one in wanted[place:] if (found := called(one, offered))), None) if offered else None
+                mine = by_subagent if TASK in json.dumps(body.get("messages", [""])[0]) else wanted
+                call = next((found for one in mine[place:] if (found := called(one, offered))), None) if offered else None
                 return self._send(language.answer(call, place, body), "text/event-stream")
 
             def _send(self, data: bytes, kind: str) -> None:
@@ -361,7 +368,7 @@ class Ran(NamedTuple):
         return next((one.session for one in self.calls), "")
 
 
-def run_once(name: str, root: Path, service: Any, folder: Path) -> Ran:
+def run_once(name: str, root: Path, service: Any, folder: Path, *, delegates: bool = False) -> Ran:
     home, log = folder / "home", folder / "hooks.jsonl"
     programs = folder / "bin"
     for one in (home, programs):
@@ -369,6 +376,7 @@ def run_once(name: str, root: Path, service: Any, folder: Path) -> Ran:
     (programs / "graphmem").write_text(WRAPPER.format(python=sys.executable, log=str(log)), encoding="utf-8")
     (programs / "graphmem").chmod(0o755)
     environ = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(home), "TERM": "dumb", "LANG": "C.UTF-8", "CI": "1", **SILENT}
+    environ |= {"PYTHONPATH": str(Path(graphmem.__file__).parents[1])}  # the tested code, also in a checkout that is not installed
     subprocess.run(["graphmem", "install", name], cwd=root, env=environ, check=True, capture_output=True, timeout=60)
     trap = f"A background task of {folder.name} runs after the answer was sent."
     wanted: list[Wanted] = [
@@ -378,7 +386,10 @@ def run_once(name: str, root: Path, service: Any, folder: Path) -> Ran:
         ("ask", {"query": "stream"}),
     ]
     known: list[str] = []
-    model = PlayedModel(wanted, lambda: known.append(service.remember(trap, "gotcha", files=[READ]).memory.id))
+    by_subagent: list[Wanted] = []
+    if delegates:  # once the file was read
+        wanted, by_subagent = [wanted[0], ("delegate", {"task": TASK, "kind": "general-purpose"}), wanted[2]], wanted[:1]
+    model = PlayedModel(wanted, lambda: known.append(service.remember(trap, "gotcha", files=[READ]).memory.id), by_subagent)
     before = (root / READ).read_bytes()
     try:
         command, more = REAL[name].started(model.url, home)
@@ -403,19 +414,23 @@ def run_once(name: str, root: Path, service: Any, folder: Path) -> Ran:
     return Ran(name, process.returncode, printed, complained, hooks, model.read, trap)
 
 
-@pytest.fixture(scope="module", params=REAL)
-def ran(request, served, service, tmp_path_factory) -> Iterator[Ran]:
-    name = request.param
+def run(name: str, served: Path, service: Any, tmp_path_factory: pytest.TempPathFactory, *, delegates: bool = False) -> Ran:
+    """Run an agent until its session is of the group that is told everything; skip the test if the agent is missing."""
     command = REAL[name].started("", tmp_path_factory.mktemp("unused"))[0][0]
     if shutil.which(command) is None:
         pytest.skip(f"{command} is not on PATH")
     if not (served / ".git").exists():
         subprocess.run(["git", "init", "--quiet"], cwd=served, check=True)
     for n in range(TRIES):
-        found = run_once(name, served, service, tmp_path_factory.mktemp(f"{name}-{n}-"))
+        found = run_once(name, served, service, tmp_path_factory.mktemp(f"{name}-{n}-"), delegates=delegates)
         if found.code == 0 and group_of(found.session, service.project().name) == FULL and any(found.trap in one for one in found.requests):
             break
     return found
+
+
+@pytest.fixture(scope="module", params=REAL)
+def ran(request, served, service, tmp_path_factory) -> Ran:
+    return run(request.param, served, service, tmp_path_factory)
 
 
 def test_the_agent_does_its_work_and_ends_well(ran):
@@ -486,3 +501,15 @@ def test_the_agent_reaches_the_running_server_through_mcp(ran):
     if not REAL[ran.name].asks:
         pytest.skip(f"{ran.name} offers the model tools of MCP servers in a way this model does not speak")
     assert "may be read once" in ran.requests[4].replace(ran.requests[3][:-200], "")
+
+
+def test_a_subagent_reads_what_the_agent_that_started_it_was_told(served, service, tmp_path_factory):
+    ran = run("claude-code", served, service, tmp_path_factory, delegates=True)
+    if group_of(ran.session, service.project().name) != FULL:
+        pytest.skip("none of the sessions was of the group that is told everything")
+    begun = [one for one in ran.requests if TASK in json.dumps(json.loads(one)["messages"][0])]
+    assert len(begun) == 2, "the subagent answers once, after it has read the file"
+    assert "may be read once" in begun[0], "a standing memory"
+    assert READ in begun[0].replace(TASK, ""), "a place of its task"
+    assert (ran.trap in begun[0], ran.trap in begun[1]) == (False, True) or ran.trap in begun[0], "the trap of the file it read"
+    assert {one.code for one in ran.hooks} == {0}
