@@ -1,7 +1,7 @@
 """Read the TOML tables of `grammars/` into dataclasses.
 
 A dataclass describes each file: its fields are the keys, their annotations the types of the values. Unknown keys and wrong types are errors
-that name the file.
+that name the file. A long list of words may be one string, which is divided at white space.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar
 
 from graphmem.errors import GrammarError
 from graphmem.runtime.resources import data_root
@@ -25,12 +25,16 @@ class _Value(NamedTuple):
     read: Callable[[Any], Any]
 
 
-def _are_strings(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+def _listed(value: object) -> tuple[str, ...] | None:
+    """Return a list of strings, or the words of one string; None for others."""
+    if isinstance(value, str):
+        return tuple(value.split())
+    return tuple(value) if isinstance(value, list) and all(isinstance(one, str) for one in value) else None
 
 
 def _are_words(value: object) -> bool:
-    return _are_strings(value) and len(set(cast("list[str]", value))) == len(cast("list[str]", value))
+    words = _listed(value)
+    return words is not None and len(frozenset(words)) == len(words)
 
 
 def _table_of(part: _Value) -> _Value:
@@ -41,8 +45,8 @@ def _table_of(part: _Value) -> _Value:
 
 
 _STRING: Final = _Value("strings", lambda value: isinstance(value, str), str)
-_STRINGS: Final = _Value("a list of strings", _are_strings, tuple)
-_WORDS: Final = _Value("a list of strings without repeats", _are_words, frozenset)
+_STRINGS: Final = _Value("a list of strings", lambda value: _listed(value) is not None, _listed)
+_WORDS: Final = _Value("a list of strings without repeats", _are_words, lambda value: frozenset(_listed(value) or ()))
 _VALUES: Final[Mapping[str, _Value]] = {
     "str": _STRING._replace(form="a string"),
     "bool": _Value("true or false", lambda value: isinstance(value, bool), bool),

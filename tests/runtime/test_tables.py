@@ -40,6 +40,12 @@ def test_values_get_the_types_of_the_fields(read):
     assert found == Shop("a", True, ("y", "x"), frozenset({"red"}), {"low": frozenset({"x"})})
 
 
+def test_a_list_may_be_the_words_of_one_string(read):
+    assert read('name = "a b"\ngoods = "y x"\ncolours = """\nred\nblue\n"""').goods == ("y", "x")
+    with pytest.raises(GrammarError, match="without repeats"):
+        read('name = "a"\ncolours = "red red"')
+
+
 @pytest.mark.parametrize(
     ("text", "error"),
     [
@@ -47,7 +53,7 @@ def test_values_get_the_types_of_the_fields(read):
         ('name = "a"\nshut = true', "has the unknown keys shut; use colours, goods, name, open, prices"),
         ("name = 1", "has a wrong value for name; use a string"),
         ('name = "a"\nopen = "yes"', "has a wrong value for open; use true or false"),
-        ('name = "a"\ngoods = "x"', "has a wrong value for goods; use a list of strings"),
+        ('name = "a"\ngoods = true', "has a wrong value for goods; use a list of strings"),
         ('name = "a"\ngoods = ["x", 1]', "has a wrong value for goods; use a list of strings"),
         ('name = "a"\ncolours = ["x", "x"]', "has a wrong value for colours; use a list of strings without repeats"),
         ('name = "a"\nprices = ["x"]', "has a wrong value for prices; use a table"),

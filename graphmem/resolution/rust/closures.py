@@ -3,14 +3,13 @@
 `types.scm` and the helper of the language bind such a parameter to a call of the pseudo-function `PARAMETER`.
 """
 
-# ruff: noqa: SIM905
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL, STRING
 from graphmem.resolution.call import Call
+from graphmem.resolution.rust.tables import LIBRARY
 from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, FUNC, SELFTYPE, TUP, Container, Type, join, join_all, ordered
 
 if TYPE_CHECKING:
@@ -18,13 +17,11 @@ if TYPE_CHECKING:
     from graphmem.resolution.symbol import Symbol
 
 
-_PAIRS: Final = frozenset(
-    "cmp_by dedup_by eq_by max_by min_by is_sorted_by partial_cmp_by reduce select_nth_unstable_by sort_by sort_unstable_by".split()
-)
-_WITH_STATE: Final = frozenset("fold rfold scan try_fold try_rfold".split())
-_OF_ERROR: Final = frozenset("inspect_err is_err_and map_err or_else unwrap_or_else".split())
+_PAIRS: Final = LIBRARY.closures_of_pairs
+_WITH_STATE: Final = LIBRARY.closures_with_state
+_OF_ERROR: Final = LIBRARY.closures_of_error
 _FIRST_OF_TWO: Final = ("map_or_else", 0)
-_NO_ITEM: Final = frozenset("get_or_insert_with or_insert_with repeat_with resize_with then".split())
+_NO_ITEM: Final = LIBRARY.closures_of_nothing
 
 
 def passed_to_closure(inference: Inference, call: Call) -> Type:

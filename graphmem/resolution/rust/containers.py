@@ -3,14 +3,13 @@
 An iterator is a list of its items here, and so is a slice. A map is a list of pairs whose last part is the type of its values.
 """
 
-# ruff: noqa: SIM905
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, INDEX, LITERAL
 from graphmem.resolution.packages import mapped
+from graphmem.resolution.rust.tables import LIBRARY
 from graphmem.resolution.terms import items_or_itself
 from graphmem.resolution.types import (
     BOX,
@@ -35,38 +34,23 @@ if TYPE_CHECKING:
     from graphmem.resolution.call import Call
     from graphmem.resolution.inference import Inference
 
-SAME: Final = frozenset(
-    "? as_mut as_ref as_deref as_deref_mut as_slice as_str borrow borrow_mut by_ref chain clone cloned collect copied deref deref_mut "
-    "downgrade drain expect filter fuse get_mut get_ref inspect into into_inner into_iter iter iter_mut lock or peekable read rev skip "
-    "skip_while sort step_by take take_while to_owned to_vec unwrap unwrap_or unwrap_or_default unwrap_or_else upgrade write".split()
-)
+SAME: Final = LIBRARY.same
 """Methods whose result has the members of the receiver or of the value it wraps."""
 
-_SAME_ITEMS: Final = SAME | frozenset(
-    "as_bytes as_mut_slice by_key concat cycle dedup filter_mut into_boxed_slice into_vec into_sorted_vec map_while_some intersperse "
-    "repeat replace split_off to_boxed_slice union intersection difference symmetric_difference range".split()
-)
-_UNWRAPS: Final = frozenset(
-    "? expect get_or_insert get_or_insert_with insert unwrap unwrap_or unwrap_or_default unwrap_or_else unwrap_unchecked".split()
-)
-_TO_OPTION: Final = frozenset(
-    "back back_mut find first first_mut front front_mut get get_mut last last_mut max max_by max_by_key min min_by min_by_key next "
-    "next_back nth nth_back peek peek_mut pop pop_back pop_first pop_front pop_last reduce rfind".split()
-)
-_TO_ITEM: Final = frozenset("get_unchecked get_unchecked_mut remove swap_remove".split())
-_TO_PARTS: Final = frozenset("array_chunks chunk_by chunks chunks_exact chunks_mut rchunks rsplit split split_mut splitn windows".split())
-_TO_HALVES: Final = frozenset("partition split_at split_at_mut".split())
-_ONE_AND_REST: Final = frozenset("split_first split_first_mut split_last split_last_mut".split())
-_MAPS: Final = frozenset("and_then filter_map find_map flat_map map map_while scan then then_some".split())
+_SAME_ITEMS: Final = SAME | LIBRARY.same_items
+_UNWRAPS: Final = LIBRARY.unwraps
+_TO_OPTION: Final = LIBRARY.to_option
+_TO_ITEM: Final = LIBRARY.to_item
+_TO_PARTS: Final = LIBRARY.to_parts
+_TO_HALVES: Final = LIBRARY.to_halves
+_ONE_AND_REST: Final = LIBRARY.one_and_rest
+_MAPS: Final = LIBRARY.mapping
 _INNER: Final = _MAPS - {"map"}
-_OTHER: Final = frozenset(
-    "all any as_mut_ptr as_ptr as_ptr_range cmp contains contains_key ends_with eq is_empty is_err is_none is_ok is_some join ne "
-    "partial_cmp position rposition starts_with to_string".split()
-)
+_OTHER: Final = LIBRARY.other
 """Methods that return a value of the library, whatever the items are."""
 
-_COUNTS: Final = frozenset("capacity count len".split())
-_ENTRIES: Final = frozenset("first_entry first_key_value get_key_value last_entry last_key_value pop_first pop_last remove_entry".split())
+_COUNTS: Final = LIBRARY.counts
+_ENTRIES: Final = LIBRARY.entries
 
 ITERATES: Final = _MAPS | _SAME_ITEMS | _TO_OPTION | {"enumerate", "flatten", "fold", "partition", "unzip", "zip"}
 """Methods whose result follows from the items of an iterator."""

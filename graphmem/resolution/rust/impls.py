@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL, LITERAL, NEW
 from graphmem.resolution.names import is_type_parameter
+from graphmem.resolution.rust.tables import LIBRARY
 from graphmem.resolution.terms import call_at
 from graphmem.resolution.types import BOX, EXTI, INST, TUP, Type, ordered
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.symbol import Symbol
 
 
-_MAKERS: Final = frozenset({"default", "from", "new", "with_capacity"})
+_MAKERS: Final = LIBRARY.object_makers
 """Functions of library types that return an object of the type."""
 
 

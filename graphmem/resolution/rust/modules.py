@@ -4,14 +4,13 @@ A package may have several crates (a library, binaries, examples, tests), each w
 file that declares it with `mod`. If several crates declare a file, the file belongs to all of them.
 """
 
-# ruff: noqa: SIM905
-
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.resolution.packages import PackageRules
+from graphmem.resolution.rust.tables import LIBRARY
 from graphmem.resolution.types import CLASS, EMPTY, EXT, MODULE, Atom, Module, Namespace, Package, Type, join, join_all, one, ordered
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.layout import Layout
 
-LIBRARIES: Final = frozenset("alloc core proc_macro std test".split())
+LIBRARIES: Final = LIBRARY.crates
 """Crates that are part of the Rust distribution."""
 
 _ROOTS: Final = ("lib.rs", "main.rs")

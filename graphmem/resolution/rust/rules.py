@@ -3,8 +3,6 @@
 The rules cover `impl` blocks separate from their types, traits, and the wrapper types of the standard library.
 """
 
-# ruff: noqa: SIM905
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +17,7 @@ from graphmem.resolution.rust.containers import ITERATES, SAME, new_container, r
 from graphmem.resolution.rust.impls import fitting_arguments
 from graphmem.resolution.rust.library import BINARY, INHERENT_METHODS, METHODS_OF_TRAITS, STANDARD_METHODS, UNARY, primitive
 from graphmem.resolution.rust.modules import LIBRARIES, RustModules, is_module
+from graphmem.resolution.rust.tables import LIBRARY
 from graphmem.resolution.rust.trait_calls import implied, stands_for
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import last_name
@@ -55,19 +54,8 @@ if TYPE_CHECKING:
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
 
-_PRELUDE: Final = (
-    "AsMut AsRef Box Clone Copy Default DoubleEndedIterator Drop Eq Err ExactSizeIterator Extend Fn FnMut FnOnce From Into IntoIterator "
-    "Iterator None Ok Option Ord PartialEq PartialOrd Result Send Sized Some String Sync ToOwned ToString TryFrom TryInto Unpin Vec bool "
-    "char drop f32 f64 i128 i16 i32 i64 i8 isize str u128 u16 u32 u64 u8 usize"
-).split()
-_MACROS: Final = (
-    "assert assert_eq assert_ne cfg column compile_error concat dbg debug_assert debug_assert_eq debug_assert_ne env eprint eprintln file "
-    "format format_args include_bytes include_str line matches module_path option_env panic print println stringify thread_local todo "
-    "try unimplemented unreachable vec write writeln"
-).split()
-
-_MAKERS: Final = frozenset("Borrowed Owned clone downgrade from new pin".split())
-_EMPTY_MAKERS: Final = frozenset("default new new_in with_capacity with_capacity_in with_hasher".split())
+_MAKERS: Final = LIBRARY.wrapper_makers
+_EMPTY_MAKERS: Final = LIBRARY.empty_makers
 """Functions of containers of the library that return an empty container."""
 
 
@@ -81,8 +69,8 @@ class RustRules(RustModules):
     libraries_hand_back = True
     methods_are_declared_once = True
     builtin_package = Package("std")
-    builtin_types = frozenset(_PRELUDE)
-    builtin_functions = frozenset(_MACROS)
+    builtin_types = LIBRARY.prelude
+    builtin_functions = LIBRARY.macros
     class_calls_are_virtual = False
     variables_begin_late = True
     header_is_inside = True
@@ -91,24 +79,13 @@ class RustRules(RustModules):
     item_setters = ("index_mut",)
     own_names_are_below = False
     containers: ClassVar = {
-        **dict.fromkeys(
-            "[] BTreeSet BinaryHeap DoubleEndedIterator ExactSizeIterator FusedIterator HashSet IndexSet IntoIter IntoIterator Iter "
-            "Iterator LinkedList Peekable Rev Vec VecDeque".split(),
-            ("list", (0,)),
-        ),
-        **dict.fromkeys("BTreeMap HashMap IndexMap".split(), ("map", (0, 1))),
+        **dict.fromkeys(LIBRARY.lists, ("list", (0,))),
+        **dict.fromkeys(LIBRARY.maps, ("map", (0, 1))),
         "Option": ("option", (0,)),
         "Result": ("result", (0, 1)),
     }
-    transparent: ClassVar = frozenset(
-        "Arc Box Cell Cow LazyLock ManuallyDrop Mutex MutexGuard OnceCell OnceLock Pin Rc Ref RefCell RefMut RwLock RwLockReadGuard "
-        "RwLockWriteGuard Weak".split()
-    )
-    common_names = frozenset(
-        "as_mut as_ref as_str build borrow clone cmp collect contains default drop eq extend filter find first flush fmt from get get_mut "
-        "hash id insert into is_empty iter join kind last len lock map name new next parse path pop push read remove send set sort split "
-        "start take to_string to_owned trim unwrap value write".split()
-    )
+    transparent: ClassVar = LIBRARY.transparent
+    common_names = LIBRARY.common
 
     # types
 
