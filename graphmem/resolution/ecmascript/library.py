@@ -4,14 +4,13 @@ A table lists functions that return an argument or a part of one. Examples are a
 component.
 """
 
-# ruff: noqa: SIM905
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.resolution.ecmascript import third_party
+from graphmem.resolution.ecmascript.tables import LIBRARY
 from graphmem.resolution.ecmascript.third_party import first, type_arguments
 from graphmem.resolution.types import (
     BOX,
@@ -42,31 +41,9 @@ PACKAGE: Final = Package("ecmascript")
 
 Known = Callable[["Inference", "Call"], Type]
 
-GLOBALS: Final = frozenset(
-    "AbortController AggregateError Array ArrayBuffer Atomics BigInt Blob Boolean Buffer CustomEvent DataView Date Error EvalError "
-    "Event EventTarget FinalizationRegistry FormData Function Headers Infinity Intl JSON Map Math MessageChannel NaN Number Object "
-    "Promise Proxy RangeError ReadableStream ReferenceError Reflect RegExp Request Response Set SharedArrayBuffer String Symbol "
-    "SyntaxError TextDecoder TextEncoder TypeError URIError URL URLSearchParams Uint8Array WeakMap WeakRef WeakSet WebAssembly "
-    "WebSocket Worker XMLHttpRequest alert atob btoa cancelAnimationFrame clearImmediate clearInterval clearTimeout confirm console "
-    "crypto decodeURI decodeURIComponent document encodeURI encodeURIComponent escape eval fetch getComputedStyle global globalThis "
-    "history import isFinite isNaN localStorage location module navigator parseFloat parseInt performance process prompt queueMicrotask "
-    "requestAnimationFrame require sessionStorage setImmediate setInterval setTimeout structuredClone undefined unescape window "
-    "afterAll afterEach beforeAll beforeEach describe expect it jest suite test vi".split()
-)
+GLOBALS: Final = LIBRARY.globals
 
-COMMON_METHODS: Final = frozenset(
-    "add addEventListener all any append appendChild apply assert at bind blur call catch charAt charCodeAt clear click clone close "
-    "closest codePointAt concat contains copyWithin create createElement debug defineProperty delete destroy dispatchEvent emit end "
-    "endsWith entries equal error every exec exit fill filter finally find findIndex findLast flat flatMap flush focus forEach format "
-    "freeze from fromEntries get getAttribute getElementById getItem getTime has hasOwnProperty hide includes indexOf info init "
-    "insertBefore isArray item join json keys lastIndexOf listen load localeCompare log map match matchAll next normalize now of off on "
-    "once open padEnd padStart parse pause pipe pop post preventDefault push put querySelector querySelectorAll race read reduce "
-    "reduceRight reject release remove removeAttribute removeChild removeEventListener removeItem render repeat replace replaceAll "
-    "request reset resolve resume return reverse run search send set setAttribute setItem shift show slice some sort splice split start "
-    "startsWith stat stop stringify sub subscribe substr substring test text then throw toBe toEqual toFixed toISOString toJSON "
-    "toLocaleString toLowerCase toString toUpperCase trigger trim trimEnd trimStart unshift unsubscribe update valueOf values wait warn "
-    "write".split()
-)
+COMMON_METHODS: Final = LIBRARY.common
 """Method names too common to identify a target when the receiver's type is unknown."""
 
 
@@ -74,30 +51,10 @@ METHODS_OF_FUNCTIONS: Final = "Function"
 """Box kind for a function whose own method is accessed: `run.bind` in `run.bind(this)`."""
 
 # Generic types of the language, grouped by how their arguments describe the values they hold.
-ARRAYS: Final = {
-    **dict.fromkeys(("Array", "ReadonlyArray", "ArrayLike"), "list"),
-    **dict.fromkeys(("Set", "ReadonlySet", "WeakSet"), "set"),
-    **dict.fromkeys(("Iterable", "Iterator", "IterableIterator", "Generator", "AsyncIterable", "AsyncGenerator", "AsyncIterator"), "iter"),
-    **dict.fromkeys(("Promise", "PromiseLike"), "await"),
-}
-MAPS: Final = frozenset(("Map", "ReadonlyMap", "WeakMap", "Record"))
-TRANSPARENT: Final = frozenset(
-    (
-        "Partial",
-        "Required",
-        "Readonly",
-        "NonNullable",
-        "Pick",
-        "Omit",
-        "NoInfer",
-        "Exclude",
-        "Extract",
-        "ThisType",
-        "Mutable",
-        "DeepPartial",
-    )
-)
-TYPE_HELPERS: Final = frozenset(("ReturnType", "InstanceType", "Awaited", "Parameters", "ConstructorParameters", "Function", "Object"))
+ARRAYS: Final = {name: kind for kind, names in LIBRARY.containers.items() for name in names}
+MAPS: Final = LIBRARY.maps
+TRANSPARENT: Final = LIBRARY.transparent
+TYPE_HELPERS: Final = LIBRARY.type_helpers
 
 GLOBAL_TYPES: Final = GLOBALS | ARRAYS.keys() | MAPS | TRANSPARENT | TYPE_HELPERS
 """Type names that need no import in an annotation."""
@@ -218,11 +175,11 @@ def _given(inference: Inference, callback: Type, call: Call, *passed: Type) -> T
     return inference.expanded(inference.called(inference.expanded(callback), inner))
 
 
-_SAME: Final = frozenset("concat copyWithin fill filter reverse slice sort splice toReversed toSorted toSpliced with".split())
-_EACH: Final = frozenset("every filter find findIndex findLast findLastIndex flatMap forEach map some".split())
+_SAME: Final = LIBRARY.same
+_EACH: Final = LIBRARY.each
 """Array methods that call a function with each element."""
 
-_ELEMENT: Final = frozenset("at find findLast pop shift".split())
+_ELEMENT: Final = LIBRARY.elements
 
 
 def container_method(inference: Inference, container: Container, name: str, call: Call) -> Type:

@@ -4,8 +4,6 @@ The candidates follow the rules of Node, TypeScript and bundlers. The best candi
 project to check which one exists. The look-up is recorded as a dependency.
 """
 
-# ruff: noqa: SIM905
-
 from __future__ import annotations
 
 import itertools
@@ -13,24 +11,20 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from graphmem.resolution.ecmascript.tables import LIBRARY
 from graphmem.resolution.frameworks import frameworks_of
 from graphmem.resolution.layout import Layout
 from graphmem.resolution.types import Package
 
-_TYPESCRIPT: Final = (".ts", ".tsx", ".mts", ".cts", ".d.ts")
-_JAVASCRIPT: Final = (".js", ".jsx", ".mjs", ".cjs")
-_KNOWN: Final = (*_TYPESCRIPT, *_JAVASCRIPT, ".d.mts", ".d.cts", ".vue", ".svelte")
-# A TypeScript import names the compiled file, not its source.
-_COMPILED_FROM: Final = {".js": (".ts", ".tsx", ".d.ts"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
-_BUILT_FOLDERS: Final = frozenset("build cjs dist es esm lib out types".split())
-_CONDITIONS: Final = ("source", "development", "types", "import", "module", "browser", "node", "require", "default")
-_MAIN_FIELDS: Final = ("source", "module", "main", "types", "typings")
-_DEFAULT_ENTRIES: Final = ("src/index", "index", "src/main", "lib/index")
-NODE_MODULES: Final = frozenset(
-    "assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain events fs http http2 "
-    "https inspector module net os path perf_hooks process punycode querystring readline repl stream string_decoder sys test timers tls "
-    "trace_events tty url util v8 vm wasi worker_threads zlib".split()
-)
+_TYPESCRIPT: Final = LIBRARY.typescript
+_JAVASCRIPT: Final = LIBRARY.javascript
+_KNOWN: Final = (*_TYPESCRIPT, *_JAVASCRIPT, *LIBRARY.components)
+_COMPILED_FROM: Final = LIBRARY.compiled_from
+_BUILT_FOLDERS: Final = LIBRARY.built_folders
+_CONDITIONS: Final = LIBRARY.conditions
+_MAIN_FIELDS: Final = LIBRARY.main_fields
+_DEFAULT_ENTRIES: Final = LIBRARY.default_entries
+NODE_MODULES: Final = LIBRARY.node_modules
 
 
 _Pattern = tuple[re.Pattern[str] | None, ...]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from graphmem.resolution.fitness import ANY, CONVERTED, DERIVED, EXACT, IMPOSSIBLE
+from graphmem.resolution.java.tables import LIBRARY
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import BOX, EXTI, FUNC, INST, LAM, TUP, Atom, Box, ExtInstance, Instance, Package, Type, join_all, ordered
 
@@ -19,23 +20,13 @@ NUMBERS: Final = ("byte", "short", "int", "long", "float", "double")
 """Primitive numbers; each is widened to those after it."""
 
 PRIMITIVES: Final = frozenset(["boolean", "char", *NUMBERS])
-BOXES: Final = {"boolean": "Boolean", "byte": "Byte", "char": "Character", "double": "Double", "float": "Float", "int": "Integer"} | {
-    "long": "Long",
-    "short": "Short",
-}
+BOXES: Final = LIBRARY.boxes
 UNBOXED: Final = {boxed: primitive for primitive, boxed in BOXES.items()}
 FINAL: Final = frozenset(["String", "Class", *PRIMITIVES, *UNBOXED])
 ARRAYS: Final = frozenset(["array", "tuple"])
 """Kinds of containers that are arrays; a parameter that collects arguments is a `tuple`."""
 
-_ABOVE: Final = {
-    "String": ("CharSequence", "Comparable", "Serializable"),
-    "StringBuilder": ("CharSequence", "Appendable", "Comparable", "Serializable"),
-    "StringBuffer": ("CharSequence", "Appendable", "Comparable", "Serializable"),
-    "Class": ("Type", "AnnotatedElement", "GenericDeclaration", "Serializable"),
-    "Boolean": ("Comparable", "Serializable"),
-    "Character": ("Comparable", "Serializable"),
-}
+_ABOVE: Final = LIBRARY.above
 _OF_NUMBERS: Final = ("Number", "Comparable", "Serializable")
 _OF_ENUMS: Final = ("Enum", "Comparable", "Serializable")
 _OF_ARRAYS: Final = ("Cloneable", "Serializable")

@@ -1,41 +1,21 @@
 """Results of Java's operators and of common methods of its library."""
 
-# ruff: noqa: SIM905
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.languages.java import ARITHMETIC
 from graphmem.resolution.java.fitness import BOXES, JAVA, NUMBERS, UNBOXED
+from graphmem.resolution.java.tables import LIBRARY
 from graphmem.resolution.types import EMPTY, EXTI, Outside, Type, box, one
 
 if TYPE_CHECKING:
     from graphmem.resolution.call import Call
     from graphmem.resolution.inference import Inference
 
-_TEXT: Final = (
-    "concat format formatted getCanonicalName getMessage getName getSimpleName getTypeName join lineSeparator name repeat replace "
-    "replaceAll replaceFirst strip substring toBinaryString toHexString toLowerCase toString toUpperCase trim"
-).split()
-_TRUTH: Final = (
-    "contains containsKey containsValue contentEquals endsWith equals equalsIgnoreCase hasNext isArray isAssignableFrom isBlank isDigit "
-    "isEmpty isEnum isInstance isInterface isLetter isNaN isPresent isPrimitive isUpperCase isWhitespace matches parseBoolean startsWith"
-).split()
-_INTS: Final = "compareTo hashCode indexOf intValue lastIndexOf length ordinal parseInt size".split()
-_RESULTS: Final = {
-    **dict.fromkeys(_TEXT, "String"),
-    **dict.fromkeys(_TRUTH, "boolean"),
-    **dict.fromkeys(_INTS, "int"),
-    "charAt": "char",
-    "doubleValue": "double",
-    "getClass": "Class",
-    "longValue": "long",
-    "parseDouble": "double",
-    "parseLong": "long",
-}
-_ARRAYS: Final = {"getBytes": "byte", "split": "String", "toArray": "Object", "toCharArray": "char"}
-_OF_ARGUMENTS: Final = frozenset("abs max min".split())
+_RESULTS: Final = {name: kind for kind, names in LIBRARY.results.items() for name in names}
+_ARRAYS: Final = LIBRARY.arrays
+_OF_ARGUMENTS: Final = LIBRARY.arguments
 
 
 def result(inference: Inference, atom: Outside, call: Call) -> Type | None:

@@ -3,8 +3,6 @@
 The rules cover packages, unqualified inherited members, overloads, and the containers of the standard library.
 """
 
-# ruff: noqa: SIM905
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from graphmem.parsing.languages.java import ARITHMETIC, CONSTRUCTOR
 from graphmem.resolution.java.fitness import ARRAYS, FINAL, PRIMITIVES, fit
 from graphmem.resolution.java.library import result
+from graphmem.resolution.java.tables import LIBRARY
 from graphmem.resolution.names import is_type_parameter
 from graphmem.resolution.packages import PackageRules, mapped
 from graphmem.resolution.symbol import Symbol
@@ -40,41 +39,13 @@ if TYPE_CHECKING:
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
 
-_OBJECT: Final = frozenset("clone equals finalize getClass hashCode notify notifyAll toString wait".split())
-_LANG: Final = (
-    "AbstractMethodError AutoCloseable Appendable ArithmeticException ArrayIndexOutOfBoundsException AssertionError Boolean Byte "
-    "CharSequence Character Class ClassCastException ClassLoader ClassNotFoundException CloneNotSupportedException Cloneable "
-    "Comparable Deprecated Double Enum Error Exception Float FunctionalInterface IllegalArgumentException IllegalStateException "
-    "IndexOutOfBoundsException Integer InterruptedException Iterable LinkageError Long Math NoSuchFieldException "
-    "NoSuchMethodException NullPointerException Number NumberFormatException Object OutOfMemoryError Override Process "
-    "ProcessBuilder Record ReflectiveOperationException Runnable Runtime RuntimeException SafeVarargs SecurityException Short "
-    "StackOverflowError StackTraceElement String StringBuffer StringBuilder SuppressWarnings System Thread ThreadLocal Throwable "
-    "UnsupportedOperationException VirtualMachineError Void var void "
-).split()
-_LISTS: Final = (
-    "ArrayDeque ArrayList BlockingQueue Collection CopyOnWriteArrayList Deque HashSet ImmutableList ImmutableSet LinkedHashSet "
-    "LinkedList List PriorityQueue Queue Set SortedSet Stack TreeSet Vector"
-).split()
-_MAPS: Final = (
-    "ConcurrentHashMap ConcurrentMap EnumMap HashMap Hashtable IdentityHashMap ImmutableMap LinkedHashMap Map NavigableMap SortedMap "
-    "TreeMap WeakHashMap"
-).split()
+_OBJECT: Final = LIBRARY.object_methods
 
-_HOLDERS: Final = "AtomicReference Provider SoftReference Supplier ThreadLocal WeakReference".split()
 
-_GIVES_ELEMENT: Final = {
-    "list": "element first get getFirst getLast last next peek pollFirst pollLast poll pop previous remove set orElse".split(),
-    "holder": "get getAndSet getPlain".split(),
-    "iterator": "next previous".split(),
-    "optional": "get orElse orElseGet orElseThrow".split(),
-}
-_GIVES_SAME: Final = ("clone distinct filter limit parallel peek reversed sequential skip sorted subList").split()
-_GIVES_KIND: Final = {
-    **dict.fromkeys("descendingIterator iterator listIterator".split(), "iterator"),
-    **dict.fromkeys("parallelStream stream".split(), "stream"),
-    **dict.fromkeys("asList toList".split(), "list"),
-}
-_GIVES_VALUE: Final = "compute computeIfAbsent computeIfPresent get getOrDefault merge put putIfAbsent remove replace".split()
+_GIVES_ELEMENT: Final = LIBRARY.elements
+_GIVES_SAME: Final = LIBRARY.same
+_GIVES_KIND: Final = {name: kind for kind, names in LIBRARY.kinds.items() for name in names}
+_GIVES_VALUE: Final = LIBRARY.values
 
 
 class JavaRules(PackageRules):
@@ -82,8 +53,8 @@ class JavaRules(PackageRules):
 
     name = Language("java")
     builtin_package = Package("java.lang")
-    standard_packages = frozenset({"java", "javax", "jdk"})
-    builtin_types = frozenset([*PRIMITIVES, *_LANG])
+    standard_packages = LIBRARY.standard
+    builtin_types = PRIMITIVES | LIBRARY.lang
     constructors = (CONSTRUCTOR,)
     class_scope_is_visible = True
     this_is_implied = True
@@ -98,19 +69,16 @@ class JavaRules(PackageRules):
     calls_extensions = False
     containers: ClassVar = {
         "[]": ("array", (0,)),
-        **dict.fromkeys(_LISTS, ("list", (0,))),
-        **dict.fromkeys(_HOLDERS, ("holder", (0,))),
+        **dict.fromkeys(LIBRARY.lists, ("list", (0,))),
+        **dict.fromkeys(LIBRARY.holders, ("holder", (0,))),
         **dict.fromkeys(["Iterator", "ListIterator"], ("iterator", (0,))),
         "Iterable": ("iterable", (0,)),
         "Stream": ("stream", (0,)),
-        **dict.fromkeys(_MAPS, ("map", (0, 1))),
+        **dict.fromkeys(LIBRARY.maps, ("map", (0, 1))),
         "Entry": ("entry", (0, 1)),
         "Optional": ("optional", (0,)),
     }
-    common_names = frozenset(
-        "accept add addAll append apply clear close compareTo contains containsKey equals get getClass getName hashCode isEmpty iterator "
-        "length next put remove run set size test toString trim valueOf values write".split()
-    )
+    common_names = LIBRARY.common
 
     # packages
 
