@@ -54,6 +54,15 @@ def test_the_readme_explains_every_convention():
     assert explained == {field.name for field in fields(Conventions)}
 
 
+@pytest.mark.parametrize("name", sorted(one.name for one in (data_root() / "grammars").iterdir() if (one / "library.toml").is_file()))
+def test_a_comment_explains_each_key_of_a_library(name):
+    lines = (data_root() / "grammars" / name / "library.toml").read_text().splitlines()
+    tables = [number for number, line in enumerate(lines) if re.fullmatch(r"\[\w+\]", line)]
+    keys = [number for number, line in enumerate(lines[: min(tables, default=len(lines))]) if re.match(r"\w+ = ", line)]
+    assert keys
+    assert not [lines[number] for number in [*keys, *tables] if not lines[number - 1].startswith("# ")]
+
+
 def test_every_table_of_conventions_belongs_to_a_language():
     assert {"python", "go", "java"} <= conventions_by_language().keys() <= languages().keys()
     assert {one.like for one in conventions_by_language().values()} - {""} <= conventions_by_language().keys()

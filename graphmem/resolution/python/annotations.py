@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LIST, LITERAL, NAME, OPERATOR, STRING, TUPLE
 from graphmem.resolution.python.modules import PythonModules
+from graphmem.resolution.python.tables import LIBRARY
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import children, items_or_itself, last_name
 from graphmem.resolution.types import (
@@ -40,29 +41,19 @@ if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
 
 
-_TYPING: Final = frozenset(
-    {"typing", "typing_extensions", "collections", "collections.abc", "builtins", "contextlib", "contextvars", "types"}
-)
+_TYPING: Final = LIBRARY.typing
 
-_SEQUENCES: Final = {
-    **dict.fromkeys(("List", "list", "Sequence", "MutableSequence", "Collection", "Container", "deque", "Deque"), "list"),
-    **dict.fromkeys(("Set", "set", "FrozenSet", "frozenset", "AbstractSet", "MutableSet", "KeysView"), "set"),
-    **dict.fromkeys(("Iterable", "Iterator", "AsyncIterable", "AsyncIterator", "Generator", "AsyncGenerator", "Reversible"), "iter"),
-    **dict.fromkeys(("ValuesView",), "iter"),
-    **dict.fromkeys(("Awaitable", "Coroutine", "Future", "Task"), "await"),
-    **dict.fromkeys(("ContextVar",), "cell"),
-    **dict.fromkeys(("ContextManager", "AsyncContextManager", "AbstractContextManager", "AbstractAsyncContextManager"), "enter"),
-}
+_SEQUENCES: Final = {name: kind for kind, names in LIBRARY.sequences.items() for name in names}
 
-_MAPPINGS: Final = frozenset({"Dict", "dict", "Mapping", "MutableMapping", "DefaultDict", "OrderedDict", "defaultdict", "ChainMap"})
+_MAPPINGS: Final = LIBRARY.mappings
 
-_OPEN: Final = frozenset({"Any", "object", "Callable", "Type", "type", "Hashable", "Generic", "Protocol"})
+_OPEN: Final = LIBRARY.open
 
-_TRANSPARENT: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly", "InitVar"})
+_TRANSPARENT: Final = LIBRARY.transparent
 
-_SILENT: Final = frozenset({"Literal", "LiteralString", "NoReturn", "Never", "None", "TypeGuard", "TypeIs", "Concatenate", "Unpack"})
+_SILENT: Final = LIBRARY.silent
 
-_VARIABLES: Final = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple"})
+_VARIABLES: Final = LIBRARY.variables
 
 
 class PythonTypes(PythonModules):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, written_name
 from graphmem.resolution.call import Call
+from graphmem.resolution.python.tables import LIBRARY
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.terms import call_at
 from graphmem.resolution.types import BOX, CLASS, EMPTY, EXTI, Type, is_open, join
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.types import Instance
 
-_DECORATORS: Final = frozenset({"dataclass", "attrs", "attributes", "define", "mutable", "frozen"})
+_DECORATORS: Final = LIBRARY.dataclasses
 """Names of decorators that write a constructor, including `attr.s`."""
 
 _BASE: Final = "NamedTuple"
 
-_SPECIFIERS: Final = frozenset({"attrib", "ib", "field"})
+_SPECIFIERS: Final = LIBRARY.field_makers
 """Functions whose call describes a field, such as `field(default=1)`."""
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, NAME
 from graphmem.resolution.python.annotations import PythonTypes
+from graphmem.resolution.python.tables import LIBRARY
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import string_of
 from graphmem.resolution.types import EMPTY, FUNC
@@ -18,16 +19,13 @@ if TYPE_CHECKING:
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
 
-CLASS_HOOKS: Final = (
-    *("setUp", "tearDown", "asyncSetUp", "asyncTearDown", "setUpClass", "tearDownClass"),
-    *("setup_method", "teardown_method", "setup_class", "teardown_class"),
-)
+CLASS_HOOKS: Final = LIBRARY.class_hooks
 """Methods that unittest or pytest runs before or after the tests of a class."""
 
-MODULE_HOOKS: Final = ("setup_module", "teardown_module", "setUpModule", "tearDownModule")
+MODULE_HOOKS: Final = LIBRARY.module_hooks
 """Functions that unittest or pytest runs before or after the tests of a module."""
 
-FUNCTION_HOOKS: Final = ("setup_function", "teardown_function")
+FUNCTION_HOOKS: Final = LIBRARY.function_hooks
 """Functions that pytest runs before or after each test function of a module."""
 
 

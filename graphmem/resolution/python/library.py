@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, NAME, OPERATOR
+from graphmem.resolution.python.tables import LIBRARY
 from graphmem.resolution.terms import string_of
 from graphmem.resolution.types import (
     BOX,
@@ -45,36 +46,16 @@ if TYPE_CHECKING:
 MAX_RENAMES: Final = 3
 """Maximum number of variables to follow when looking for the prefix of a computed name."""
 
-_KEEPS_PREFIX: Final = frozenset({"lower", "replace", "strip", "rstrip", "removesuffix", "casefold"})
+_KEEPS_PREFIX: Final = LIBRARY.keeps_prefix
 """Methods of `str` that keep a lowercase prefix without spaces."""
 
 Known = Callable[["Inference", "Call"], Type]
 
-BUILTIN_NAMES: Final = frozenset(name for name in dir(builtins) if not name.startswith("_")) | {
-    "__import__",
-    "__build_class__",
-    "__debug__",
-    "__name__",
-    "__file__",
-    "__doc__",
-    "__path__",
-    "__spec__",
-    "__dict__",
-    "__class__",
-    "reveal_type",
-    "WindowsError",
-}
+BUILTIN_NAMES: Final = frozenset(name for name in dir(builtins) if not name.startswith("_")) | LIBRARY.more_builtins
 
 _OWN_TYPES: Final = (str, bytes, bytearray, int, float, list, dict, set, frozenset, tuple, io.TextIOWrapper, io.BytesIO, BaseException)
 
-COMMON_METHODS: Final = frozenset(name for own in _OWN_TYPES for name in dir(own)) | {
-    # methods of frequently used standard-library types; their receivers often have an unknown type
-    *("put", "get_nowait", "acquire", "release", "group", "groups", "match", "search", "sub", "finditer", "findall", "fullmatch"),
-    *("exists", "is_file", "is_dir", "mkdir", "unlink", "rmdir", "read_text", "write_text", "read_bytes", "write_bytes", "iterdir"),
-    *("info", "debug", "warning", "error", "exception", "critical", "log", "submit", "result", "cancel", "done", "run", "start"),
-    *("execute", "fetchone", "fetchall", "commit", "rollback", "cursor", "strftime", "isoformat", "total_seconds", "date", "time"),
-    *("send", "recv", "connect", "bind", "listen", "accept", "shutdown", "wait", "notify", "set", "is_set", "add_argument"),
-}
+COMMON_METHODS: Final = frozenset(name for own in _OWN_TYPES for name in dir(own)) | LIBRARY.more_common
 """Method names too common to identify a target when the receiver's type is unknown."""
 
 

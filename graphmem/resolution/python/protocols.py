@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from graphmem.parsing.facts import FORMAT, REMOVAL, REPR, TEXT, TRUTH
+from graphmem.resolution.python.tables import LIBRARY
 from graphmem.resolution.rules_of_calls import Through
 
 ITERATION: Final = ("__iter__", "__getitem__")
@@ -43,19 +44,7 @@ REFLECTED: Final[Mapping[str, str]] = {
 Python tries the reflected method if the left operand does not support the operation. Other operators use `__r…__`.
 """
 
-STANDS_FOR: Final[Mapping[str, str]] = {
-    "Iterable": "__iter__",
-    "Iterator": "__next__",
-    "AsyncIterable": "__aiter__",
-    "AsyncIterator": "__anext__",
-    "Awaitable": "__await__",
-    "Callable": "__call__",
-    "Container": "__contains__",
-    "Sized": "__len__",
-    "PathLike": "__fspath__",
-    "SupportsIndex": "__index__",
-    "SupportsInt": "__int__",
-}
+STANDS_FOR: Final[Mapping[str, str]] = LIBRARY.demands
 """Abstract class -> the method that makes an object one of its instances."""
 
 _ALL: Final = 1 << 10

@@ -37,6 +37,7 @@ from graphmem.resolution.python.protocols import (
     UNSIGNED,
 )
 from graphmem.resolution.python.shapes import used_as
+from graphmem.resolution.python.tables import LIBRARY
 from graphmem.resolution.rules_of_calls import Run, Through
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import items_or_itself, last_name
@@ -71,7 +72,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
 
 
-_PASSIVE: Final = frozenset({"builtins", "abc", "typing", "typing_extensions"})
+_PASSIVE: Final = LIBRARY.passive
 """Packages whose classes never instantiate the classes derived from them."""
 
 _CONTAINERS: Final = {"builtins": builtins, "collections": collections}

@@ -6,10 +6,11 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 from graphmem.resolution.python.library import COMMON_METHODS
+from graphmem.resolution.python.tables import LIBRARY
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import EMPTY, INST, PYTHON, Type
 
-KNOWN: Final = frozenset({"builtins", "abc", "typing", "typing_extensions"})
+KNOWN: Final = LIBRARY.passive
 """Packages whose classes have no attributes but those of the builtin types."""
 
 MAX_FITTING: Final = 2
