@@ -1,4 +1,4 @@
-"""Names of ECMAScript's standard library, from `grammars/ecmascript/library.toml`."""
+"""Names of the standard library, from `grammars/ecmascript/library.toml`."""
 
 from __future__ import annotations
 

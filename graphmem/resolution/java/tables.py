@@ -1,4 +1,4 @@
-"""Names of Java's standard library, from `grammars/java/library.toml`."""
+"""Names of the standard library, from `grammars/java/library.toml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of Python's standard library, from `grammars/python/library.toml`."""
+"""Names of the standard library, from `grammars/python/library.toml`."""
 
 from __future__ import annotations
 

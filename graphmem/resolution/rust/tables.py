@@ -1,4 +1,4 @@
-"""Names of Rust's standard library, from `grammars/rust/library.toml`."""
+"""Names of the standard library, from `grammars/rust/library.toml`."""
 
 from __future__ import annotations
 
