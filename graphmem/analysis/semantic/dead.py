@@ -280,7 +280,7 @@ def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defin
     """
     view = entries.view
     name = view.name(node)
-    member = int(view.parent[node]) >= 0 and view.kind[int(view.parent[node])] == _CLASS
+    member = int(view.parent[node]) >= 0 and view.kind[int(view.parent[node])] in _TYPES
     hidden = all_conventions().private_prefixes
     private = name.startswith(hidden) or (not member and any(part.startswith("_") for part in view.qualname(node).split(".")))
     standing, sentence = (

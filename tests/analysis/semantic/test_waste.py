@@ -51,6 +51,19 @@ def test_dead_code_has_a_reason_and_what_may_be_used_from_outside_is_counted(pro
     assert any("less certain" in note for note in found.notes)
 
 
+def test_a_method_of_an_interface_is_a_member(project):
+    shop = (
+        "package shop\n\ntype Store interface {\n\tPut(n int)\n\tForgotten()\n}\n\ntype carts struct{}\n\nfunc (c carts) Put(n int) {}\n\n"
+        "func (c carts) Forgotten() {}\n\nfunc Open() Store {\n\tvar s Store = carts{}\n\ts.Put(1)\n\treturn s\n}\n"
+    )
+    main = 'package main\n\nimport "example.org/shop/internal/shop"\n\nfunc main() {\n\tshop.Open()\n}\n'
+    service = project({"go.mod": "module example.org/shop\n", "internal/shop/shop.go": shop, "main.go": main})
+    found = {one.symbol.qualname: one for one in service.dead_code(0.0).symbols}
+    assert found["Store.Forgotten"].why[0] == "a member that any code may use"
+    assert found["Store.Forgotten"].confidence <= 0.5
+    assert "Store.Put" not in found
+
+
 def test_a_wrapper_does_not_use_the_functions_that_it_wraps(project):
     wrapped = (
         "def logged(function):\n    def wrapper(*args):\n        return function(*args)\n\n    return wrapper\n\n\n"
