@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from graphmem.analysis.semantic.beside import beside
 from graphmem.analysis.semantic.files import DEPENDENCY_KINDS
@@ -25,6 +26,7 @@ ITERATIONS: Final = 100
 TOLERANCE: Final = 1e-10
 _DECLARED: Final = tuple(NODE_KINDS.index(kind) for kind in ("interface", "type", "enum"))  # say what values look like, and run nothing
 _BODIES: Final = tuple(NODE_KINDS.index(kind) for kind in ("function", "method"))
+_TYPES: Final = tuple(NODE_KINDS.index(kind) for kind in ("class", "interface", "enum", "type"))
 _SKIPPED: Final = tuple(NODE_KINDS.index(kind) for kind in ("module", "variable"))
 
 
@@ -56,14 +58,28 @@ def page_rank(view: GraphView) -> F64:
 def central(view: GraphView, rank: F64, limit: int) -> list[int]:
     """Return the nodes of the most central definitions, highest rank first.
 
-    Functions, methods and classes come before interfaces, types and enums. Functions inside functions, and examples, scripts and other code
-    beside the product, come last, because nobody begins to read there.
+    Functions, methods and classes come before interfaces, types and enums. Functions inside functions, modules and classes that only contain
+    other types, and examples, scripts and other code beside the product come last, because nobody begins to read there.
     """
     kept = np.flatnonzero((view.label == SYMBOL) & ~view.is_test & ~np.isin(view.kind, _SKIPPED))
     declared = np.isin(view.kind[kept], _DECLARED)
     parent = view.parent[kept]
     local = (parent >= 0) & np.isin(view.kind[parent], _BODIES)
-    late = np.where(local | beside(view)[kept], 2, declared)
+    late = np.where(local | _only_contain(view)[kept] | beside(view)[kept], 2, declared)
     order = np.lexsort((kept, view.start_line[kept], view.path_index[kept], -np.round(rank[kept], 6), late))
     found: list[int] = kept[order][:limit].tolist()
+    return found
+
+
+def _only_contain(view: GraphView) -> npt.NDArray[np.bool_]:
+    """Return which nodes define types and nothing else, shape (n,).
+
+    An example is Ruby's `module Shop` around the class of a file: each file opens it again, and uses of its name may mean any of them.
+    """
+    inside = np.flatnonzero((view.label == SYMBOL) & (view.parent >= 0))
+    types = np.isin(view.kind[inside], _TYPES)
+    holds_types, holds_others = np.zeros(view.n, np.bool_), np.zeros(view.n, np.bool_)
+    holds_types[view.parent[inside[types]]] = True
+    holds_others[view.parent[inside[~types]]] = True
+    found: npt.NDArray[np.bool_] = holds_types & ~holds_others
     return found
