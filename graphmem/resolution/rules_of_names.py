@@ -272,6 +272,13 @@ class NameRules:
         """
         return True
 
+    def adds_to_platform(self, entry: FileEntry, symbol: Symbol) -> bool:
+        """Return whether a type only adds members to a type of the platform.
+
+        `entry` is the file that defines the type. Examples are `declare global { interface Window {…} }` in TypeScript.
+        """
+        return False
+
     def sees_methods(self, entry: FileEntry) -> bool:
         """Return whether a bare name in a file may be a method of some class.
 

@@ -91,3 +91,20 @@ def test_who_adds_to_an_interface_of_another_file_depends_on_it(resolve, inner):
     found = resolve({"base.ts": BASE, "a.ts": f"export {{}}\ndeclare module './base' {{\n  {inner}\n}}\n"})
     assert ("a.ts:<module>", "base.ts:Vars") in found.edges("REFERENCES")
     assert ("file", "file") in found.edges("IMPORTS")
+
+
+def test_a_use_of_a_type_of_the_platform_is_no_use_of_a_file_that_adds_members_to_it(resolve):
+    shop = "export const basket = 1\ndeclare global {\n  interface Window { basket: number }\n}\n"
+    found = resolve(
+        {
+            "shop/basket.ts": shop,
+            "shop/globals.d.ts": "interface Window { shop: string }\ninterface ShopState { open: boolean }\n",
+            "lib/events.ts": "export function listen(target: Window & typeof globalThis, state: ShopState) {\n  return 1\n}\n",
+            "lib/model.ts": "export interface Document { title: string }\n",
+            "lib/print.ts": 'import { Document } from "./model"\nexport function print(one: Document) {\n  return one\n}\n',
+        }
+    )
+    edges = set(found.edges("USES_TYPE"))
+    assert ("lib/events.ts:listen", "shop/globals.d.ts:ShopState") in edges
+    assert ("lib/print.ts:print", "lib/model.ts:Document") in edges
+    assert not [dst for _, dst in edges if dst.endswith(":Window")]

@@ -59,6 +59,12 @@ TYPE_HELPERS: Final = LIBRARY.type_helpers
 GLOBAL_TYPES: Final = GLOBALS | ARRAYS.keys() | MAPS | TRANSPARENT | TYPE_HELPERS
 """Type names that need no import in an annotation."""
 
+EXTENDED_TYPES: Final = frozenset(
+    "CSSStyleDeclaration Document DocumentEventMap Element Event EventTarget File GlobalEventHandlersEventMap HTMLElement "
+    "HTMLElementEventMap HTMLElementTagNameMap History ImportMeta Location Navigator Node Screen Storage Window WindowEventMap".split()
+)
+"""Types of the platform to which projects add members, beside `GLOBAL_TYPES`."""
+
 
 def _element(inference: Inference, call: Call) -> Type:
     return inference.element(inference.expanded(call.argument(0) or EMPTY))

@@ -14,7 +14,16 @@ from graphmem.resolution.ecmascript.annotations import EcmascriptTypes
 from graphmem.resolution.ecmascript.contextual_types import callback, handler, implied_parameter, literals, returned
 from graphmem.resolution.ecmascript.exports import exports_of
 from graphmem.resolution.ecmascript.imports import type_slot
-from graphmem.resolution.ecmascript.library import CALLS, COMMON_METHODS, GLOBALS, METHODS_OF_FUNCTIONS, PACKAGE, container_method
+from graphmem.resolution.ecmascript.library import (
+    CALLS,
+    COMMON_METHODS,
+    EXTENDED_TYPES,
+    GLOBAL_TYPES,
+    GLOBALS,
+    METHODS_OF_FUNCTIONS,
+    PACKAGE,
+    container_method,
+)
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import arguments_of, last_name
@@ -318,6 +327,14 @@ class EcmascriptRules(EcmascriptTypes):
         Scripts share their names; modules do not.
         """
         return not entry.facts.imports and not exports_of(entry).is_module
+
+    def adds_to_platform(self, entry: FileEntry, symbol: Symbol) -> bool:
+        """Return whether a type only adds members to a type of the platform.
+
+        An exported interface of such a name is a type of its own.
+        """
+        is_own = symbol.kind != "interface" or "exported" in entry.definitions[symbol.index].modifiers
+        return not is_own and symbol.name in EXTENDED_TYPES | GLOBAL_TYPES
 
     def is_common_name(self, name: str) -> bool:
         """Return whether a name is a common method name.

@@ -46,7 +46,7 @@ class Annotations:
             return
         edge = self.context.evidence.edge
         for atom in _flat(self.inference.declared(self.entry, scope, term)):
-            if atom[0] in (INST, CLASS) and atom[1] is not src:
+            if atom[0] in (INST, CLASS) and atom[1] is not src and not self._adds_to_platform(atom[1]):
                 edge(EdgeKind.USES_TYPE, src.id, atom[1].id, "annotation", line)
             elif atom[0] in (EXTI, EXT) and atom[1] != rules_of(self.entry).builtin_package:
                 edge(EdgeKind.USES_TYPE, src.id, self.context.evidence.outside(atom[1], atom[2]), "annotation", line)
@@ -99,6 +99,14 @@ class Annotations:
                     yield from definitions.member(self.inference, self.entry, atom, found[2], anything=False)
             else:
                 pending += rules_of(self.entry).parts_of_type(self.inference, self.entry, scope, found)
+
+    def _adds_to_platform(self, symbol: Symbol) -> bool:
+        """Whether a type in another file only adds members to one of the platform.
+
+        A use of the platform's type is not a use of that file.
+        """
+        entry = self.inference.project.entry(symbol)
+        return symbol.path != self.entry.path and rules_of(entry).adds_to_platform(entry, symbol)
 
     def _type_named(self, scope: int, name: str) -> definitions.Symbols:
         symbols = self._named_types.get((scope, name))
