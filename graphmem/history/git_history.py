@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,7 +22,6 @@ from graphmem.model import IndexProgress
 
 READING: Final = "1"  # version of the conversion from commits to changes; another version reads all commits again
 LACKS: Final = "contents of old files are missing here (`git fsck` names them): renames are followed only where the content stayed the same"
-_UNREADABLE: Final = re.compile(r"unable to read [^\n]*?\b([0-9a-f]{40,64})\b")
 STEP: Final = 500  # commits between two reports of progress
 
 
@@ -74,11 +72,11 @@ def read(
         try:
             return reader.read(known, missing)
         except GitError as error:
-            lacks = _UNREADABLE.search(error.stderr)
-            if missing or here.partial or lacks is None:
+            lacks = git_log.missing_object(error)
+            if missing or here.partial or not lacks:
                 raise
             # A copy of a partial clone: only this shows that old contents are missing.
-            return reader.read(known, lacks[1])
+            return reader.read(known, lacks)
     except GitError as error:
         _keep(log, [*notes, f"the history was not read: {error.message}"])
         raise

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +19,7 @@ from graphmem.runtime import git as _git
 
 _BLOCK: Final = 1 << 16
 _MARK: Final = b"\x01"
+_UNREADABLE: Final = re.compile(r"unable to read [^\n]*?\b([0-9a-f]{40,64})\b")
 _FORMAT: Final = "%x01%H%x00%ct%x00%aE%x00%aN%x00%s%x00"
 
 
@@ -174,6 +176,8 @@ def commits(root: Path, here: Repository, revisions: Sequence[str], most: int, c
 def newest(root: Path, here: Repository, count: int, most: int, head: str = "") -> list[Commit]:
     """Return the newest commits without merges, newest first.
 
+    If the repository lacks the content of an old file, renames are followed only where the content stayed the same.
+
     Args:
         root: root directory of the project.
         here: result of `repository`.
@@ -185,7 +189,21 @@ def newest(root: Path, here: Repository, count: int, most: int, head: str = "") 
         GitError: as for `commits`.
     """
     head = head or here.head
-    return list(commits(root, here, [f"--max-count={count}", head], most, lambda: False))[::-1] if head else []
+    if not head:
+        return []
+    revisions = [f"--max-count={count}", head]
+    try:
+        return list(commits(root, here, revisions, most, lambda: False))[::-1]
+    except GitError as error:
+        if here.partial or not missing_object(error):
+            raise
+        return list(commits(root, here._replace(partial=True), revisions, most, lambda: False))[::-1]
+
+
+def missing_object(error: GitError) -> str:
+    """Return the hash of the object that Git could not read; "" for other errors."""
+    found = _UNREADABLE.search(str(error.facts.get("stderr", "")))
+    return found[1] if found else ""
 
 
 def _tokens(stream: IO[bytes], cancelled: Callable[[], bool]) -> Iterator[bytes]:

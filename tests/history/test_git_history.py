@@ -323,6 +323,9 @@ def test_a_clone_without_old_contents_is_read_without_looking_into_them(repo, lo
     blob = repo.git("rev-parse", "HEAD:moved.py")
     repo.commit(changed=text + "more\n", moved=None, b="3")
     (repo.root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    here = git_log.repository(repo.root)
+    assert here is not None
+    assert len(git_log.newest(repo.root, here, 10, 100)) == 3
     read = git_history.read(repo.root, log)
     assert (read.commits, read.notes) == (3, [git_history.LACKS])
     assert git_history.notes_of(log) == [git_history.LACKS]
