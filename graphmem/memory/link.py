@@ -119,7 +119,7 @@ def link(
                 add(inner, "about", POSITION)
             add(file, "about", PATH)
         for name, sure in _names(content, spans, {project.casefold(), *_packages(view)}):
-            nodes = resolve(view, name)
+            nodes = _outermost(view, resolve(view, name), name)
             if len(nodes) == 1 or _twins(view, nodes):
                 if _is_common_member(view, nodes[0], name) and not _names_owner(view, nodes[0], content, paths):
                     continue
@@ -191,6 +191,17 @@ def resolve(view: GraphView, ref: str) -> list[int]:
         return sorted(exact or [node for node in nodes if _full(view, node) == ref or _full(view, node).endswith("." + ref)])
     plain = [node for node in nodes if NODE_KINDS[view.kind[node]] not in ("variable", "module")]
     return sorted([node for node in plain if not view.is_test[node]] or plain or nodes)
+
+
+def _outermost(view: GraphView, nodes: list[int], name: str) -> list[int]:
+    """Return the definitions at the top level of a file, if all are in one file.
+
+    So `saveCart` in a text means the function, although a class has a method of this name. For a plain word, all `nodes` are returned.
+    """
+    if name.isalpha() and name.islower():
+        return nodes
+    outer = [node for node in nodes if view.qualname(node) == name]
+    return outer if outer and _twins(view, outer) else nodes
 
 
 def _is_common_member(view: GraphView, node: int, name: str) -> bool:

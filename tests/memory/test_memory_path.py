@@ -212,6 +212,18 @@ def test_names_in_the_content_lead_to_the_code(indexed):
     assert [one.id for one in indexed.memories({"files": ["shop/cart.py"]}).memories] == [memory.result.id]
 
 
+def test_a_name_means_the_function_before_methods_of_that_name(gm, tmp_path):
+    (tmp_path / "cart.py").write_text("def save_cart(one):\n    return one\n\n\ndef parse(text):\n    return text\n")
+    (tmp_path / "shop.py").write_text(
+        "class Shop:\n    def save_cart(self):\n        return 1\n\n    def parse(self):\n        return 2\n\n\n"
+        "class Till:\n    def save_cart(self):\n        return 3\n"
+    )
+    gm.index(tmp_path)
+    made = gm.remember("Only save_cart writes the file, because parse() reads it again.")
+    assert {one.name for one in made.memory.about if one.label == "Symbol"} == {"cart.py:save_cart"}
+    assert made.result.unresolved == ["parse"]
+
+
 def test_the_name_of_the_project_in_prose_is_not_its_class_of_that_name(gm, tmp_path):
     (tmp_path / "cartshop").mkdir()
     (tmp_path / "cartshop" / "app.py").write_text("class CartShop:\n    pass\n\n\nclass PriceList:\n    pass\n")
