@@ -387,7 +387,7 @@ async function proposals(query, kinds, everything, signal, folders = false) {
     ...inFiles.filter((one) => !one.sure).slice(0, FILES / 2),
     ...named.slice(0, 3).map(({ name, mine }) => ({ kind: words.search.module, text: mine || name, where: mine ? name : "", address: to("graph", { focus: name }) })),
     ...offered.filter((one) => !surely.includes(one)).slice(0, SOME_FOLDERS),
-    ...memories.edges.map(({ node }) => ({ kind: words.search.memory, text: node.title, where: node.type, address: to("memories", { id: node.shortId }) })),
+    ...memories.edges.map(({ node }) => ({ kind: words.search.memory, text: node.title, where: words.memories.type_of[node.type] ?? node.type, address: to("memories", { id: node.shortId }) })),
     ...made.map((one) => ({ kind: words.search.commit, text: one.subject, where: `${one.at.slice(0, 10)} ${one.author}`, address: commitPage(one.sha) })),
     ...views.filter((one) => !one.sure).slice(0, 2),
   ];
@@ -467,9 +467,10 @@ export function symbolField(id, { label, value = "", placeholder = "", chosen, n
       option.where ? h("span.where", { title: option.where }, h("bdi", null, option.where)) : null,
     );
   const offer = (found, said, query) => {
-    const rest = everything ? [{ kind: "", text: words.search.by_words(query), where: "", address: to("ask", { q: query }) }] : [];
-    options = [...found, ...rest];
-    fill(list, said ? h("li.said", { role: "presentation" }, said) : null, options.map(choice));
+    const isQuestion = everything && words.ask.routes.some(([pattern]) => pattern.test(query));
+    const rest = everything ? [{ kind: "", text: (isQuestion ? words.search.as_question : words.search.by_words)(query), where: "", address: to("ask", { q: query }) }] : [];
+    options = isQuestion ? [...rest, ...found] : [...found, ...rest];
+    fill(list, said && !isQuestion ? h("li.said", { role: "presentation" }, said) : null, options.map(choice));
     list.hidden = false;
     input.setAttribute("aria-expanded", "true");
     mark(-1);

@@ -19,7 +19,7 @@ export async function tangles(signal) {
   return { order: [...ranked.filter((one) => one.ring), ...ranked.filter((one) => !one.ring)], cycles: cycles.cycles };
 }
 
-/** The dependency to cut first of a module in a cycle, else null; `own` are its own, lightest first; `why` is a key of words.tangled.why. */
+/** The dependency to cut first of a module in a cycle, else null; `own` are its own, lightest first; `why` is a key of words.tangled.begin. */
 function place(own, ring) {
   if (!ring) return null;
   const leaves = own.find((edge) => edge.worthCutting);
@@ -36,7 +36,7 @@ export function sentence({ order }) {
   const [first] = order;
   if (!first) return h("p.answer", null, w.none);
   if (!first.place) return h("p.answer", null, w.no_tangle, module(first.name), w.connected(words.home.tangle(first.uses.size, first.usedBy.size, first.both)), " ", h("span.hint", null, w.measure_connected));
-  return h("p.answer", null, module(first.name), w.is(words.home.tangle(first.uses.size, first.usedBy.size, first.both)), dependency(first.place), w.cut(first.place.weight, w.why[first.place.why](first.ring.members.length)), " ", h("span.hint", null, w.measure));
+  return h("p.answer", null, module(first.name), w.is(words.home.tangle(first.uses.size, first.usedBy.size, first.both)), w.begin[first.place.why](first.ring.members.length), dependency(first.place), w.cut[first.place.why](first.place.weight, first.ring.members.length), " ", h("span.hint", null, w.measure));
 }
 
 /** The sentence at the top of another page, which says the same without it; leads to the ranking. */
@@ -53,7 +53,7 @@ export function firstCut(name, signal) {
   into(place, tangles(signal), ({ order }) => {
     const one = order.find((found) => found.name === name);
     if (!one) return [];
-    return one.place ? [h("p.answer", null, w.first(name), dependency(one.place), w.cut(one.place.weight, w.why[one.place.why](one.ring.members.length)))] : [h("p.answer", null, w.untangled(name))];
+    return one.place ? [h("p.answer", null, w.first[one.place.why](name), dependency(one.place), w.cut[one.place.why](one.place.weight, one.ring.members.length))] : [h("p.answer", null, w.untangled(name))];
   });
   return place;
 }
@@ -75,9 +75,9 @@ export async function show(page, _, signal) {
           words.number(one.uses.size),
           words.number(one.usedBy.size),
           words.number(one.edges),
-          one.ring ? words.many(one.ring.members.length, "module") : "–",
-          [one.place ? [dependency(one.place), ` (${words.number(one.place.weight)})`] : "–", h("div.where", null, link(to("cut", { of: one.name }), words.ask_of.cut))],
-        ]), { first: 30, numeric: [1, 2, 3, 4] })
+          one.ring ? words.number(one.ring.members.length) : "–",
+          [one.place ? (one.place.why === "leaves" || found.cycles.length > 1 ? [dependency(one.place), ` (${words.number(one.place.weight)})`] : w.of_cycle) : "–", h("div.where", null, link(to("cut", { of: one.name }), words.ask_of.cut))],
+        ]), { first: 30, numeric: [1, 2, 3, 4, 5] })
       : null,
     card(words.home.cycles, words.home.cycles_hint, found.cycles.length ? found.cycles.map(cycle) : h("p", null, words.home.no_cycles)),
   ]);
