@@ -41,6 +41,7 @@ class Conventions:
     program_files: frozenset[str] = frozenset()  # the same for the first file of a program
     description_files: frozenset[str] = frozenset()  # the same for files that only describe their folder
     package_files: frozenset[str] = frozenset()  # files that export names of their package
+    declaration_suffixes: tuple[str, ...] = ()  # ends of names of files that only declare code of other files or of libraries
     manifests: frozenset[str] = frozenset()  # files at the root that make a project a library, if names say what is public
     internal_folders: frozenset[str] = frozenset()  # folders below which nothing is public
     source_sets: tuple[str, ...] = ()  # `x` in `src/main/x`, below which folders are parts of a package's name

@@ -107,7 +107,9 @@ def _candidates(view: GraphView) -> Bool:
     # `button.onclick = () => …` at the top of a file: code that holds the object may call it.
     dotted = np.array(["." in name for name in view.arrays.nodes.qualname.to_pylist()], np.bool_)
     assigned = dotted & (view.parent >= 0) & (view.parent[np.maximum(view.parent, 0)] < 0)
-    found: Bool = (view.label == SYMBOL) & kinds & ~view.is_test & ~assigned
+    declares = np.array([path.endswith(all_conventions().declaration_suffixes) for path in view.arrays.paths.path.to_pylist()], np.bool_)
+    in_code = (view.path_index >= 0) & ~declares[np.maximum(view.path_index, 0)] if len(declares) else np.zeros(view.n, np.bool_)
+    found: Bool = (view.label == SYMBOL) & kinds & ~view.is_test & ~assigned & in_code
     return found
 
 
@@ -288,7 +290,7 @@ def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defin
         if private
         else (MEMBER, "a member that any code may use")
         if member
-        else (PUBLIC, "it is not declared public")
+        else (PUBLIC, "it does not belong to the project's public API")
     )
     confidence, why = standing * REASONS[reason], [sentence]
     for doubt in _doubts(entries, node, name, reason, mentions, defined):

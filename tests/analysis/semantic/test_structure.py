@@ -282,7 +282,10 @@ def test_functions_and_classes_are_central_before_types(project):
 
 
 def test_a_module_that_each_file_opens_again_is_no_place_to_begin(project):
-    files = {f"lib/shop/part{i}.rb": f"module Shop\n  class Part{i}\n    def sell\n      Shop::Price.new\n    end\n  end\nend\n" for i in range(4)}
+    files = {
+        f"lib/shop/part{i}.rb": f"module Shop\n  class Part{i}\n    def sell\n      Shop::Price.new\n    end\n  end\nend\n"
+        for i in range(4)
+    }
     price = "module Shop\n  class Price\n    def amount\n      1\n    end\n  end\nend\n"
     found = [one.symbol.qualname for one in project(files | {"lib/shop/price.rb": price}).central_symbols().symbols]
     assert "Shop" in found

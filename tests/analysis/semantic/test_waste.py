@@ -51,6 +51,14 @@ def test_dead_code_has_a_reason_and_what_may_be_used_from_outside_is_counted(pro
     assert any("less certain" in note for note in found.notes)
 
 
+def test_a_file_of_declarations_has_no_dead_code(project):
+    service = project(
+        {"src/app.ts": "function forgotten() {\n  return 1\n}\n", "src/env.d.ts": "interface ImportMeta {\n  env: string\n}\n"}
+    )
+    found = {one.symbol.qualname: one.why for one in service.dead_code(0.0).symbols}
+    assert found == {"forgotten": ["it does not belong to the project's public API"]}
+
+
 def test_a_method_of_an_interface_is_a_member(project):
     shop = (
         "package shop\n\ntype Store interface {\n\tPut(n int)\n\tForgotten()\n}\n\ntype carts struct{}\n\nfunc (c carts) Put(n int) {}\n\n"
