@@ -201,7 +201,7 @@ def newest(root: Path, here: Repository, count: int, most: int, head: str = "") 
 
 
 def missing_object(error: GitError) -> str:
-    """Return the hash of the object that Git could not read; "" for other errors."""
+    """Return the hash of an object that Git could not read; else ""."""
     found = _UNREADABLE.search(str(error.facts.get("stderr", "")))
     return found[1] if found else ""
 

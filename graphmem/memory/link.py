@@ -194,9 +194,9 @@ def resolve(view: GraphView, ref: str) -> list[int]:
 
 
 def _outermost(view: GraphView, nodes: list[int], name: str) -> list[int]:
-    """Return the definitions at the top level of a file, if all are in one file.
+    """Return the definitions outside others, if all are in one file.
 
-    So `saveCart` in a text means the function, although a class has a method of this name. For a plain word, all `nodes` are returned.
+    So `saveCart` in a memory means the function, although a class has a method of this name. For a plain word, all `nodes` are returned.
     """
     if name.isalpha() and name.islower():
         return nodes
