@@ -59,10 +59,7 @@ TYPE_HELPERS: Final = LIBRARY.type_helpers
 GLOBAL_TYPES: Final = GLOBALS | ARRAYS.keys() | MAPS | TRANSPARENT | TYPE_HELPERS
 """Type names that need no import in an annotation."""
 
-EXTENDED_TYPES: Final = frozenset(
-    "CSSStyleDeclaration Document DocumentEventMap Element Event EventTarget File GlobalEventHandlersEventMap HTMLElement "
-    "HTMLElementEventMap HTMLElementTagNameMap History ImportMeta Location Navigator Node Screen Storage Window WindowEventMap".split()
-)
+EXTENDED_TYPES: Final = LIBRARY.extended_types
 """Types of the platform to which projects add members, beside `GLOBAL_TYPES`."""
 
 

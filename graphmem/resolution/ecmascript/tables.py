@@ -18,6 +18,7 @@ class EcmascriptLibrary:
     maps: frozenset[str]
     transparent: frozenset[str]
     type_helpers: frozenset[str]
+    extended_types: frozenset[str]
     same: frozenset[str]
     each: frozenset[str]
     elements: frozenset[str]
