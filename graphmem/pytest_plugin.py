@@ -247,6 +247,8 @@ class _Recording:
         self._said.append(f"{found.tests:,} tests ran {found.functions:,} functions, {calls:,} calls between them")
         if found.nowhere:
             self._said.append(f"{len(found.nowhere):,} functions match no definition in their file and are omitted: {_some(found.nowhere)}")
+        if found.cut:
+            self._said.append(f"recorded in part, because the recording stopped during the test: {_some(found.cut)}")
         if found.unmatched:
             self._said.append(f"{len(found.unmatched):,} test items match no definition and are omitted: {_some(found.unmatched)}")
         self._said.append(f"written to {self._trace}; `graphmem index` imports it")

@@ -25,6 +25,8 @@ _SHELF: Final = ("site-packages", "dist-packages", "node_modules", ".graphmem")
 TOOL_NAME: Final = "graphmem"
 PROCESS: Final = 0
 """Marks a bucket in which another process was started, because its code is not recorded. No object has this `id`."""
+CUT: Final = 1
+"""Marks a bucket in which the recording stopped before its end. No object has this `id`."""
 
 
 class Recorder:
@@ -143,6 +145,10 @@ class Recorder:
 
         def turn(bucket: set[int]) -> None:
             nonlocal add
+            if sys.getprofile() is not profile:
+                # Python drops a profile function in which an exception is raised, as at the recursion limit. Others set one of their own.
+                add(CUT)
+                sys.setprofile(profile)
             add = bucket.add
 
         def profile(frame: FrameType, event: str, _: Any) -> None:

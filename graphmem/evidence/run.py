@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.evidence.observations import NO_SITE, End, Observation, Seen
-from graphmem.evidence.recorder import PROCESS, Recorder, stamp
+from graphmem.evidence.recorder import CUT, PROCESS, Recorder, stamp
 from graphmem.model import MODULE_QUALNAME, EdgeKind
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.encoding import to_utf8
@@ -41,7 +41,7 @@ class ItemRun(NamedTuple):
 
     code: Code | None  # of the test function; None for other items, such as doctests
     path: str  # of the file it was collected from
-    is_whole: bool  # it passed, so it ran to its end, and it did not start another process
+    is_whole: bool  # it passed, so it ran to its end; it did not start another process; the recording did not stop
     reached: set[int]
 
 
@@ -76,7 +76,7 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
         (
             tuple(one.code) if one.code is not None else None,
             one.path,
-            one.is_whole and one.code not in left_out and PROCESS not in one.reached,
+            one.is_whole and one.code not in left_out and one.reached.isdisjoint((PROCESS, CUT)),
             sorted(one.reached - {PROCESS}),
         )
         for one in tests
@@ -87,8 +87,8 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
 class Sighting(NamedTuple):
     """The calls that a test run recorded, and what could not be used.
 
-    The lists have the functions that match no definition, the test items that match no definition, and the files that changed during the
-    run.
+    The lists have the functions that match no definition, the test items that match no definition, the files that changed during the run,
+    and the tests that were recorded in part.
     """
 
     observations: list[Observation]
@@ -97,6 +97,7 @@ class Sighting(NamedTuple):
     nowhere: list[str]  # functions that ran and match no definition of their file, for example from `exec`
     unmatched: list[str]  # test items whose function matches no definition; nothing is recorded of them
     changed: list[str]  # files that were edited during the tests; they are skipped
+    cut: list[str]  # tests during which the recording stopped
 
 
 def describe(runs: Iterable[Run], root: Path) -> Sighting:
@@ -118,6 +119,7 @@ class _Describing:
         self._changed: set[str] = set()
         self._nowhere: set[Code] = set()
         self._unmatched: list[str] = []
+        self._cut: set[str] = set()
         self._calls: dict[End, set[Seen]] = {}
         self._tests: dict[End, tuple[list[bool], set[End]]] = {}
         self._functions: set[End] = set()
@@ -131,7 +133,9 @@ class _Describing:
         for subject, (passed, reached) in sorted(self._tests.items()):
             seen = tuple(Seen(end, NO_SITE) for end in sorted(reached) if end != subject)
             observations.append(Observation("runtime", EdgeKind.TESTS, subject, seen, len(passed) if all(passed) else 0))
-        return Sighting(observations, len(self._functions), len(self._tests), self._named(), self._unmatched, sorted(self._changed))
+        return Sighting(
+            observations, len(self._functions), len(self._tests), self._named(), self._unmatched, sorted(self._changed), sorted(self._cut)
+        )
 
     def _take(self, run: Run) -> None:
         codes = {key: Code(*row) for key, row in run.codes.items()}
@@ -146,8 +150,11 @@ class _Describing:
         for row in run.tests:
             test = ItemRun(Code(*row[0]) if row[0] is not None else None, *row[1:])
             subject = self._end(test.code or Code(test.path, MODULE_QUALNAME, 1, False), run.stamps)
+            name = f"{self._shown(test.path)}:{test.code.qualname if test.code is not None else MODULE_QUALNAME}"
+            if CUT in test.reached:
+                self._cut.add(name)
             if subject is None:
-                self._unmatched.append(f"{self._shown(test.path)}:{test.code.qualname if test.code is not None else MODULE_QUALNAME}")
+                self._unmatched.append(name)
             else:
                 passed, reached = self._tests.setdefault(subject, ([], set()))
                 passed.append(test.is_whole)

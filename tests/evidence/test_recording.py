@@ -79,6 +79,31 @@ def test_a_test_that_starts_another_process_is_not_known_in_full_nor_are_those_t
     assert runs(shop.parent / "run.trace") == {"test_alone": 1, "test_served": 0, "test_served_too": 0, "test_starts": 0}
 
 
+def test_a_test_that_stops_the_recording_is_known_in_part_and_the_later_ones_in_full(shop, record):
+    """Python drops a profile function at the recursion limit, and `sys.monitoring` of later versions does not."""
+    (shop / "tests" / "test_more.py").write_text(
+        "import cProfile\nimport sys\n\nimport pytest\n\nfrom shop import Cart\n\n\n"
+        "def deep(count):\n    return deep(count + 1)\n\n\n"
+        "@pytest.fixture(scope='module')\ndef shared():\n    with pytest.raises(RecursionError):\n        deep(0)\n    return Cart()\n\n\n"
+        "def test_before():\n    Cart()\n\n\n"
+        "def test_deep():\n    with pytest.raises(RecursionError):\n        deep(0)\n    Cart()\n\n\n"
+        "def test_after():\n    Cart().add(1)\n\n\n"
+        "def test_shared(shared):\n    shared.add(1)\n\n\n"
+        "def test_profiled():\n    with cProfile.Profile():\n        Cart()\n\n\n"
+        "def test_last():\n    Cart().add(1)\n",
+        encoding="utf-8",
+    )
+    seen, ran = record(shop, "tests/test_more.py")
+    assert ran.code == 0, ran.said
+    known = runs(shop.parent / "run.trace")
+    assert {name: known[name] for name in ("test_before", "test_after", "test_last")} == {"test_before": 1, "test_after": 1, "test_last": 1}
+    assert seen["TESTS", "test_after"] == seen["TESTS", "test_last"] == {"Cart.__init__", "Cart.add"}
+    assert "deep" in seen["TESTS", "test_deep"]
+    if sys.version_info < (3, 12):
+        assert known["test_deep"] == known["test_shared"] == known["test_profiled"] == 0
+        assert "recorded in part, because the recording stopped during the test: tests/test_more.py:test_deep" in ran.said
+
+
 def test_unittest_cases_decorated_tests_and_late_fixtures_are_found(shop, record):
     (shop / "tests" / "test_more.py").write_text(
         "import functools\nimport unittest\n\nfrom shop import Cart, rounded\n\n\n"
