@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
-from graphmem.resolution.file_entry import CallSite, FileEntry
+from graphmem.resolution.call_index import CallSite
+from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.solver import Memo, Solver
 
 MAX_CALL_SITES: Final = 120

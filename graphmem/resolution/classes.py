@@ -1,16 +1,17 @@
-"""Infer base classes and attributes of classes; bind methods to objects."""
+"""Infer attributes of classes, and bind methods to objects."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, LITERAL
+from graphmem.parsing.facts import ATTR
+from graphmem.resolution.ancestors import Ancestors
+from graphmem.resolution.bindings import OTHER_BUILDS, whole
 from graphmem.resolution.call import Call
 from graphmem.resolution.contents import filled_attribute, is_vague
 from graphmem.resolution.file_entry import FileEntry, Place
 from graphmem.resolution.language import rules_of
-from graphmem.resolution.names import OTHER_BUILDS, whole
 from graphmem.resolution.outside import attribute_name
 from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.types import (
@@ -31,8 +32,6 @@ from graphmem.resolution.types import (
     TOP,
     TUP,
     Atom,
-    Base,
-    Ext,
     Func,
     Instance,
     Receiver,
@@ -46,137 +45,25 @@ from graphmem.resolution.types import (
     ordered,
 )
 
-MAX_METHODS: Final = 16
-"""Most methods with a common prefix that a type lists. For more methods, the type has only the prefix."""
-
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
 
+
+MAX_METHODS: Final = 16
+"""Most methods with a common prefix that a type lists. For more methods, the type has only the prefix."""
 
 MANY_PARTS: Final = 8
 """Most alternatives of a type for which the declarations of one class are kept apart. For more, they are joined."""
 
 
 class Classes:
-    """Finds base classes and attributes of classes, for type inference."""
+    """Finds types of attributes and methods of classes, for type inference."""
 
-    def __init__(self, inference: Inference) -> None:
+    def __init__(self, inference: Inference, ancestors: Ancestors) -> None:
         self.inference = inference
+        self.ancestors = ancestors
         self.project = inference.project
         self.ask = inference.project.solver.ask
-
-    def mro(self, symbol: Symbol) -> tuple[Base, ...]:
-        """Return the class and its ancestors in method resolution order.
-
-        Ancestors in the project are symbols. Ancestors outside the project are external names (`EXT` tuples).
-        """
-        return tuple(self.ask(self.project.files[symbol.path].memo, ("m", symbol.index), self._mro, symbol))
-
-    def _mro(self, symbol: Symbol) -> tuple[Base, ...]:
-        parents: list[list[Base]] = []
-        direct: list[Base] = []
-        entry = self.project.entry(symbol)
-        for base in (*self.bases(symbol), *rules_of(entry).bases_elsewhere(self.inference, symbol)):
-            if base is symbol or base in direct:
-                continue
-            direct.append(base)
-            parents.append(list(self.mro(base)) if isinstance(base, Symbol) else [base])
-        return (symbol, *_merge([*parents, direct], symbol))
-
-    def bases(self, symbol: Symbol) -> tuple[Base, ...]:
-        """Return the direct base classes of a class, in source order.
-
-        Bases in the project are symbols. Bases outside the project are external names (`EXT` tuples).
-        """
-        return tuple(self.ask(self.project.files[symbol.path].memo, ("B", symbol.index), self._bases, symbol))
-
-    def _bases(self, symbol: Symbol) -> tuple[Base, ...]:
-        entry = self.project.entry(symbol)
-        definition = entry.definitions[symbol.index]
-        found: list[Base] = []
-        named = [rules_of(entry).base(self.inference, entry, symbol, term) for keyword, term in definition.bases if not keyword]
-        for atoms in (*named, rules_of(entry).given_bases(self.inference, entry, symbol)):
-            for atom in sorted(atoms, key=repr):
-                base: Base | None = None
-                if atom[0] == CLASS:
-                    base = atom[1]
-                elif atom[0] == EXT or atom[0] == EXTI:
-                    _, package, dotted, given = atom
-                    base = (EXT, package, dotted, given)
-                if base is not None and base not in found:
-                    found.append(base)
-        found += (base for base in rules_of(entry).more_bases(self.inference, symbol) if base not in found)
-        return tuple(found)
-
-    def project_classes(self, symbol: Symbol) -> frozenset[Symbol]:
-        """Return a class and its ancestors, without those outside the project."""
-        return frozenset(c for c in self.mro(symbol) if isinstance(c, Symbol))
-
-    def is_enum(self, symbol: Symbol) -> bool:
-        """Whether a class is an enumeration, whose members are its instances."""
-        return symbol.kind == "enum" or any(
-            not isinstance(c, Symbol) and c[2].rpartition(".")[2] in ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "Choices")
-            for c in self.mro(symbol)
-        )
-
-    def owner(self, symbol: Symbol, name: str, after: Symbol | None = None) -> Base | None:
-        """Return the class that defines an attribute, in method resolution order.
-
-        If no class of the project defines it, the result is the first base class outside the project (an `EXT` tuple). None if the class
-        has no such base.
-
-        Args:
-            symbol: the class at which the look-up begins.
-            name: name of the attribute.
-            after: search only the classes after this one in the resolution order, as `super()` does.
-        """
-        if after is None:
-            memo = self.project.files[symbol.path].memo
-            return self.ask(memo, ("w", symbol.index, name), self._owner, symbol, name, None) or None
-        return self._owner(symbol, name, after)
-
-    def _owner(self, symbol: Symbol, name: str, after: Symbol | None) -> Base | None:
-        outside: Ext | None = None
-        assigned: Symbol | None = None  # its methods only assign the attribute, which calls the setter of a base's property
-        skipping = after is not None
-        for candidate in self.mro(symbol):
-            if skipping:
-                skipping = candidate is not after
-            elif not isinstance(candidate, Symbol):
-                outside = outside or candidate
-            elif assigned is not None:
-                if self._is_property(candidate, name):
-                    return candidate
-            elif self.has(candidate, name):
-                if self.project.files[candidate.path].names(candidate.index).get(name):
-                    return candidate
-                assigned = candidate
-        return assigned or outside
-
-    def _is_property(self, symbol: Symbol, name: str) -> bool:
-        """Whether a class itself defines a property of a given name."""
-        entry = self.project.entry(symbol)
-        self.project.touch_member(entry, name)
-        slots = entry.names(symbol.index).get(name, ()) if entry.defines(symbol.index, name) else ()
-        return any(slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers for slot in slots)
-
-    def has(self, symbol: Symbol, name: str) -> bool:
-        """Whether a class itself, not a base, defines or assigns an attribute.
-
-        A placeholder such as `name = None` does not count, unless other code assigns the attribute, too.
-        """
-        entry = self.project.entry(symbol)
-        self.project.touch_member(entry, name)
-        is_reserved = entry.defines(symbol.index, name)
-        if is_reserved:
-            slots = entry.names(symbol.index).get(name, ())
-            if any(slot.kind != "binding" or _informs(entry, slot.index) for slot in slots):
-                return True
-            if any(_informs(entry, position) for position in entry.members.get(symbol.index, {}).get(name, ())):
-                return True
-        if rules_of(entry).members_elsewhere(self.inference, symbol, name):
-            return True
-        return bool(is_reserved and rules_of(entry).attributes_are_set_anywhere and self.project.call_sites(f"={name}")[0])
 
     def attribute(self, value: Type, name: str) -> Type:
         """Return the type of an attribute `x.name`, given the type of `x`.
@@ -236,13 +123,13 @@ class Classes:
         return EMPTY
 
     def _member(self, receiver: Receiver, symbol: Symbol, name: str, after: Symbol | None, *, is_sibling: bool = False) -> Type:
-        owner = self.owner(symbol, name, after)
+        owner = self.ancestors.owner(symbol, name, after)
         if not isinstance(owner, Symbol):
             if receiver[0] == INST and self.answers_for_missing(symbol, name):
                 return self.method_result(receiver, rules_of(self.project.entry(symbol)).fallback_method)
             rules = rules_of(self.project.entry(symbol))
             field = rules.field_name(name)
-            if field and isinstance(self.owner(symbol, field, after), Symbol):
+            if field and isinstance(self.ancestors.owner(symbol, field, after), Symbol):
                 return self._member(receiver, symbol, field, after)
             following = rules.next_owners(self.inference, after, name) if after is not None else ()
             if following:
@@ -286,7 +173,7 @@ class Classes:
         The result is False if `name`, the missing attribute, begins with `__`.
         """
         method = rules_of(self.project.entry(symbol)).fallback_method
-        return bool(method) and not name.startswith("__") and isinstance(self.owner(symbol, method), Symbol)
+        return bool(method) and not name.startswith("__") and isinstance(self.ancestors.owner(symbol, method), Symbol)
 
     def _class_attribute(self, owner: Symbol, name: str) -> Type:
         """Return the type of an attribute as its class defines it.
@@ -327,7 +214,7 @@ class Classes:
             self.project.touch("passed", site.path, entry.symbols[site.scope].qualname, f"={name}")
             target = entry.terms[site.term]
             base = self.inference.expanded(self.inference.term(entry, site.scope, target[1], site.line)) if target[0] == ATTR else EMPTY
-            if any(atom[0] == INST and owner in self.project_classes(atom[1]) for atom in base):
+            if any(atom[0] == INST and owner in self.ancestors.project_classes(atom[1]) for atom in base):
                 for binding in entry.facts.bindings:
                     if binding.target == site.term and binding.scope == site.scope and binding.line == site.line:
                         found = join(found, self.inference.term(entry, site.scope, binding.value, site.line))
@@ -446,7 +333,7 @@ class Classes:
     def methods_of(self, atom: Receiver, prefix: str) -> list[Atom]:
         """Return an object's bound methods whose names begin with a prefix."""
         found: list[Atom] = []
-        classes = [c for c in self.mro(atom[1]) if isinstance(c, Symbol)]
+        classes = [c for c in self.ancestors.mro(atom[1]) if isinstance(c, Symbol)]
         if atom[0] == INST and not atom[2]:
             in_tests = self.project.files[atom[1].path].in_tests
             classes += (c for c in self.inference.below(atom[1]) if self.project.files[c.path].in_tests == in_tests)
@@ -498,32 +385,3 @@ class Classes:
         receivers = rules_of(entry).receiver(self.inference, entry.symbols[method])
         # An object literal has no class.
         return join_all(one((SUPEROBJ, owner, atom)) for atom in ordered(receivers) if atom[0] in (INST, CLASS))
-
-
-def _informs(entry: FileEntry, position: int) -> bool:
-    """Whether an assignment helps to infer the type of its target.
-
-    An assignment `x = None` without an annotation does not help. Any other assignment helps, such as `x: A = None` or `x = f()`.
-    """
-    binding = entry.facts.bindings[position]
-    return binding.annotation >= 0 or binding.value < 0 or entry.terms[binding.value] != (LITERAL, "none")
-
-
-def _merge(lines: list[list[Base]], head: Symbol) -> list[Base]:
-    """Merge the resolution orders of the bases of a class by the C3 algorithm.
-
-    `lines` has the resolution order of each base, and at the end the list of the direct bases. `head` is the class itself, which is not in
-    the result. In an inconsistent hierarchy, C3 finds no next class. Then the next class is the first one that remains.
-    """
-    found: list[Base] = []
-    lines = [[c for c in line if c is not head] for line in lines]
-    while lines := [line for line in lines if line]:
-        for line in lines:
-            if not any(line[0] in other[1:] for other in lines):
-                chosen = line[0]
-                break
-        else:
-            chosen = lines[0][0]
-        found.append(chosen)
-        lines = [[c for c in line if c != chosen] for line in lines]
-    return found

@@ -15,7 +15,8 @@ from graphmem.resolution.terms import call_at
 from graphmem.resolution.types import CLASS, FUNC, INST, PARTIAL, Atom, Func, Type, ordered
 
 if TYPE_CHECKING:
-    from graphmem.resolution.file_entry import CallSite, FileEntry
+    from graphmem.resolution.call_index import CallSite
+    from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
 
 

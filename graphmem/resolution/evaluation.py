@@ -10,16 +10,20 @@ from collections.abc import Callable, Sequence
 
 from graphmem.parsing import facts
 from graphmem.parsing.facts import ATTR, CALL, LIST, NAME, NEW, STRING, Attr, Name, TermIndex
+from graphmem.resolution.ancestors import Ancestors
 from graphmem.resolution.call import Call
 from graphmem.resolution.classes import Classes
 from graphmem.resolution.containers import Containers
 from graphmem.resolution.extensions import is_own
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.functions import Functions
+from graphmem.resolution.imported_names import ImportedNames
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.names import Names
 from graphmem.resolution.narrowing import Narrowing
+from graphmem.resolution.parameters import Parameters
 from graphmem.resolution.project import Project
+from graphmem.resolution.substitution import Substitution
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import (
     BOX,
@@ -58,37 +62,44 @@ class Evaluation:
         self.below: Callable[[Symbol], Sequence[Symbol]] = lambda symbol: ()  # all subclasses, once the hierarchy is built
         self._ask = project.solver.ask
 
-        names = Names(self)
+        imports = ImportedNames(self)
+        self.module_places = imports.module_places
+        self.module_member = imports.module_member
+        self.asked_for_missing = imports.asked_for_missing
+        self.taken = imports.taken
+
+        names = Names(self, imports)
         self.lookup = names.lookup
         self.is_steady_name = names.is_steady
         self.scope_of_callee = names.scope_of_callee
         self._named = names.value
-        self.module_places = names.module_places
-        self.module_member = names.module_member
-        self.asked_for_missing = names.asked_for_missing
-        self.taken = names.taken
         self.slot = names.slot
         self.defined = names.defined
         self.binding = names.binding
         self.declared = names.declared
 
-        functions = Functions(self)
-        self.parameter = functions.parameter
-        self.parameter_default = functions.parameter_default
+        parameters = Parameters(self)
+        self.parameter = parameters.parameter
+        self.parameter_default = parameters.default
+
+        substitution = Substitution(self, parameters)
+        self.substituted = substitution.substituted
+
+        functions = Functions(self, parameters, substitution)
         self.returned = functions.returned
         self.body_result = functions.body_result
         self.called = functions.called
         self.called_blindly = functions.called_blindly
         self.call_atom = functions.call_atom
-        self.substituted = functions.substituted
 
-        classes = Classes(self)
-        self.mro = classes.mro
-        self.bases = classes.bases
-        self.project_classes = classes.project_classes
-        self.is_enum = classes.is_enum
-        self.owner = classes.owner
-        self.has = classes.has
+        ancestors = Ancestors(self)
+        classes = Classes(self, ancestors)
+        self.mro = ancestors.mro
+        self.bases = ancestors.bases
+        self.project_classes = ancestors.project_classes
+        self.is_enum = ancestors.is_enum
+        self.owner = ancestors.owner
+        self.has = ancestors.has
         self.attribute = classes.attribute
         self.attribute_of = classes.attribute_of
         self.answers_for_missing = classes.answers_for_missing

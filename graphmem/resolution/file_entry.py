@@ -10,14 +10,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from sys import intern
 from typing import Any, Final, NamedTuple, Protocol
 
-from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, STRING, Binding, Call, Definition, FileFacts, Reference, Term
+from graphmem.parsing.facts import ATTR, CALL, NAME, Binding, Definition, FileFacts, Reference
 from graphmem.parsing.language import language_spec
-from graphmem.resolution.frameworks import TEMPLATE, frameworks_of
-from graphmem.resolution.instantiations import class_names, is_class_name
-from graphmem.resolution.routes import ROUTE, key_of_route
+from graphmem.resolution.call_index import CallIndex, CallSite, keys_of_decorator
+from graphmem.resolution.frameworks import frameworks_of
+from graphmem.resolution.instantiations import class_names
+from graphmem.resolution.parts import part_names
 from graphmem.resolution.solver import Memo
-from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.terms import call_at, last_name, string_of
+from graphmem.resolution.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.terms import last_name
 
 
 class Slot(NamedTuple):
@@ -177,7 +178,17 @@ class FileEntry:
             for slots in names.values():
                 if len(slots) > 1:
                     slots.sort(key=_slot_line)
-        self._index_calls()
+        self.calls.update(CallIndex(self.facts, self.frameworks, self._sets_elsewhere).by_key)
+
+    def _sets_elsewhere(self, reference: Reference) -> bool:
+        """Whether an assignment sets an attribute of another object than `self`.
+
+        The result is False in tests, and in languages where such assignments do not count.
+        """
+        if not self.rules.attributes_are_set_anywhere or self.in_tests:
+            return False
+        target = self.terms[reference.term]
+        return target[0] == ATTR and self.rules.receiver_class(self, reference.scope, target[1]) < 0
 
     def _leave_to_outer(self) -> None:
         """Remove local bindings of names that are fields of an enclosing class.
@@ -232,85 +243,6 @@ class FileEntry:
             if (binding.scope, binding.target, binding.line) == (site.scope, site.term, site.line):
                 yield position
 
-    def _index_calls(self) -> None:
-        terms, connecting, routing = self.terms, self.frameworks.connecting, self.frameworks.routing
-        for position, reference in enumerate(self.facts.references):
-            if reference.kind == "call":
-                call = call_at(terms, reference.term)
-                _, called, _, _ = call
-                name = last_name(terms[called]) or self._generic_class(terms[called])
-                if name:
-                    self.calls.setdefault(name, []).append(position)
-                if name in connecting and terms[called][0] == ATTR:
-                    for event in self.frameworks.events_of_call(terms, call):
-                        self.calls.setdefault(event, []).append(position)
-                if name in routing:
-                    self._index_route(position, call)
-                if name in self.frameworks.views and call[2] and string_of(terms[call[2][0]]):
-                    self.calls.setdefault(f"{ROUTE}:{string_of(terms[call[2][0]])}", []).append(position)
-                if (name == "update" or name in self.frameworks.template_methods) and self.frameworks.registers(terms, terms[called]):
-                    for registered in self.frameworks.registered(terms, call[2], call[3]):
-                        self.calls.setdefault(f"{TEMPLATE}{registered}", []).append(position)
-            elif reference.kind == "write" and (target := terms[reference.term])[0] == INDEX:
-                _, held, key = target
-                if last_name(terms[held]) in self.frameworks.template_holders and string_of(terms[key]):
-                    self.calls.setdefault(f"{TEMPLATE}{string_of(terms[key])}", []).append(position)
-            elif reference.kind == "write" and self.rules.attributes_are_set_anywhere and not self.in_tests:
-                self._index_write(position, reference)
-        for position, definition in enumerate(self.definitions):
-            for decorator in definition.decorators:
-                for name in self._decorator_names(decorator, definition.name):
-                    self.calls.setdefault(name, []).append(-1 - position)
-
-    def _generic_class(self, callee: Term) -> str:
-        """Return the name of the class in `Class[Type](…)`; otherwise ""."""
-        if callee[0] != INDEX:
-            return ""
-        _, base, _ = callee
-        name = last_name(self.terms[base])
-        return name if is_class_name(name) else ""
-
-    def _index_route(self, position: int, call: Call) -> None:
-        """Index a call that registers a handler, by the route's path and name.
-
-        `position` is that of the call in the file's references.
-        """
-        _, _, arguments, named = call
-        if arguments and self.terms[arguments[0]][0] == STRING:
-            self.calls.setdefault(key_of_route(string_of(self.terms[arguments[0]])), []).append(position)
-        for keyword, value in named:
-            if keyword == "name" and string_of(self.terms[value]):
-                self.calls.setdefault(f"{ROUTE}:{string_of(self.terms[value])}", []).append(position)
-
-    def _index_write(self, position: int, reference: Reference) -> None:
-        """Index an assignment `x.name = …` to an attribute of another object.
-
-        Assignments to attributes of `self` or `this` are indexed elsewhere. `position` is that of the assignment in the file's references.
-        """
-        target = self.terms[reference.term]
-        if target[0] == ATTR and self.rules.receiver_class(self, reference.scope, target[1]) < 0:
-            self.calls.setdefault(f"={target[2]}", []).append(position)
-
-    def _decorator_names(self, decorator: int, decorated: str) -> Iterator[str]:
-        """Yield the keys under which a decorator is indexed.
-
-        The key of `@name` is "name", and the key of a call `@name(…)` is "@name". A decorator that connects the function to an event also
-        has a key that begins with "!". A decorator that registers a route also has a key that begins with "/".
-        """
-        term = self.terms[decorator]
-        name = last_name(self.terms[term[1]] if term[0] == CALL else term)
-        if name:
-            yield f"@{name}" if term[0] == CALL else name
-        if name in self.frameworks.template_decorators:
-            texts = [string_of(self.terms[given]) for given in (*term[2], *(value for _, value in term[3]))] if term[0] == CALL else []
-            yield f"{TEMPLATE}{next(filter(None, texts), decorated)}"
-        yield from self.frameworks.events_of_decorator(self.terms, term)
-        if term[0] == CALL and self.terms[term[1]][0] == ATTR and self.frameworks.requests:
-            _, _, arguments, _ = term
-            path = string_of(self.terms[arguments[0]]) if arguments else ""
-            if path.startswith("/"):
-                yield key_of_route(path)
-
     def call_sites(self, name: str) -> Iterator[CallSite]:
         """Yield calls of a name and uses of it as a decorator, in this file.
 
@@ -332,7 +264,7 @@ class FileEntry:
                 continue
             definition = self.definitions[-1 - position]
             for decorator in definition.decorators:
-                if name in self._decorator_names(decorator, definition.name):
+                if name in keys_of_decorator(self.terms, self.frameworks, decorator, definition.name):
                     yield CallSite(self.path, definition.parent, decorator, definition.start_line, -1 - position)
 
     def uses(self) -> Mapping[tuple[int, int], frozenset[str]]:
@@ -482,56 +414,12 @@ class RestingEntry(FileEntry):
         return getattr(self, name)
 
 
-class CallSite(NamedTuple):
-    """A call of a name in a file, such as `f(x)`, or its use as a decorator."""
-
-    path: str
-    scope: int
-    term: int  # the call, or the decorator of a decorated definition
-    line: int
-    decorated: int  # the decorated definition, else -1
-
-
 class Place(NamedTuple):
     """One binding of a name, with the file and the scope that contain it."""
 
     entry: FileEntry
     scope: int
     slot: Slot
-
-
-def part_names(definitions: Sequence[Definition], *, apart: bool) -> list[str]:
-    """Return the name of the outermost definition around each definition.
-
-    The result has one name for each definition, in the order of the file. A top-level definition has its own name, and a method has the
-    name of its class. If `apart` is True, a method has its own qualified name instead. If other files depend on a definition, their
-    dependency is recorded under its name in the result.
-    """
-    found: list[str | None] = [None] * len(definitions)
-    for position in range(len(definitions)):
-        inside: list[int] = []
-        at = position
-        while found[at] is None:
-            definition = definitions[at]
-            around = definition.parent
-            if around <= 0:
-                found[at] = definition.qualname.partition(".")[0]
-            elif apart and definition.kind in FUNCTION_KINDS and _is_in_classes(definitions, around):
-                found[at] = definition.qualname
-            else:  # a method may be written before its type
-                inside.append(at)
-                at = around
-        for one in inside:
-            found[one] = found[at]
-    return [name or "" for name in found]
-
-
-def _is_in_classes(definitions: Sequence[Definition], scope: int) -> bool:
-    while scope > 0:
-        if definitions[scope].kind not in CLASS_KINDS:
-            return False
-        scope = definitions[scope].parent
-    return True
 
 
 _NOTHING: Final[Mapping[str, list[Slot]]] = {}

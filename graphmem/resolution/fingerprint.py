@@ -38,7 +38,8 @@ from graphmem.parsing.facts import (
 from graphmem.resolution.terms import children
 
 if TYPE_CHECKING:
-    from graphmem.resolution.file_entry import CallSite, FileEntry
+    from graphmem.resolution.call_index import CallSite
+    from graphmem.resolution.file_entry import FileEntry
 
 Key = tuple[str, ...]
 Row = tuple[object, ...]

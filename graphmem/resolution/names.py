@@ -1,26 +1,22 @@
-"""Infer the types of names from scopes, imports, modules and assignments."""
+"""Infer the types of names from scopes and assignments."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.parsing.facts import NAME
+from graphmem.resolution.bindings import hides_in_blocks, innermost, reaching, whole
 from graphmem.resolution.contents import filled, is_vague
 from graphmem.resolution.file_entry import FileEntry, Place, Slot
-from graphmem.resolution.language import as_rules, rules_of
+from graphmem.resolution.imported_names import ImportedNames
+from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.types import (
     CLASS,
     EMPTY,
-    EXT,
     FUNC,
-    MODULE,
-    NAMESPACE,
     PARAM,
-    Atom,
-    Module,
     Type,
     behind,
     closed,
@@ -30,7 +26,6 @@ from graphmem.resolution.types import (
     join,
     join_all,
     one,
-    ordered,
 )
 
 if TYPE_CHECKING:
@@ -55,8 +50,9 @@ class Meaning(NamedTuple):
 class Names:
     """Finds the definitions to which names refer, for type inference."""
 
-    def __init__(self, inference: Inference) -> None:
+    def __init__(self, inference: Inference, imports: ImportedNames) -> None:
         self.inference = inference
+        self.imports = imports
         self.project = inference.project
         self.solver = inference.project.solver
         self.ask = self.solver.ask
@@ -81,7 +77,7 @@ class Names:
             return meaning.places
         if meaning.slots:
             return [Place(entry, scope, slot) for slot in reaching(meaning.slots, line)]
-        return self._from_elsewhere(entry, name)
+        return self.imports.elsewhere(entry, name)
 
     def scope_of_callee(self, entry: FileEntry, scope: int, name: str, line: int) -> int:
         """Return the scope in which the name of a called function is looked up.
@@ -103,7 +99,7 @@ class Names:
         Usually it is `scope`. In Go, `shop := open()` in one block of a function does not change what `shop` means in other blocks, for
         example an imported package. For a use in another block, the result is the enclosing scope.
         """
-        if line > entry.definitions[scope].end_line or not _hides_in_blocks(entry, scope, name):
+        if line > entry.definitions[scope].end_line or not hides_in_blocks(entry, scope, name):
             return scope
         return scope if any(slot.line <= line <= slot.last for slot in entry.names(scope)[name]) else entry.around[scope]
 
@@ -122,7 +118,7 @@ class Names:
     def is_steady(self, entry: FileEntry, scope: int, name: str) -> bool:
         """Whether a name refers to the same bindings on every line of a scope."""
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
-        return not meaning.slots and not meaning.local and not _hides_in_blocks(entry, scope, name)
+        return not meaning.slots and not meaning.local and not hides_in_blocks(entry, scope, name)
 
     def _meaning(self, entry: FileEntry, scope: int, name: str) -> Meaning:
         """Return the bindings to which a name in a scope refers.
@@ -201,60 +197,6 @@ class Names:
             found += rules_of(other).members_elsewhere(self.inference, one_owner, name)
         return found
 
-    def _from_elsewhere(self, entry: FileEntry, name: str) -> list[Place] | None:
-        """Return the bindings of a name that the file itself does not define.
-
-        Another file of the package may define the name, or a star import may provide it. Otherwise the result is None.
-        """
-        return rules_of(entry).shared(self.inference, entry, name) or self._through_stars(entry, name)
-
-    def _through_stars(self, entry: FileEntry, name: str) -> list[Place] | None:
-        """Return the bindings of a name that a star import provides.
-
-        An example is `from a import *`. The result is None if no star import has the name.
-        """
-        self.project.touch_top(entry, "*")
-        if not entry.stars:
-            return None
-        path = self.ask(entry.memo, ("*", name), self._star_origin, entry, name)
-        target = self.project.file(path) if path else None
-        return None if target is None else [Place(target, 0, slot) for slot in whole(target, target.names(0).get(name, ()))]
-
-    def _star_origin(self, entry: FileEntry, name: str) -> str:
-        """Return the path of the file from which `import *` takes a name.
-
-        If several imports provide the name, the last import is used. The result is "" if there is none.
-        """
-        for position in reversed(entry.stars):
-            found = entry.facts.imports[position]
-            for atom in sorted(rules_of(entry).import_targets(self.inference, entry, found), key=repr):
-                target = self.project.file(atom[1]) if atom[0] == MODULE else None
-                if target is None or target is entry:
-                    continue
-                self.project.touch_top(target, "*")
-                if not rules_of(target).exported_to(entry, target, name):
-                    continue
-                self.project.touch_top(target, name)
-                if target.names(0).get(name):
-                    return target.path
-                if target.stars:
-                    origin = self.ask(target.memo, ("*", name), self._star_origin, target, name)
-                    if origin:
-                        return str(origin)
-        return ""
-
-    def _module_places(self, target: FileEntry, name: str) -> list[Place] | None:
-        self.project.touch_top(target, name)
-        slots = target.names(0).get(name)
-        if slots:
-            return [Place(target, 0, slot) for slot in whole(target, slots)]
-        return self._from_elsewhere(target, name)
-
-    def module_places(self, path: str, name: str) -> list[Place] | None:
-        """Return the bindings that define a name at the top level of a module."""
-        target = self.project.file(path)
-        return None if target is None else self._module_places(target, name)
-
     def slot(self, place: Place) -> Type:
         """Return the type that one binding, such as `x = f()`, gives a name."""
         entry, scope, slot = place
@@ -263,7 +205,7 @@ class Names:
         if slot.kind == "definition":
             return self.defined(entry.symbols[slot.index])
         if slot.kind == "import":
-            return self.ask(entry.memo, ("i", slot.index), self._imported, entry, slot.index)
+            return self.ask(entry.memo, ("i", slot.index), self.imports.imported, entry, slot.index)
         return self.binding(entry, slot.index)
 
     def defined(self, symbol: Symbol) -> Type:
@@ -289,60 +231,6 @@ class Names:
         for decorator in reversed(entry.definitions[symbol.index].decorators):
             current = join(current, rules_of(entry).decorate(self.inference, entry, symbol, decorator, current))
         return current
-
-    def _imported(self, entry: FileEntry, position: int) -> Type:
-        found = entry.facts.imports[position]
-        modules = rules_of(entry).import_targets(self.inference, entry, found)
-        if not found.name:
-            return join_all(rules_of(entry).whole_module(self.inference, atom) for atom in ordered(modules))
-        return join_all(self.taken(entry, atom, found.name) for atom in ordered(modules))
-
-    def taken(self, entry: FileEntry, module: Atom, name: str) -> Type:
-        """Return the value of the name `b` in `from a import b`.
-
-        `module` is `a`. If `a` is the importing file itself, as for `from . import b` in a Python `__init__.py`, the name is a submodule.
-        """
-        if module[0] == MODULE and module[1] == entry.path and rules_of(entry).own_names_are_below:
-            return rules_of(entry).submodule(self.inference, module, name)
-        return rules_of(entry).taken(self.inference, module, name)
-
-    def module_member(self, module: Atom, name: str) -> Type:
-        """Return the type of a member `name` of a module.
-
-        The member is a definition, an import or a submodule.
-        """
-        if module[0] == EXT:
-            return one((EXT, module[1], f"{module[2]}.{name}" if module[2] else name, None))
-        if module[0] == MODULE:
-            target = self.project.file(module[1])
-            given = rules_of(target).module_value(self.inference, target, name) if target is not None else None
-            if given is not None:
-                return given
-            places = self.module_places(module[1], name)
-            if places:
-                return join_all(self.slot(place) for place in places)
-            return rules_of(target).submodule(self.inference, module, name) if target is not None else EMPTY
-        rules = self.project.rules_of(module[2]) if module[0] == NAMESPACE else None
-        return as_rules(rules).submodule(self.inference, module, name) if rules is not None else EMPTY
-
-    def asked_for_missing(self, module: Module, name: str) -> list[Symbol]:
-        """Return the function that a module runs for a missing name.
-
-        In Python, the function is `__getattr__` of the module. The result is empty if the module has the name, if it does not define such a
-        function, or if the name begins with `__`.
-        """
-        target = self.project.file(module[1])
-        hook = rules_of(target).fallback_method if target is not None else ""
-        if target is None or not hook or name.startswith("__"):
-            return []
-        functions = [
-            place.slot.index
-            for place in self.module_places(module[1], hook) or ()
-            if place.entry is target and place.slot.kind == "definition"
-        ]
-        if not functions or self.module_places(module[1], name) or self.module_member(module, name):
-            return []
-        return [target.symbols[index] for index in functions if target.symbols[index].kind in FUNCTION_KINDS]
 
     def binding(self, entry: FileEntry, position: int) -> Type:
         """Return the type that an assignment, `for` or `with` gives its variable."""
@@ -414,96 +302,3 @@ def is_type_parameter(entry: FileEntry, scope: int, term: int) -> bool:
             return True
         scope = entry.definitions[scope].parent
     return False
-
-
-def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int], line: int) -> int:
-    """Return the innermost of several bindings of a name on a line.
-
-    A binding such as a lambda's parameter is valid on a range of lines. Of the bindings that are valid on `line`, the innermost begins
-    last. `positions` and the result are positions in the file's list of bindings. The result is -1 if no binding is valid.
-    """
-    kept: dict[tuple[int, str], tuple[list[int], list[int], list[int]]] = entry.kept.setdefault("nested", {})
-    nested = kept.get((scope, name))
-    bindings = entry.facts.bindings
-    if nested is None:
-        order = sorted(positions, key=lambda i: (bindings[i].line, -bindings[i].end_line, bindings[i].value >= 0, i))
-        around: list[int] = []  # of each binding, the one whose lines contain its beginning, as an index into `order`
-        begun: list[int] = []
-        for index, position in enumerate(order):
-            while begun and bindings[order[begun[-1]]].end_line < bindings[position].line:
-                begun.pop()
-            around.append(begun[-1] if begun else -1)
-            begun.append(index)
-        nested = kept[scope, name] = (order, [bindings[i].line for i in order], around)
-    order, starts, around = nested
-    index = bisect_right(starts, line) - 1
-    while index >= 0 and bindings[order[index]].end_line < line:
-        index = around[index]
-    return order[index] if index >= 0 else -1
-
-
-def _hides_in_blocks(entry: FileEntry, scope: int, name: str) -> bool:
-    """Whether only some blocks of a function give another meaning to a name.
-
-    The other meaning is that of an enclosing scope of the file. The result is False for a parameter, and in languages whose variables are
-    those of the whole function.
-    """
-    if not scope or not rules_of(entry).variables_end_with_blocks:
-        return False
-    slots = entry.names(scope).get(name)
-    if not slots or (scope, name) in entry.locals or any(slot.kind != "binding" for slot in slots):
-        return False
-    around = entry.around[scope]
-    while around and name not in entry.names(around):
-        around = entry.around[around]
-    return name in entry.names(around)
-
-
-def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
-    """Return those bindings of a name that may set its value at a line.
-
-    `slots` are the bindings in the order of their lines. The first rule that finds bindings decides:
-
-    - The last binding before `line` whose block also contains `line`, and all bindings between it and `line`.
-    - All bindings before `line`.
-    - The bindings on `line`.
-    - All bindings.
-    """
-    if len(slots) == 1:
-        return slots
-    before = [slot for slot in slots if slot.line < line]
-    if not before:
-        return [slot for slot in slots if slot.line == line] or slots
-    for position in range(len(before) - 1, -1, -1):
-        if before[position].last >= line:
-            return before[position:]
-    return before
-
-
-OTHER_BUILDS: Final = frozenset(("overload", "windows"))
-"""Modifiers of definitions that a usual build does not use if there is another definition of the name."""
-
-FALLBACKS: Final = OTHER_BUILDS | {"fallback"}
-"""The same modifiers, and that of a fallback, if the name is also imported from a module that is always installed."""
-
-
-def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:
-    """Return those bindings of a name that other scopes can see.
-
-    Overload signatures and definitions for Windows are left out. In Python, `except ImportError` may define a name that the `try` block
-    imports. Such a definition is left out if the import always succeeds, as for the standard library. If nothing remains, all bindings are
-    returned.
-    """
-    if len(slots) < 2:
-        return slots
-    left_out = OTHER_BUILDS
-    if any(slot.kind == "import" and _is_never_missing(entry, slot.index) for slot in slots):
-        left_out = FALLBACKS
-    real = [s for s in slots if s.kind != "definition" or left_out.isdisjoint(entry.definitions[s.index].modifiers)]
-    return real or slots
-
-
-def _is_never_missing(entry: FileEntry, position: int) -> bool:
-    """Whether an imported name comes from a module that is always installed."""
-    found = entry.facts.imports[position]
-    return not found.level and found.module.partition(".")[0] in entry.rules.never_missing

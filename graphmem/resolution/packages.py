@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from graphmem.errors import GrammarError
 from graphmem.parsing.facts import ATTR, EITHER, INDEX, LAMBDA, NAME, SELF, TUPLE, UNKNOWN
+from graphmem.resolution.bindings import whole
 from graphmem.resolution.call import Call
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.language import Rules
-from graphmem.resolution.names import whole
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import items_or_itself, last_name
 from graphmem.resolution.types import (

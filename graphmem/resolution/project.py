@@ -14,10 +14,11 @@ from typing import Final
 from graphmem.model import symbol_id
 from graphmem.parsing.facts import Definition, FileFacts
 from graphmem.resolution.call_sites import CallSites
-from graphmem.resolution.file_entry import FileEntry, FileRules, part_names
+from graphmem.resolution.file_entry import FileEntry, FileRules
 from graphmem.resolution.fingerprint import Key
 from graphmem.resolution.input_contents import InputContents, demanded_methods, embedded_bases, input_of, outer_folders
 from graphmem.resolution.instantiations import is_class_name
+from graphmem.resolution.parts import part_names
 from graphmem.resolution.shelf import Shelf
 from graphmem.resolution.solver import Memo, Solver
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol

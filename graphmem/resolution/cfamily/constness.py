@@ -16,7 +16,8 @@ from graphmem.resolution.types import FUNC, ordered
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Reference
-    from graphmem.resolution.file_entry import CallSite, FileEntry
+    from graphmem.resolution.call_index import CallSite
+    from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
 
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
+from graphmem.resolution.bindings import whole
 from graphmem.resolution.file_entry import Place
-from graphmem.resolution.names import whole
 from graphmem.resolution.scoped.names import is_class, is_private, stem
 from graphmem.resolution.scoped.rules import ScopedRules
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol

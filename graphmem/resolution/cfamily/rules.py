@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.parsing.facts import ATTR, INDEX, LITERAL, NAME, NEW, OPERATOR, STRING
 from graphmem.parsing.languages.cfamily import POINTED
+from graphmem.resolution.call_index import CallSite
 from graphmem.resolution.cfamily.constness import fitting
 from graphmem.resolution.cfamily.conversions import conversions
 from graphmem.resolution.cfamily.fitness import TEXTS, declared_of, fit, fit_pointer, fit_value, is_number, written
 from graphmem.resolution.cfamily.names import is_for_windows
 from graphmem.resolution.cfamily.operators import CFamilyOperators
 from graphmem.resolution.cfamily.written import declared_as
-from graphmem.resolution.file_entry import CallSite, Place
+from graphmem.resolution.file_entry import Place
 from graphmem.resolution.fitness import EXACT
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.terms import call_at

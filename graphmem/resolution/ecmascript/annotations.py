@@ -14,8 +14,8 @@ from graphmem.resolution.call import Call
 from graphmem.resolution.ecmascript.imports import EcmascriptNames, is_alias, type_slot
 from graphmem.resolution.ecmascript.library import GLOBAL_TYPES, PACKAGE, known_generic, outside_type
 from graphmem.resolution.ecmascript.third_party import GENERICS
-from graphmem.resolution.functions import rewrite
 from graphmem.resolution.language import rules_of
+from graphmem.resolution.substitution import rewrite
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import items_or_itself
 from graphmem.resolution.types import (

@@ -11,8 +11,9 @@ from typing import Final
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR
+from graphmem.resolution.call_index import CallSite
 from graphmem.resolution.edges.target import Target
-from graphmem.resolution.file_entry import CallSite, FileEntry
+from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import rules_of

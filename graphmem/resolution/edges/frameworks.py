@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 from graphmem.model import EdgeKind
 from graphmem.parsing.contracts.by_path import by_path
 from graphmem.parsing.facts import ATTR, CALL, INDEX, LIST, NAME, STRING, TUPLE, Call, Reference, TermIndex
+from graphmem.resolution.call_index import CallSite
 from graphmem.resolution.edges import framework_keys
 from graphmem.resolution.edges.requests import Requests, given, handed, nearest
 from graphmem.resolution.edges.target import Target
-from graphmem.resolution.file_entry import CallSite, FileEntry, Place
+from graphmem.resolution.file_entry import FileEntry, Place
 from graphmem.resolution.frameworks import EVENT, Event, HandsOver, event_terms
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol

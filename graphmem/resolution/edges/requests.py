@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, OPERATOR, Reference, Term
 from graphmem.resolution import routes
+from graphmem.resolution.call_index import CallSite
 from graphmem.resolution.edges import framework_keys
 from graphmem.resolution.edges.target import Target
-from graphmem.resolution.file_entry import CallSite, FileEntry
+from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.frameworks import HandsOver, Request
 from graphmem.resolution.routes import ROUTE
 from graphmem.resolution.rules import AMBIGUOUS_LIMIT, RULES

@@ -18,7 +18,8 @@ from graphmem.resolution.types import BOX, CLASS, EMPTY, EXTI, Type, is_open, jo
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding
-    from graphmem.resolution.file_entry import CallSite, FileEntry
+    from graphmem.resolution.call_index import CallSite
+    from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.types import Instance
 

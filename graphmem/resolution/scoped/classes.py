@@ -9,8 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, INDEX, NAME, SELF
+from graphmem.resolution.bindings import whole
 from graphmem.resolution.file_entry import Place
-from graphmem.resolution.names import is_type_parameter, whole
+from graphmem.resolution.names import is_type_parameter
 from graphmem.resolution.scoped.names import ScopedNames, is_class
 from graphmem.resolution.scoped.source_sets import is_main, module_of
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
