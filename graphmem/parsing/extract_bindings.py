@@ -53,24 +53,18 @@ class Bindings(Extraction):
         lines = (first, max(first, self.line(end.end_byte - 1)) if value_node is not None or op in ("local", "implied") else first)
         if "extent.inside" in captures:
             lines = self.lines_inside(captures["extent.inside"][0])
-        if op == "implied":
-            for name, term in self.grammar.helper.implied(builder, node):
-                self.add_binding(builder.add((NAME, name)), "local", term, NO_TERM, lines)
-            return
-        if op == "members":
-            for name, declared in self.grammar.helper.members(builder, node):
-                self.add_binding(builder.add((NAME, name)), "annotate", NO_TERM, declared, lines)
+        if op in ("implied", "members"):
+            self._add_unwritten(op, node, lines)
             return
         if op == "assign" and "extent" in captures:  # a pattern before the code on its own line
             lines = (first, first - 1)
-        if op in ("return", "yield", "yield_from") and self.is_in_nameless_function(node):
-            return
         if op in ("return", "yield", "yield_from", "export"):
-            if op == "yield_from":
-                value = builder.add((ITER, value))
-                if value_node is not None:
-                    self.add_reference("implicit", value, value_node)
-            self.add_binding(builder.unknown, op.removesuffix("_from"), value, annotation, lines)
+            if op == "export" or not self.is_in_nameless_function(node):
+                if op == "yield_from":
+                    value = builder.add((ITER, value))
+                    if value_node is not None:
+                        self.add_reference("implicit", value, value_node)
+                self.add_binding(builder.unknown, op.removesuffix("_from"), value, annotation, lines)
             return
         if value >= 0 and op in ("for", "local"):
             value = builder.add((ITER, value))
@@ -111,6 +105,19 @@ class Bindings(Extraction):
         left = self.builder.slice(self.line_starts[line - 1], target.start_byte)
         return re.search(rf"\b{re.escape(self.builder.text(target))}\b", left) is not None
 
+    def _add_unwritten(self, op: str, node: Node, lines: tuple[int, int]) -> None:
+        """Add bindings of names that the source implies.
+
+        The language helper finds the names: those of an implied local variable, or the members that a declaration implies.
+        """
+        builder, helper = self.builder, self.grammar.helper
+        if op == "implied":
+            for name, term in helper.implied(builder, node):
+                self.add_binding(builder.add((NAME, name)), "local", term, NO_TERM, lines)
+        else:
+            for name, declared in helper.members(builder, node):
+                self.add_binding(builder.add((NAME, name)), "annotate", NO_TERM, declared, lines)
+
     def bind(self, target: Node, op: str, value: OptionalTerm, annotation: OptionalTerm, statement: Node, lines: tuple[int, int]) -> None:
         """Record that a statement gives values to the names in its target.
 
@@ -148,6 +155,16 @@ class Bindings(Extraction):
             for child in target.named_children[-1:]:
                 self.bind(child, op, value, annotation, statement, lines)
             return
+        self._bind_one(target, op, value, annotation, statement, lines)
+
+    def _bind_one(
+        self, target: Node, op: str, value: OptionalTerm, annotation: OptionalTerm, statement: Node, lines: tuple[int, int]
+    ) -> None:
+        """Add the binding of a target that is a single name, attribute or item.
+
+        The parameters are those of `bind`.
+        """
+        builder = self.builder
         builder.consumed.add(target.id)
         term = builder.term(target)
         operator = builder.terms[term][0]

@@ -71,12 +71,7 @@ class Definitions(Bindings):
         if "" in found.said and kind in FUNCTION_LIKE:
             line = self.line(node.start_byte)
             self.add_binding(self.builder.add((LAMBDA, NO_TERM)), "annotate", NO_TERM, found.said[""], (line, line))
-        for base in captures.get("base", ()):
-            self.add_base(found, base)
-        for bases in captures.get("bases", ()):
-            for base in bases.named_children:
-                if not base.is_extra:
-                    self.add_base(found, base)
+        self._add_bases(found, captures)
         if "value" in captures:
             self.bind(
                 name_node,
@@ -86,7 +81,21 @@ class Definitions(Bindings):
                 node,
                 (self.line(node.start_byte), self.line(node.end_byte - 1)),
             )
-        if body is not None:
+        self._begin_body(found, node, name_node, bodies)
+
+    def _add_bases(self, found: OpenDefinition, captures: Captures) -> None:
+        """Add the base classes in a class header."""
+        for base in captures.get("base", ()):
+            self.add_base(found, base)
+        for bases in captures.get("bases", ()):
+            for base in bases.named_children:
+                if not base.is_extra:
+                    self.add_base(found, base)
+
+    def _begin_body(self, found: OpenDefinition, node: Node, name_node: Node, bodies: Sequence[Node]) -> None:
+        """Record the body of a definition, which becomes the current scope."""
+        if bodies:
+            body = bodies[0]
             found.has_body = True
             found.body_start, found.body_end = body.start_byte, bodies[-1].end_byte
             found.body_hash = self.hash_body(node, name_node)

@@ -115,15 +115,8 @@ def _call(syntax: Syntax, entry: TermEntry) -> Build:
     operator: CallOperator = NEW if entry["op"] == "new" else CALL
     callee = pick(syntax, entry["callee"]) if "callee" in entry else nothing
     base, member = (pick(syntax, entry["base"]), pick(syntax, entry["name"])) if "name" in entry else (nothing, nothing)
-    arguments = pick(syntax, entry["arguments"]) if "arguments" in entry else nothing
-    lists = syntax.kinds(entry.get("lists", ()))
-    keyword = syntax.kinds(entry.get("keyword", ()))
-    keyword_name, keyword_value = (pick(syntax, where) for where in entry.get("keyword_fields", (0, 1)))
-    mark = entry.get("keyword_mark", "")
-    double = syntax.kinds(entry.get("spread_keywords", ()))
     generic = syntax.kinds(entry.get("generic", ()))
-    nested = syntax.kinds(entry.get("nested", ()))
-    left_out = syntax.kinds(entry.get("left_out", ()))
+    arguments = _arguments(syntax, entry)
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
         target = callee(node)
@@ -138,11 +131,33 @@ def _call(syntax: Syntax, entry: TermEntry) -> Build:
             called = named_callee(builder, base(node), named)
             if named is not None:
                 builder.spots[node.id] = named.start_byte
+        positional, keywords = arguments(builder, node)
+        return builder.add((operator, called, positional, keywords))
+
+    return build
+
+
+Arguments = tuple[tuple[TermIndex, ...], tuple[tuple[str, TermIndex], ...]]
+"""The positional arguments of a call, and its keyword arguments by name."""
+
+
+def _arguments(syntax: Syntax, entry: TermEntry) -> Callable[[TermBuilder, Node], Arguments]:
+    """Return a function that converts the arguments of a call to terms."""
+    arguments = pick(syntax, entry["arguments"]) if "arguments" in entry else nothing
+    lists = syntax.kinds(entry.get("lists", ()))
+    keyword = syntax.kinds(entry.get("keyword", ()))
+    keyword_name, keyword_value = (pick(syntax, where) for where in entry.get("keyword_fields", (0, 1)))
+    mark = entry.get("keyword_mark", "")
+    double = syntax.kinds(entry.get("spread_keywords", ()))
+    nested = syntax.kinds(entry.get("nested", ()))
+    left_out = syntax.kinds(entry.get("left_out", ()))
+
+    def convert(builder: TermBuilder, node: Node) -> Arguments:
         given = arguments(node)
         if given is None:
-            return builder.add((operator, called, (), ()))
+            return (), ()
         if given.kind_id not in lists:  # `f(x for x in y)` has no list
-            return builder.add((operator, called, (builder.term(given),), ()))
+            return (builder.term(given),), ()
         positional: list[TermIndex] = []
         keywords: list[tuple[str, TermIndex]] = []
         children = given.named_children
@@ -159,9 +174,9 @@ def _call(syntax: Syntax, entry: TermEntry) -> Build:
                 keywords.append(("**", builder.term(spread[0] if spread else None)))
             elif not child.is_extra:
                 positional.append(builder.term(child))
-        return builder.add((operator, called, tuple(positional), tuple(keywords)))
+        return tuple(positional), tuple(keywords)
 
-    return build
+    return convert
 
 
 def named_callee(builder: TermBuilder, base: Node | None, member: Node | None) -> TermIndex:

@@ -199,30 +199,15 @@ class Fingerprints:
         """
         if not methods:
             return [], list(bindings)
-        entry, terms, names = self._entry, self._entry.terms, self._names
-        apart = {definition.qualname for definition in methods}
-        assigned: dict[Binding, tuple[str, str]] = {}
-        spoken: set[str] = {definition.name for definition in (*definitions, *(one for one in methods if one.decorators))}
-        for binding in bindings:
-            target = terms[binding.target]
-            if target[0] == ATTR:
-                owner = entry.rules.receiver_class(entry, binding.scope, target[1])
-                if owner >= 0 and binding.op != "fill" and entry.top_name(binding.scope) in apart:
-                    assigned[binding] = (target[2], entry.definitions[owner].qualname)
-                    continue
-                spoken.add(target[2])
-            spoken.update(names[binding.target], *(names[term] for term in (binding.value, binding.annotation) if term >= 0))
-        for definition in (*definitions, *methods):
-            written = [*definition.decorators, definition.returns, *(base for _, base in definition.bases)]
-            written += (term for parameter in definition.parameters for term in (parameter.annotation, parameter.default))
-            spoken.update(*(names[term] for term in written if term >= 0))
+        entry = self._entry
+        assigned, used = self._assigned_and_used(definitions, methods, bindings)
         plain: dict[tuple[str, str], list[Row]] = {}
         for definition in methods:
-            if definition.name not in spoken:
+            if definition.name not in used:
                 key = (definition.name, definition.qualname.rpartition(".")[0])
                 plain.setdefault(key, []).append(self._mention(definition, {definition.start_line: 0}))
         for binding, key in assigned.items():
-            if key[0] not in spoken:
+            if key[0] not in used:
                 plain.setdefault(key, []).append(self._binding(binding, dict.fromkeys(_lines(binding), 0)))
         for (name, inside), rows in plain.items():
             self.hashes["member", name, entry.path, inside] = hash(tuple(rows))
@@ -230,8 +215,34 @@ class Fingerprints:
             self.hashes["members", entry.path, methods[0].qualname.partition(".")[0]] = hash(
                 frozenset((*one, *rows) for one, rows in plain.items())
             )
-        others = [binding for binding in bindings if binding not in assigned or assigned[binding][0] in spoken]
-        return [definition for definition in methods if definition.name in spoken], others
+        others = [binding for binding in bindings if binding not in assigned or assigned[binding][0] in used]
+        return [definition for definition in methods if definition.name in used], others
+
+    def _assigned_and_used(
+        self, definitions: Sequence[Definition], methods: Sequence[Definition], bindings: Sequence[Binding]
+    ) -> tuple[dict[Binding, tuple[str, str]], set[str]]:
+        """Return the attributes that methods assign, and the names in a class.
+
+        The parameters are those of `_members`. An attribute is (name, qualified name of its class), by the binding that assigns it.
+        """
+        entry, terms, names = self._entry, self._entry.terms, self._names
+        apart = {definition.qualname for definition in methods}
+        assigned: dict[Binding, tuple[str, str]] = {}
+        used: set[str] = {definition.name for definition in (*definitions, *(one for one in methods if one.decorators))}
+        for binding in bindings:
+            target = terms[binding.target]
+            if target[0] == ATTR:
+                owner = entry.rules.receiver_class(entry, binding.scope, target[1])
+                if owner >= 0 and binding.op != "fill" and entry.top_name(binding.scope) in apart:
+                    assigned[binding] = (target[2], entry.definitions[owner].qualname)
+                    continue
+                used.add(target[2])
+            used.update(names[binding.target], *(names[term] for term in (binding.value, binding.annotation) if term >= 0))
+        for definition in (*definitions, *methods):
+            written = [*definition.decorators, definition.returns, *(base for _, base in definition.bases)]
+            written += (term for parameter in definition.parameters for term in (parameter.annotation, parameter.default))
+            used.update(*(names[term] for term in written if term >= 0))
+        return assigned, used
 
     def _visible(self, bindings: Iterable[Binding]) -> list[Binding]:
         """Return the bindings of a function that other files can observe.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Final, TypeVar
 
+from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.project import Project
@@ -16,6 +18,9 @@ MAX_IMPLEMENTED: Final = 8
 
 MAX_OVERRIDES: Final = 64
 """Maximum number of overriding methods that become edges of one call. Beyond it, only OVERRIDES edges exist."""
+
+
+B = TypeVar("B", Symbol, str)  # a base class in the project, or the name of one outside
 
 
 class Hierarchy:
@@ -46,46 +51,65 @@ class Hierarchy:
         """
         again = {path for path, inputs in self.inputs.items() if not stale.isdisjoint(inputs)} | set(changed)
         different: set[int] = set()
-        solver = self.project.solver
         for path in sorted(again):
-            before = self._bases.pop(path, {})
-            before_outside = self._outside.pop(path, {})
-            after_outside: dict[Symbol, frozenset[str]] = {}
+            before, before_outside = self._bases.pop(path, {}), self._outside.pop(path, {})
             self.inputs.pop(path, None)
-            after: dict[Symbol, tuple[Symbol, ...]] = {}
             entry = self.project.files.get(path)
             if entry is not None:
-                reads = solver.listen()
-                try:
-                    for symbol in entry.symbols:
-                        if symbol.kind in CLASS_KINDS:
-                            bases = self.inference.bases(symbol)
-                            own = tuple(base for base in bases if isinstance(base, Symbol))
-                            after[symbol] = (*own, *rules_of(entry).implemented(self.inference, symbol))
-                            if len(own) < len(bases) and rules_of(entry).standard_packages:
-                                outside = [(base[1], base[2]) for base in bases if not isinstance(base, Symbol)]
-                                after_outside[symbol] = frozenset(name for base in outside for name in _outside_names(*base))
-                except Exception as error:  # noqa: BLE001 - resolving the file meets it again, and says so
-                    fault(error, "finding the bases of its classes", path)
-                    after, after_outside = {}, {}
-                self._bases[path] = after
-                self._outside[path] = after_outside
-                self.inputs[path] = frozenset(reads)
-                self.project.shelf.trim()
-            for symbol in before.keys() | after.keys():
-                old, new = set(before.get(symbol, ())), set(after.get(symbol, ()))
-                for base in old - new:
-                    self._below[base].discard(symbol)
-                for base in new - old:
-                    self._below.setdefault(base, set()).add(symbol)
-                different |= {self.project.key("subclasses", base.id) for base in old ^ new}
-            for symbol in before_outside.keys() | after_outside.keys():
-                was, now = before_outside.get(symbol, frozenset()), after_outside.get(symbol, frozenset())
-                for name in was - now:
-                    self._implementing[name].discard(symbol)
-                for name in now - was:
-                    self._implementing.setdefault(name, set()).add(symbol)
-                different |= {self.project.key("subclasses", name) for name in was ^ now}
+                self._read_bases(entry)
+            different |= self._update_subclasses(self._below, before, self._bases.get(path, {}), attrgetter("id"))
+            different |= self._update_subclasses(self._implementing, before_outside, self._outside.get(path, {}), str)
+        return different
+
+    def _read_bases(self, entry: FileEntry) -> None:
+        """Find the base classes of each class in a file, with the facts used."""
+        path = entry.path
+        inside: dict[Symbol, tuple[Symbol, ...]] = {}
+        outside: dict[Symbol, frozenset[str]] = {}
+        reads = self.project.solver.listen()
+        try:
+            for symbol in entry.symbols:
+                if symbol.kind in CLASS_KINDS:
+                    bases = self.inference.bases(symbol)
+                    own = tuple(base for base in bases if isinstance(base, Symbol))
+                    inside[symbol] = (*own, *rules_of(entry).implemented(self.inference, symbol))
+                    if len(own) < len(bases) and rules_of(entry).standard_packages:
+                        external = [(base[1], base[2]) for base in bases if not isinstance(base, Symbol)]
+                        outside[symbol] = frozenset(name for base in external for name in _outside_names(*base))
+        except Exception as error:  # noqa: BLE001 - resolving the file meets it again, and says so
+            fault(error, "finding the bases of its classes", path)
+            inside, outside = {}, {}
+        self._bases[path] = inside
+        self._outside[path] = outside
+        self.inputs[path] = frozenset(reads)
+        self.project.shelf.trim()
+
+    def _update_subclasses(
+        self,
+        below: dict[B, set[Symbol]],
+        before: Mapping[Symbol, Collection[B]],
+        after: Mapping[Symbol, Collection[B]],
+        id_of: Callable[[B], str],
+    ) -> set[int]:
+        """Update the subclasses of the bases that a file's classes got or lost.
+
+        Args:
+            below: the direct subclasses of each base, which this method updates.
+            before: the earlier bases of each class in the file.
+            after: the present bases of each class in the file.
+            id_of: returns the id of a base.
+
+        Returns:
+            The numbers of the facts that changed.
+        """
+        different: set[int] = set()
+        for symbol in before.keys() | after.keys():
+            old, new = set(before.get(symbol, ())), set(after.get(symbol, ()))
+            for base in old - new:
+                below[base].discard(symbol)
+            for base in new - old:
+                below.setdefault(base, set()).add(symbol)
+            different |= {self.project.key("subclasses", id_of(base)) for base in old ^ new}
         return different
 
     def implementing(self, package: str, dotted: str, name: str, caller: Symbol) -> list[Symbol]:

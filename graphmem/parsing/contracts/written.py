@@ -172,18 +172,7 @@ def evaluate(text: str, look_up: Lookup, depth: int = 0) -> Text:
     while at < len(text):
         char = text[at]
         if char in _QUOTES:
-            end = _string_end(text, at)
-            prefix = _PREFIX.search(text[:at])
-            body = text[at:end]
-            body = body[3:-3] if body[:3] in ('"""', "'''") and len(body) >= 6 else body[1:-1]
-            part = _interpolated(body, char, prefix.group() if prefix else "", names, look_up, depth)
-            at = end
-            called = re.match(r"\s*\.\s*(?:format|formatted)\s*\(|\s*%\s*[\w(]", text[at:])
-            if called:
-                part = _FORMAT.sub(HOLE, part)
-                opened = text.find("(", at)
-                names.extend(_WORD.findall(text[opened : closing(text, opened)]) if opened >= 0 else ())
-                at = len(text)
+            at, part = _literal(text, at, names, look_up, depth)
             pattern += part
         elif match := _WORD.match(text, at):
             at, piece = _word(text, match, names, look_up, depth)
@@ -212,6 +201,23 @@ def evaluate(text: str, look_up: Lookup, depth: int = 0) -> Text:
         else:
             at += 1
     return Text(re.sub(r"(?:\{\}){2,}", HOLE, pattern), tuple(dict.fromkeys(names)))
+
+
+def _literal(text: str, at: int, names: list[str], look_up: Lookup, depth: int) -> tuple[int, str]:
+    """Return (end, pattern) of the string literal that begins at a position.
+
+    A call of `format` after the literal is included. The names in the literal and in the call are added to `names`.
+    """
+    end = _string_end(text, at)
+    prefix = _PREFIX.search(text[:at])
+    body = text[at:end]
+    body = body[3:-3] if body[:3] in ('"""', "'''") and len(body) >= 6 else body[1:-1]
+    pattern = _interpolated(body, text[at], prefix.group() if prefix else "", names, look_up, depth)
+    if not re.match(r"\s*\.\s*(?:format|formatted)\s*\(|\s*%\s*[\w(]", text[end:]):
+        return end, pattern
+    opened = text.find("(", end)
+    names.extend(_WORD.findall(text[opened : closing(text, opened)]) if opened >= 0 else ())
+    return len(text), _FORMAT.sub(HOLE, pattern)
 
 
 def _word(text: str, match: re.Match[str], names: list[str], look_up: Lookup, depth: int) -> tuple[int, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import (
@@ -20,8 +21,6 @@ from graphmem.parsing.facts import (
 from graphmem.parsing.languages import Helper
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tree_sitter import Node
 
     from graphmem.parsing.terms import TermBuilder
@@ -49,61 +48,8 @@ class JavaHelper(Helper):
         `what` names the conversion, such as "constructor" for `this(…)`. A table cannot convert these nodes, because their meaning depends
         on details such as the context or an operator.
         """
-        if what == "creation":
-            named = node.child_by_field_name("type")
-            plain = named.named_children[0] if named is not None and named.type == "generic_type" else named
-            return builder.add((NEW, builder.annotation(plain), tuple(_arguments(builder, node)), ()))
-        if what == "constructor":
-            called = node.child_by_field_name("constructor")
-            if called is not None and called.type == "this":
-                return builder.add((NEW, builder.add((NAME, _class_around(builder, node))), tuple(_arguments(builder, node)), ()))
-            return builder.add((CALL, builder.term(called), tuple(_arguments(builder, node)), ()))
-        if what == "field":
-            base, field = node.child_by_field_name("object"), node.child_by_field_name("field")
-            if field is not None and field.type == "this":  # `Outer.this`
-                return builder.add((TYPED, builder.annotation(base)))
-            return builder.add((ATTR, builder.term(base), builder.text(field) if field is not None else ""))
-        if what == "reference":
-            parts = node.named_children
-            is_new = bool(node.children) and node.children[-1].type == "new"
-            if not parts or (len(parts) < 2 and not is_new):
-                return builder.unknown
-            if is_new and parts[0].type == "array_type":
-                return builder.add((LAMBDA, builder.add((TYPED, builder.annotation(parts[0])))))
-            return builder.add((ATTR, builder.term(parts[0]), CONSTRUCTOR if is_new else builder.text(parts[-1])))
-        if what == "array":
-            return builder.add((TYPED, _array_type(builder, node, "type")))
-        if what == "array_type":
-            return _array_type(builder, node, "element")
-        if what == "binary":
-            sides = [builder.term(node.child_by_field_name(side)) for side in ("left", "right")]
-            operator = node.child_by_field_name("operator")
-            if operator is not None and operator.type == "+" and any(builder.terms[side][0] == STRING for side in sides):
-                return builder.add((LITERAL, "template"))
-            is_comparison = operator is not None and operator.type in ("==", "!=", "<", ">", "<=", ">=", "&&", "||")
-            if is_comparison:
-                return builder.add((LITERAL, "boolean"))
-            is_text = operator is not None and operator.type == "+" and (LITERAL, "template") in (builder.terms[side] for side in sides)
-            if is_text:
-                return builder.add((LITERAL, "template"))
-            is_shift = operator is not None and operator.type in ("<<", ">>", ">>>")
-            return builder.add((CALL, builder.add((NAME, ARITHMETIC)), tuple(sides[: 1 if is_shift else 2]), ()))
-        if what == "unary":
-            operator, operand = node.child_by_field_name("operator"), node.child_by_field_name("operand")
-            if operator is not None and operator.type == "!":
-                return builder.add((LITERAL, "boolean"))
-            return builder.add((CALL, builder.add((NAME, ARITHMETIC)), (builder.term(operand),), ()))
-        if what == "number":
-            text = builder.text(node).lower()
-            if "x" not in text and text[-1:] in ("f", "d"):
-                return builder.add((LITERAL, "float" if text[-1] == "f" else "double"))
-            kind = "double" if node.type.endswith("floating_point_literal") else "long" if text.endswith("l") else "int"
-            return builder.add((LITERAL, kind))
-        if what == "constant":
-            return builder.add((NEW, builder.add((NAME, _class_around(builder, node))), tuple(_arguments(builder, node)), ()))
-        if what == "last":
-            return builder.term(node.named_children[-1] if node.named_children else None)
-        return super().helper_term(builder, node, what)
+        convert = _CONVERSIONS.get(what)
+        return convert(builder, node) if convert is not None else super().helper_term(builder, node, what)
 
 
 def _array_type(builder: TermBuilder, node: Node, element: str) -> TermIndex:
@@ -134,5 +80,107 @@ def _class_around(builder: TermBuilder, node: Node) -> str:
     name = around.child_by_field_name("name") if around is not None else None
     return builder.text(name) if name is not None else ""
 
+
+def _new_object(builder: TermBuilder, node: Node) -> TermIndex:
+    """Convert `new A(…)`."""
+    named = node.child_by_field_name("type")
+    plain = named.named_children[0] if named is not None and named.type == "generic_type" else named
+    return builder.add((NEW, builder.annotation(plain), tuple(_arguments(builder, node)), ()))
+
+
+def _constructor_call(builder: TermBuilder, node: Node) -> TermIndex:
+    """Convert `this(…)` or `super(…)`."""
+    called = node.child_by_field_name("constructor")
+    if called is not None and called.type == "this":
+        return builder.add((NEW, builder.add((NAME, _class_around(builder, node))), tuple(_arguments(builder, node)), ()))
+    return builder.add((CALL, builder.term(called), tuple(_arguments(builder, node)), ()))
+
+
+def _field(builder: TermBuilder, node: Node) -> TermIndex:
+    """Convert `a.b` or `Outer.this`."""
+    base, field = node.child_by_field_name("object"), node.child_by_field_name("field")
+    if field is not None and field.type == "this":  # `Outer.this`
+        return builder.add((TYPED, builder.annotation(base)))
+    return builder.add((ATTR, builder.term(base), builder.text(field) if field is not None else ""))
+
+
+def _method_reference(builder: TermBuilder, node: Node) -> TermIndex:
+    """Convert `A::method`, `A::new` or `A[]::new`."""
+    parts = node.named_children
+    is_new = bool(node.children) and node.children[-1].type == "new"
+    if not parts or (len(parts) < 2 and not is_new):
+        return builder.unknown
+    if is_new and parts[0].type == "array_type":
+        return builder.add((LAMBDA, builder.add((TYPED, builder.annotation(parts[0])))))
+    return builder.add((ATTR, builder.term(parts[0]), CONSTRUCTOR if is_new else builder.text(parts[-1])))
+
+
+def _new_array(builder: TermBuilder, node: Node) -> TermIndex:
+    """Convert `new A[n]`."""
+    return builder.add((TYPED, _array_type(builder, node, "type")))
+
+
+def _array_of_elements(builder: TermBuilder, node: Node) -> TermIndex:
+    """Convert the array type `A[]`."""
+    return _array_type(builder, node, "element")
+
+
+def _binary(builder: TermBuilder, node: Node) -> TermIndex:
+    """Convert an operation such as `a + b`; only its type matters."""
+    sides = [builder.term(node.child_by_field_name(side)) for side in ("left", "right")]
+    operator = node.child_by_field_name("operator")
+    if operator is not None and operator.type == "+" and any(builder.terms[side][0] == STRING for side in sides):
+        return builder.add((LITERAL, "template"))
+    is_comparison = operator is not None and operator.type in ("==", "!=", "<", ">", "<=", ">=", "&&", "||")
+    if is_comparison:
+        return builder.add((LITERAL, "boolean"))
+    is_text = operator is not None and operator.type == "+" and (LITERAL, "template") in (builder.terms[side] for side in sides)
+    if is_text:
+        return builder.add((LITERAL, "template"))
+    is_shift = operator is not None and operator.type in ("<<", ">>", ">>>")
+    return builder.add((CALL, builder.add((NAME, ARITHMETIC)), tuple(sides[: 1 if is_shift else 2]), ()))
+
+
+def _unary(builder: TermBuilder, node: Node) -> TermIndex:
+    """Convert an operation such as `!a` or `-a`."""
+    operator, operand = node.child_by_field_name("operator"), node.child_by_field_name("operand")
+    if operator is not None and operator.type == "!":
+        return builder.add((LITERAL, "boolean"))
+    return builder.add((CALL, builder.add((NAME, ARITHMETIC)), (builder.term(operand),), ()))
+
+
+def _number(builder: TermBuilder, node: Node) -> TermIndex:
+    """Convert a number to a literal of its type."""
+    text = builder.text(node).lower()
+    if "x" not in text and text[-1:] in ("f", "d"):
+        return builder.add((LITERAL, "float" if text[-1] == "f" else "double"))
+    kind = "double" if node.type.endswith("floating_point_literal") else "long" if text.endswith("l") else "int"
+    return builder.add((LITERAL, kind))
+
+
+def _enum_constant(builder: TermBuilder, node: Node) -> TermIndex:
+    """Convert the constant `RED(…)` of an enum to a new object of the enum."""
+    return builder.add((NEW, builder.add((NAME, _class_around(builder, node))), tuple(_arguments(builder, node)), ()))
+
+
+def _last_child(builder: TermBuilder, node: Node) -> TermIndex:
+    """Convert the last named child."""
+    return builder.term(node.named_children[-1] if node.named_children else None)
+
+
+_CONVERSIONS: Final[Mapping[str, Callable[[TermBuilder, Node], TermIndex]]] = {
+    "creation": _new_object,
+    "constructor": _constructor_call,
+    "field": _field,
+    "reference": _method_reference,
+    "array": _new_array,
+    "array_type": _array_of_elements,
+    "binary": _binary,
+    "unary": _unary,
+    "number": _number,
+    "constant": _enum_constant,
+    "last": _last_child,
+}
+"""Conversions of syntax nodes by their names in the table of terms."""
 
 HELPER = JavaHelper()

@@ -13,7 +13,7 @@ from graphmem.resolution.edges.recorder import Recorder
 from graphmem.resolution.edges.target import SELDOM, Target, shared_among
 from graphmem.resolution.edges.targets import Targets
 from graphmem.resolution.edges.variables import VariableUses
-from graphmem.resolution.file_entry import Place
+from graphmem.resolution.file_entry import FileEntry, Place
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import CLASS, EXT, INST, MODULE, NAMESPACE, SUPEROBJ, Receiver, SuperObject, Type, ordered
@@ -205,24 +205,39 @@ class Reads:
         ):
             self.implicit.run_properties(reference, self.targets.dispatch.overriding_properties(atom[1], name, caller))
         for slot in slots:
-            if slot.kind != "definition":
-                continue
-            symbol = entry.symbols[slot.index]
-            modifiers = entry.definitions[slot.index].modifiers
-            if atom[0] == INST and entry.definitions[slot.index].decorators:
-                self.use_descriptors(reference, self.inference.defined(symbol))
-            if not rules_of(entry).is_member_of(entry, slot.index, atom):
-                continue
-            if "setter" in modifiers:
-                if reference.kind == "write":
-                    self.recorder.add_calls(reference, [Target(symbol, None, "implicit")])
-            elif "property" in modifiers and (atom[0] != CLASS or "static" in modifiers):
+            if slot.kind == "definition":
+                self.use_definition(reference, atom, name, (entry, slot.index), confidence)
+
+    def use_definition(
+        self, reference: Reference, atom: Receiver | SuperObject, name: str, definition_at: tuple[FileEntry, int], confidence: float
+    ) -> None:
+        """Add the edge to a method or class in a class, for `x.name`.
+
+        Args:
+            reference: the read or write of `x.name`.
+            atom: one of the types that `x` may have.
+            name: name of the member.
+            definition_at: the file of the member's definition, and the position of the definition in the file.
+            confidence: confidence in the call of a property; 0 for the default of the rule.
+        """
+        entry, position = definition_at
+        symbol, caller = entry.symbols[position], self.context.caller(reference)
+        definition = entry.definitions[position]
+        modifiers = definition.modifiers
+        if atom[0] == INST and definition.decorators:
+            self.use_descriptors(reference, self.inference.defined(symbol))
+        if not rules_of(entry).is_member_of(entry, position, atom):
+            return
+        if "setter" in modifiers:
+            if reference.kind == "write":
+                self.recorder.add_calls(reference, [Target(symbol, None, "implicit")])
+        elif "property" in modifiers and (atom[0] != CLASS or "static" in modifiers):
+            if reference.kind == "read":
                 plain = [Target(symbol, None, "implicit", confidence)]
-                if reference.kind == "read":
-                    found = self.targets.dispatch.targets(atom, name, plain, caller, is_self=False) if atom[0] == INST else plain
-                    self.implicit.run_properties(reference, found)
-            elif symbol is not caller and "deleter" not in modifiers:
-                self.context.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)
+                found = self.targets.dispatch.targets(atom, name, plain, caller, is_self=False) if atom[0] == INST else plain
+                self.implicit.run_properties(reference, found)
+        elif symbol is not caller and "deleter" not in modifiers:
+            self.context.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)
 
     def is_read_of_itself(self, reference: Reference) -> bool:
         """Whether an expression reads an attribute of `self`, as `self.name` does.
