@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.resolution.call import Call
 from graphmem.resolution.contents import holds_callables
+from graphmem.resolution.declared_types import behind, closed
 from graphmem.resolution.demands import unreached
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.outside import result_name
@@ -28,10 +29,8 @@ from graphmem.resolution.types import (
     Func,
     Instance,
     Type,
-    behind,
     bottom_for,
     box,
-    closed,
     join,
     join_all,
     one,

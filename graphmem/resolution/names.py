@@ -8,25 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from graphmem.parsing.facts import NAME
 from graphmem.resolution.bindings import hides_in_blocks, innermost, reaching, whole
 from graphmem.resolution.contents import filled, is_vague
+from graphmem.resolution.declared_types import behind, closed, is_container, is_deferred, is_open
 from graphmem.resolution.file_entry import FileEntry, Place, Slot
 from graphmem.resolution.imported_names import ImportedNames
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.types import (
-    CLASS,
-    EMPTY,
-    FUNC,
-    PARAM,
-    Type,
-    behind,
-    closed,
-    is_container,
-    is_deferred,
-    is_open,
-    join,
-    join_all,
-    one,
-)
+from graphmem.resolution.types import CLASS, EMPTY, FUNC, PARAM, Type, join, join_all, one
 
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference

@@ -8,30 +8,13 @@ from graphmem.parsing.facts import NAME, OPERATOR, Parameter
 from graphmem.resolution.call import Call
 from graphmem.resolution.call_index import CallSite
 from graphmem.resolution.contents import holds_callables
+from graphmem.resolution.declared_types import behind, closed, is_deferred, is_open
 from graphmem.resolution.decorating import called_at, called_name, factory_keys, receivers
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import call_at, last_name
-from graphmem.resolution.types import (
-    CLASS,
-    EMPTY,
-    EXTI,
-    FUNC,
-    LAM,
-    PARTIAL,
-    TOP,
-    Atom,
-    Type,
-    behind,
-    box,
-    closed,
-    is_deferred,
-    is_open,
-    join,
-    one,
-    order,
-)
+from graphmem.resolution.types import CLASS, EMPTY, EXTI, FUNC, LAM, PARTIAL, TOP, Atom, Type, box, join, one, order
 
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LAMBDA, LIST, NAME, OBJECT, SELF, STRING, TUPLE, UNKNOWN
 from graphmem.parsing.languages.ecmascript_words import ATTRIBUTE, CAST, FUNCTION, LOOKUP, PARAMETER, RETURNED
 from graphmem.resolution.call import Call
+from graphmem.resolution.declared_types import closed
 from graphmem.resolution.ecmascript.imports import EcmascriptNames, is_alias, type_slot
 from graphmem.resolution.ecmascript.library import GLOBAL_TYPES, PACKAGE, known_generic, outside_type
 from graphmem.resolution.ecmascript.third_party import GENERICS
@@ -35,7 +36,6 @@ from graphmem.resolution.types import (
     Ext,
     Type,
     box,
-    closed,
     join,
     join_all,
     object_of,

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import CALL, LAMBDA, NAME, NEW, OBJECT
 from graphmem.parsing.languages.ecmascript_words import ANCHOR, SIGNATURE
 from graphmem.resolution.call import Call
+from graphmem.resolution.declared_types import OPEN_TAGS, closed
 from graphmem.resolution.ecmascript.library import PACKAGE, callback_parameter
 from graphmem.resolution.terms import arguments_of, call_at, last_name
-from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, EXT, FUNC, INST, OPEN_TAGS, PARAM, Atom, Type, closed, join, ordered
+from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, EXT, FUNC, INST, PARAM, Atom, Type, join, ordered
 
 if TYPE_CHECKING:
     from graphmem.resolution.file_entry import FileEntry

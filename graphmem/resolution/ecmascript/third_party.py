@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import TUPLE
 from graphmem.parsing.languages.ecmascript_words import TYPE_ARGUMENTS
+from graphmem.resolution.declared_types import closed
 from graphmem.resolution.types import (
     EMPTY,
     EXT,
@@ -21,7 +22,6 @@ from graphmem.resolution.types import (
     Package,
     Type,
     box,
-    closed,
     join,
     join_all,
     object_of,

@@ -14,7 +14,8 @@ from graphmem.parsing.contracts.end import OFFERS
 from graphmem.parsing.contracts.paths import joined, route_path
 from graphmem.parsing.facts import CALL, STRING, Call, FileFacts, Term
 from graphmem.parsing.language import language_spec
-from graphmem.resolution.frameworks import EVENT, HandsOver
+from graphmem.resolution.framework_rows import HandsOver
+from graphmem.resolution.frameworks import EVENT
 from graphmem.resolution.symbol_rows import PATH_ARGUMENTS, entry_rule, written
 from graphmem.resolution.terms import last_name
 

@@ -19,7 +19,8 @@ from graphmem.resolution.edges import framework_keys
 from graphmem.resolution.edges.requests import Requests, given, handed, nearest
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.file_entry import FileEntry, Place
-from graphmem.resolution.frameworks import EVENT, Event, HandsOver, event_terms
+from graphmem.resolution.framework_rows import Event, HandsOver
+from graphmem.resolution.frameworks import EVENT, event_terms
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.symbol_rows import dotted

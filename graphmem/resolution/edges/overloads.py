@@ -8,6 +8,7 @@ from typing import Final
 
 from graphmem.parsing.facts import ATTR, LITERAL, NAME, SPREAD, Parameter, Reference, written_name
 from graphmem.resolution.call import Argument
+from graphmem.resolution.declared_types import is_open
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.fitness import ANY, CONVERTED, DERIVED, EXACT, IMPOSSIBLE
@@ -17,7 +18,7 @@ from graphmem.resolution.names import is_type_parameter
 from graphmem.resolution.rules import RULES
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import BOX, EMPTY, EXTI, INST, LAM, Atom, Package, Type, is_open, ordered
+from graphmem.resolution.types import BOX, EMPTY, EXTI, INST, LAM, Atom, Package, Type, ordered
 
 COLLECTED: Final = 1 << 20
 """Points by which a function that does not collect arguments in a list comes first, where the language says so."""

@@ -19,7 +19,7 @@ from graphmem.resolution.call_index import CallSite
 from graphmem.resolution.edges import framework_keys
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.frameworks import HandsOver, Request
+from graphmem.resolution.framework_rows import HandsOver, Request
 from graphmem.resolution.routes import ROUTE
 from graphmem.resolution.rules import AMBIGUOUS_LIMIT, RULES
 from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol

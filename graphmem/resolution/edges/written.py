@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from graphmem.parsing.facts import CALL, NAME
+from graphmem.resolution.declared_types import closed
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.inference import Inference
-from graphmem.resolution.types import EMPTY, FUNC, Type, closed, join, ordered
+from graphmem.resolution.types import EMPTY, FUNC, Type, join, ordered
 
 MAX_RENAMES: Final = 3
 """Maximum number of assignments that are followed to a declaration."""

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, written_name
 from graphmem.resolution.call import Call
+from graphmem.resolution.declared_types import is_open
 from graphmem.resolution.python.tables import LIBRARY
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import BOX, CLASS, EMPTY, EXTI, Type, is_open, join
+from graphmem.resolution.types import BOX, CLASS, EMPTY, EXTI, Type, join
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding

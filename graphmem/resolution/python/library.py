@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, NAME, OPERATOR
+from graphmem.resolution.declared_types import pending
 from graphmem.resolution.python.tables import LIBRARY
 from graphmem.resolution.terms import string_of
 from graphmem.resolution.types import (
@@ -34,7 +35,6 @@ from graphmem.resolution.types import (
     one,
     ordered,
     partial,
-    pending,
     tuple_of,
 )
 
