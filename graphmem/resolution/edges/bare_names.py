@@ -53,10 +53,10 @@ class BareNames:
         _, _, arguments, named = call_at(self.terms, reference.term)
         keywords = tuple(keyword for keyword, _ in named)
         is_open = "**" in keywords or any(self.terms[argument][0] == SPREAD for argument in arguments)
-        asked = (name, bound, -1, ()) if is_open else (name, bound, len(arguments), keywords)
-        found = self._found.get(asked)
+        question = (name, bound, -1, ()) if is_open else (name, bound, len(arguments), keywords)
+        found = self._found.get(question)
         if found is None:
-            found = self._found[asked] = self._definitions(*asked)
+            found = self._found[question] = self._definitions(*question)
         return found
 
     def _definitions(self, name: str, bound: bool, positional: int, keywords: Sequence[str]) -> list[Target]:
@@ -66,8 +66,8 @@ class BareNames:
         in this file with the same name, `positional` and `keywords` have the same result.
         """
         keeps_all = bound and rules_of(self.entry).methods_are_declared_once
-        asked = (name, bound, positional, keywords, keeps_all)
-        fitting = self.project.solver.look_up(self.project.shared, ("fitting", *asked), self._fitting, *asked)
+        question = (name, bound, positional, keywords, keeps_all)
+        fitting = self.project.solver.look_up(self.project.shared, ("fitting", *question), self._fitting, *question)
         found = list(fitting)
         if _is_apart(self.entry):
             own = (symbol for symbol in self.entry.symbols if symbol.name == name and self._fits(symbol, bound, positional, keywords))

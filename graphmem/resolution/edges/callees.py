@@ -11,7 +11,7 @@ from typing import Final
 from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, SELF, Reference
 from graphmem.resolution.edges.arguments import Arguments
 from graphmem.resolution.edges.context import FileContext
-from graphmem.resolution.edges.frameworks import Handing
+from graphmem.resolution.edges.frameworks import Registrations
 from graphmem.resolution.edges.provenance import Provenance
 from graphmem.resolution.edges.reads import Reads
 from graphmem.resolution.edges.recorder import Recorder
@@ -36,7 +36,7 @@ class Callees:
         targets: Targets,
         recorder: Recorder,
         reads: Reads,
-        handing: Handing,
+        registrations: Registrations,
         arguments: Arguments,
         provenance: Provenance,
     ) -> None:
@@ -48,7 +48,7 @@ class Callees:
         self.targets = targets
         self.recorder = recorder
         self.reads = reads
-        self.handing = handing
+        self.registrations = registrations
         self.arguments = arguments
         self.provenance = provenance
         self._receiver_rules: dict[tuple[int, int], str] = {}  # by scope and term, for receivers with a stable type
@@ -80,7 +80,7 @@ class Callees:
         if not found:
             found = self.targets.wrappers.wrapped(reference, index)
         if not found:
-            self.recorder.nothing_found(reference, value, "unknown_name" if places is None else "dynamic")
+            self.recorder.leave_unresolved(reference, value, "unknown_name" if places is None else "dynamic")
         return found
 
     def _on_this(self, reference: Reference, name: str) -> list[Target]:
@@ -112,21 +112,21 @@ class Callees:
         """Return the definitions (targets) that `receiver.name()` can run."""
         rules, caller = rules_of(self.entry), self.context.caller(reference)
         base = self.arguments.without_unfit_classes(reference, self.context.receiver_of(reference, receiver, name), name)
-        self.reads.read_called(reference, base, name)
-        elsewhere = self.handing.run_by(reference, receiver, name)
-        how = self._receiver_rule(reference, receiver)
-        found = self.targets.of_member(base, name, how, caller) if base else []
+        self.reads.read_called_property(reference, base, name)
+        by_framework = self.registrations.run_by_framework(reference, receiver, name)
+        receiver_rule = self._receiver_rule(reference, receiver)
+        found = self.targets.of_member(base, name, receiver_rule, caller) if base else []
         if not found:
             module = self.inference.beside_variable(self.entry, reference.scope, receiver, reference.line)
             if module:
                 return self.targets.of_member(module, name, "import", caller)
         many = rules.many_methods
         different = len({target.symbol for target in found}) if many else 0  # several parts of one class share one method
-        if many and how == "inferred_type" and min(different, sum(atom[0] == INST for atom in base)) >= many:
+        if many and receiver_rule == "inferred_type" and min(different, sum(atom[0] == INST for atom in base)) >= many:
             found = [target._replace(confidence=round(SHARED_BY_MANY / different, 3)) for target in found]
         if not rules.calls_extensions and any(atom[0] == INST for atom in base):
             found = [target for target in found if target.symbol is None or not self._is_extension(target.symbol)]
-        if how == "self":
+        if receiver_rule == "self":
             found = [
                 target for target in found if target.rule != "override" or self.targets.dispatch.may_meet(reference.scope, target.symbol)
             ]
@@ -144,18 +144,18 @@ class Callees:
         if base and not any(target.symbol is not None for target in found):
             read = rules.property_of(name)
             if self._reads_property(base, read):
-                self.reads.read_named(reference, receiver, read)
-                return elsewhere
-        if not found and how == "self":
+                self.reads.read_attribute_named(reference, receiver, read)
+                return by_framework
+        if not found and receiver_rule == "self":
             found = self.targets.wrappers.wrapped(reference, call_at(self.terms, reference.term)[1])
-        if not found and not elsewhere:
+        if not found and not by_framework:
             known = any(atom[0] in (INST, CLASS, MODULE, NAMESPACE) for atom in base)
             value = self.inference.attribute(base, name)
             missing = known and not value
-            self.recorder.nothing_found(
+            self.recorder.leave_unresolved(
                 reference, value or base, "no_such_member" if missing else "dynamic" if base else "no_receiver_type"
             )
-        return found + elsewhere
+        return found + by_framework
 
     def _of_unknown(self, reference: Reference, receiver: int, name: str) -> list[Target]:
         """Return the methods that `receiver.name()` can mean by name alone.
@@ -219,10 +219,10 @@ class Callees:
         key = (reference.scope, receiver)
         if key not in self.context.stable:
             return self.provenance.of_receiver(reference, receiver)
-        how = self._receiver_rules.get(key)
-        if how is None:
-            how = self._receiver_rules[key] = self.provenance.of_receiver(reference, receiver)
-        return how
+        rule = self._receiver_rules.get(key)
+        if rule is None:
+            rule = self._receiver_rules[key] = self.provenance.of_receiver(reference, receiver)
+        return rule
 
     def _is_extension(self, symbol: Symbol) -> bool:
         """Whether a function extends a type from outside: `fun Item.show()`."""

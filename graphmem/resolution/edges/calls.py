@@ -11,7 +11,7 @@ from graphmem.parsing.facts import ATTR, NAME, NEW, Reference
 from graphmem.resolution.edges.arguments import Arguments
 from graphmem.resolution.edges.callees import Callees
 from graphmem.resolution.edges.context import FileContext
-from graphmem.resolution.edges.frameworks import Handing
+from graphmem.resolution.edges.frameworks import Registrations
 from graphmem.resolution.edges.implicit import ImplicitCalls
 from graphmem.resolution.edges.library_calls import LibraryCalls
 from graphmem.resolution.edges.provenance import Provenance
@@ -34,7 +34,7 @@ class Calls:
         recorder: Recorder,
         implicit: ImplicitCalls,
         reads: Reads,
-        handing: Handing,
+        registrations: Registrations,
     ) -> None:
         self.context = context
         self.inference = context.inference
@@ -44,10 +44,10 @@ class Calls:
         self.recorder = recorder
         self.implicit = implicit
         self.reads = reads
-        self.handing = handing
+        self.registrations = registrations
         self.arguments = Arguments(context)
         self.provenance = Provenance(context.inference, context.entry)
-        self.callees = Callees(context, targets, recorder, reads, handing, self.arguments, self.provenance)
+        self.callees = Callees(context, targets, recorder, reads, registrations, self.arguments, self.provenance)
         self.library = LibraryCalls(context, targets, recorder, implicit)
 
     def call(self, reference: Reference) -> None:
@@ -59,13 +59,13 @@ class Calls:
         targets = self.accepting(reference, called, self.possible(reference, called))
         self.recorder.add_calls(reference, targets)
         if rules.has_overloads and call[2]:
-            self.implicit.conversions(reference, targets)
-        self.handing.hand_over(reference, call, targets)
-        self.handing.connect(reference, call)
+            self.implicit.call_conversions(reference, targets)
+        self.registrations.register(reference, call, targets)
+        self.registrations.connect(reference, call)
         if rules.links_routes:
-            self.handing.link(reference, call)
+            self.registrations.link(reference, call)
         self.through_libraries(reference, called, targets)
-        self.implicit.of_language(reference)
+        self.implicit.call_implied(reference)
         self.reads.variables.of_call(reference)
 
     def possible(self, reference: Reference, called: int) -> list[Target]:
@@ -89,7 +89,7 @@ class Calls:
         value = self.context.value(reference, called)
         targets = list(self.targets.of_value(value, "function_value", self.context.caller(reference)))
         if not targets:
-            self.recorder.nothing_found(reference, value, "dynamic")
+            self.recorder.leave_unresolved(reference, value, "dynamic")
         return targets
 
     def accepting(self, reference: Reference, called: int, targets: list[Target]) -> list[Target]:
@@ -116,9 +116,9 @@ class Calls:
         rules = rules_of(self.entry)
         for target in targets if arguments or named or self.terms[called][0] == ATTR else ():
             if target.outside is not None:
-                self.library.through(reference, call, rules.called_through(*target.outside))
+                self.library.call_arguments(reference, call, rules.called_through(*target.outside))
                 if target.outside in rules.attribute_readers and len(arguments) > 1:
-                    self.reads.read_named(reference, arguments[0], string_of(self.terms[arguments[1]]))
+                    self.reads.read_attribute_named(reference, arguments[0], string_of(self.terms[arguments[1]]))
 
     def decorate(self, reference: Reference) -> None:
         """Add the call of a decorator, whose argument is the decorated definition."""
@@ -140,4 +140,4 @@ class Calls:
             if atom[0] == CLASS:
                 self.recorder.add_calls(reference, [Target(atom[1], None, "implicit")])
             elif atom[0] == EXT:
-                self.recorder.refer(reference, frozenset((atom,)), "external")
+                self.recorder.add_references(reference, frozenset((atom,)), "external")

@@ -13,7 +13,7 @@ from graphmem.resolution import definitions
 from graphmem.resolution.edges.annotations import Annotations
 from graphmem.resolution.edges.calls import Calls
 from graphmem.resolution.edges.context import FileContext
-from graphmem.resolution.edges.frameworks import Handing
+from graphmem.resolution.edges.frameworks import Registrations
 from graphmem.resolution.edges.implicit import ImplicitCalls
 from graphmem.resolution.edges.reads import Reads
 from graphmem.resolution.edges.recorder import Recorder
@@ -60,8 +60,8 @@ class _Resolving:
         self.variables = VariableUses(self.context)
         self.reads = Reads(self.context, targets, self.recorder, self.implicit, self.variables)
         self.annotations = Annotations(self.context, self.reads)
-        self.handing = Handing(inference, entry, self.evidence)
-        self.calls = Calls(self.context, targets, self.recorder, self.implicit, self.reads, self.handing)
+        self.registrations = Registrations(inference, entry, self.evidence)
+        self.calls = Calls(self.context, targets, self.recorder, self.implicit, self.reads, self.registrations)
         self.by_kind: Mapping[str, Callable[[Reference], None]] = {
             "call": self.calls.call,
             "read": self.reads.read,
@@ -101,7 +101,7 @@ class _Resolving:
             elif self.evidence.spot is not None:  # definitions and bindings make the edges of `inherit` and `named`
                 self.only_named(reference)
             self.evidence.spot = None
-        self.handing.scripts()
+        self.registrations.scripts()
         add_subjects(self.entry, self.project, self.recorder.calls_in_tests, self.evidence)
         return self.evidence.rows()
 
@@ -231,9 +231,9 @@ class _Resolving:
             self.annotations.type_use(symbol, definition.parent, term, definition.name_line)
         for used in rules_of(entry).implicit_calls(self.inference, symbol):
             self.evidence.edge(EdgeKind.CALLS, symbol.id, used.id, "fixture", definition.name_line)
-        for used in self.handing.injected(symbol):
+        for used in self.registrations.injected(symbol):
             self.evidence.edge(EdgeKind.CALLS, symbol.id, used.id, "injected", definition.name_line)
-        self.handing.named(symbol)
+        self.registrations.named(symbol)
 
 
 def _name_spot(found: Import) -> Spot:

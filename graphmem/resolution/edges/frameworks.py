@@ -16,7 +16,7 @@ from graphmem.parsing.contracts.by_path import by_path
 from graphmem.parsing.facts import ATTR, CALL, INDEX, LIST, NAME, STRING, TUPLE, Call, Reference, TermIndex
 from graphmem.resolution.call_index import CallSite
 from graphmem.resolution.edges import framework_keys
-from graphmem.resolution.edges.requests import Requests, given, handed, nearest
+from graphmem.resolution.edges.requests import Requests, given, nearest, registered
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.file_entry import FileEntry, Place
 from graphmem.resolution.framework_rows import Event, HandsOver
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Identity = tuple[object, ...]
 
 
-class Handing:
+class Registrations:
     """Adds the edges of one file for functions that frameworks call.
 
     Examples are `view` in `path("x/", view)` and `f` in `saved.connect(f)`.
@@ -52,7 +52,7 @@ class Handing:
 
     # registered
 
-    def hand_over(self, reference: Reference, call: Call, targets: Sequence[Target]) -> None:
+    def register(self, reference: Reference, call: Call, targets: Sequence[Target]) -> None:
         """Add edges to the functions that a call registers with a framework."""
         terms = self.entry.terms
         _, called, positional, keywords = call
@@ -142,7 +142,7 @@ class Handing:
             if row.texts:
                 yield from self._named(text)
             return
-        yield from handed(self.inference, self._value(reference, term), row)
+        yield from registered(self.inference, self._value(reference, term), row)
 
     def _value(self, reference: Reference, term: int) -> Type:
         return self.inference.expanded(self.inference.term(self.entry, reference.scope, term, reference.line))
@@ -182,7 +182,7 @@ class Handing:
 
     # run at other places
 
-    def run_by(self, reference: Reference, receiver: int, name: str) -> list[Target]:
+    def run_by_framework(self, reference: Reference, receiver: int, name: str) -> list[Target]:
         """Return the functions that run because of a signal, task or request.
 
         The call `receiver.name()` sends a signal, queues a task, or is a request to a route in a test.
@@ -220,7 +220,9 @@ class Handing:
             for symbol in self._connected(other, site, name, sent, event):
                 yield Target(symbol, None, "signal")
         if not are_all:
-            self.evidence.give_up(self.entry.symbols[reference.scope].id, name, reference.line, reference.column, "too_many_candidates")
+            self.evidence.add_unresolved(
+                self.entry.symbols[reference.scope].id, name, reference.line, reference.column, "too_many_candidates"
+            )
 
     def _name_of(self, entry: FileEntry, given: Sequence[int], receiver: int, event: Event) -> str:
         """Return the name of an event that a call connects or sends.

@@ -41,12 +41,12 @@ class ImplicitCalls:
         """
         for operand, names, container in rules_of(self.entry).operations(self.entry, reference.scope, reference.term):
             if container < 0:
-                self.first_method(reference, operand, names)
+                self.call_first(reference, operand, names)
             else:
-                self.on_key(reference, operand, names, container)
-        self.of_language(reference)
+                self.call_on_key(reference, operand, names, container)
+        self.call_implied(reference)
 
-    def of_language(self, reference: Reference) -> None:
+    def call_implied(self, reference: Reference) -> None:
         """Add edges for calls that the language implies, such as `a + b` in C++.
 
         If several functions fit and only one of them runs, each gets an equal share of the confidence.
@@ -54,7 +54,7 @@ class ImplicitCalls:
         for symbol, count in rules_of(self.entry).implied(self.inference, self.entry, reference):
             self.recorder.add_calls(reference, [Target(symbol, None, "implicit", round(RULES["implicit"].confidence / count, 3))])
 
-    def conversions(self, reference: Reference, targets: Sequence[Target]) -> None:
+    def call_conversions(self, reference: Reference, targets: Sequence[Target]) -> None:
         """Add edges for constructors that convert a call's arguments.
 
         Edges are added only if `targets` has exactly one function, because one of several functions may accept the arguments without
@@ -65,19 +65,19 @@ class ImplicitCalls:
             for symbol, count in rules_of(self.entry).conversions(self.inference, self.entry, reference, function):
                 self.recorder.add_calls(reference, [Target(symbol, None, "implicit", round(RULES["implicit"].confidence / count, 3))])
 
-    def first_method(self, reference: Reference, operand: int, names: Sequence[str]) -> None:
+    def call_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:
         """Add a call of the first method in `names` that an operand's class has.
 
         For `if x`, `names` are `__bool__` and `__len__`. If the method creates an iterator, the call that advances the iterator is added,
         too.
         """
         value = self.context.value(reference, operand)
-        self.first_methods(reference, value, names)
+        self.call_first_of(reference, value, names)
         text = rules_of(self.entry).contained_text
         if text and names and names[-1] == text:
-            self.first_methods(reference, self.element_types(value), (text,))
+            self.call_first_of(reference, self.element_types(value), (text,))
 
-    def first_methods(self, reference: Reference, value: Type, names: Sequence[str], confidence: float = 0.0) -> None:
+    def call_first_of(self, reference: Reference, value: Type, names: Sequence[str], confidence: float = 0.0) -> None:
         """Add calls of the first listed method that each class in a type has.
 
         `value` is the type of the receiver. `names` are method names in order of preference. A confidence of 0 means the default confidence
@@ -93,13 +93,13 @@ class ImplicitCalls:
             for name in names:
                 owner = self.inference.owner(atom[1], name)
                 if isinstance(owner, Symbol):
-                    self.special_method(reference, atom, name, likely)
+                    self.call_special(reference, atom, name, likely)
                     self._next_step(reference, atom, name, likely)
                     break
                 if owner is not None and rules_of(self.entry).answers_itself(owner, name):
                     break
 
-    def on_key(self, reference: Reference, key: int, names: Sequence[str], container: int) -> None:
+    def call_on_key(self, reference: Reference, key: int, names: Sequence[str], container: int) -> None:
         """Add the calls that a container makes to methods of a key.
 
         `names` are two methods of the key: the hash method, such as `__hash__`, and the comparison, such as `__eq__`. For `key in xs`, a
@@ -110,7 +110,7 @@ class ImplicitCalls:
             is_sequence = bool(inside) and all(atom[0] == TUP or (atom[0] == BOX and atom[1] in ("list", "tuple")) for atom in inside)
             for name in names[is_sequence:]:
                 likely = 0.0 if name == names[0] else SEVERAL_CLASSES if is_sequence else SELDOM
-                self.first_methods(reference, self.context.value(reference, key), (name,), likely)
+                self.call_first_of(reference, self.context.value(reference, key), (name,), likely)
 
     def element_types(self, value: Type) -> Type:
         """Return the element types of containers, and of the tuples in containers.
@@ -136,7 +136,7 @@ class ImplicitCalls:
         if following:
             for iterator in ordered(self.inference.method_result(receiver, name)):
                 if iterator[0] == INST:
-                    self.special_method(reference, iterator, following)
+                    self.call_special(reference, iterator, following)
                 elif iterator[0] == PENDING and iterator[1].name != name:
                     self.recorder.add_calls(reference, [Target(iterator[1], None, "implicit", confidence)])
             self.recorder.add_calls(reference, self._returned_generators(receiver, name, confidence))
@@ -165,7 +165,7 @@ class ImplicitCalls:
                     found += (Target(one, None, "override") for one in self.hierarchy.overrides(receiver[1], callee[2], method))
         return [one for one in found if one.symbol is not None and "generator" in self.project.definition(one.symbol).modifiers]
 
-    def special_method(self, reference: Reference, receiver: Receiver, name: str, confidence: float = 0.0) -> None:
+    def call_special(self, reference: Reference, receiver: Receiver, name: str, confidence: float = 0.0) -> None:
         """Add the implicit call of an object's special method, such as `__len__`.
 
         `receiver` is the object, and `name` the method. Overrides in subclasses are included. A confidence of 0 means the default
@@ -174,11 +174,11 @@ class ImplicitCalls:
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol):
             plain = [Target(symbol, None, "implicit", confidence) for symbol in self.inference.functions(owner, name)]
-            self.run_properties(
+            self.call_properties(
                 reference, self.targets.dispatch.targets(receiver, name, plain, self.context.caller(reference), is_self=False)
             )
 
-    def run_properties(self, reference: Reference, targets: Iterable[Target]) -> None:
+    def call_properties(self, reference: Reference, targets: Iterable[Target]) -> None:
         """Add edges to methods that the language calls, such as properties.
 
         Each target gets a call edge. A method that stores its result, such as a `cached_property`, gets a reference edge, because a library

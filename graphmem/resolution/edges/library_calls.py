@@ -31,7 +31,7 @@ class LibraryCalls:
         self.recorder = recorder
         self.implicit = implicit
 
-    def through(self, reference: Reference, call: Call, found: Iterable[Through]) -> None:
+    def call_arguments(self, reference: Reference, call: Call, found: Iterable[Through]) -> None:
         """Add the calls that an external function makes to its arguments.
 
         `found` describes the calls. Examples are a callback, as in `sorted(items, key=f)`, and a method of an argument, as in `len(x)`.
@@ -47,22 +47,24 @@ class LibraryCalls:
                     able = frozenset(
                         a for a in self.context.value(reference, argument) if a[0] == INST and self._has_method(a[1], through.needs)
                     )
-                    self.implicit.first_methods(reference, able, through.names)
+                    self.implicit.call_first_of(reference, able, through.names)
                 elif through.elements:
-                    self.implicit.first_methods(
+                    self.implicit.call_first_of(
                         reference, self.implicit.element_types(self.context.value(reference, argument)), through.names
                     )
                 elif through.names:
-                    self.implicit.first_method(reference, argument, through.names)
+                    self.implicit.call_first(reference, argument, through.names)
                 else:
                     given_value = self.context.value(reference, argument)
                     for atom in ordered(given_value):
                         if atom[0] == EXT:  # map(str, items)
-                            self._on_elements(reference, positional[through.last :], rules_of(self.entry).called_through(atom[1], atom[2]))
+                            self._call_elements(
+                                reference, positional[through.last :], rules_of(self.entry).called_through(atom[1], atom[2])
+                            )
                     value = frozenset(atom for atom in given_value if atom[0] in (FUNC, INST, PARTIAL))
                     self.recorder.add_calls(reference, self.targets.of_value(value, "function_value", self.context.caller(reference)))
 
-    def _on_elements(self, reference: Reference, containers: Sequence[int], found: Iterable[Through]) -> None:
+    def _call_elements(self, reference: Reference, containers: Sequence[int], found: Iterable[Through]) -> None:
         """Add the calls that an external function makes to each element.
 
         `containers` are the arguments with the elements, and `found` describes the function's calls. For `map(str, items)`, `__str__` of
@@ -70,7 +72,7 @@ class LibraryCalls:
         """
         for through in found:
             for container in containers if through.names and not through.first else ():
-                self.implicit.first_methods(
+                self.implicit.call_first_of(
                     reference, self.inference.expanded(self.inference.element(self.context.value(reference, container))), through.names
                 )
 

@@ -50,7 +50,9 @@ class Reads:
             if place.slot.kind == "binding":
                 self.read_variable(reference, place, name)
             elif place.slot.kind != "parameter":
-                self.recorder.refer(reference, self.inference.slot(place), "scope" if place.slot.kind == "definition" else "import")
+                self.recorder.add_references(
+                    reference, self.inference.slot(place), "scope" if place.slot.kind == "definition" else "import"
+                )
                 if place.slot.kind == "import":
                     self.read_imported_variable(reference, place, frozenset())
 
@@ -98,13 +100,13 @@ class Reads:
         A property gets a call edge. A method or a class gets a reference edge.
         """
         _, base, name = term
-        self.variables.receive(reference, base)
+        self.variables.use_receiver(reference, base)
         value = self.context.receiver_of(reference, base, name)
         if not value:
-            self.implicit.run_properties(reference, self.targets.names.properties(name, self.context.caller(reference)))
+            self.implicit.call_properties(reference, self.targets.names.properties(name, self.context.caller(reference)))
         for atom in ordered(value):
             if atom[0] in (MODULE, NAMESPACE, EXT):
-                self.recorder.refer(reference, self.inference.attribute_of(atom, name), "import")
+                self.recorder.add_references(reference, self.inference.attribute_of(atom, name), "import")
                 if atom[0] == MODULE:
                     self.read_module_variable(reference, atom[1], name, frozenset())
                     missing = self.inference.asked_for_missing(atom, name)
@@ -115,7 +117,7 @@ class Reads:
             elif atom[0] in (INST, CLASS, SUPEROBJ):
                 self.use_member(reference, atom, name, shared_among(value))
 
-    def read_named(self, reference: Reference, receiver: int, name: str) -> None:
+    def read_attribute_named(self, reference: Reference, receiver: int, name: str) -> None:
         """Add edges for `getattr(receiver, "name")`, which reads an attribute.
 
         If `name` is "", the program computes the attribute's name. Then the edges lead to the hook of the receiver's class for missing
@@ -126,11 +128,11 @@ class Reads:
         for atom in ordered(value):
             if not name:
                 if atom[0] == INST and hook:
-                    self.implicit.special_method(reference, atom, hook, SELDOM)
+                    self.implicit.call_special(reference, atom, hook, SELDOM)
             elif atom[0] in (INST, CLASS, SUPEROBJ):
                 self.use_member(reference._replace(kind="read"), atom, name, shared_among(value))
 
-    def read_called(self, reference: Reference, base: Type, name: str) -> None:
+    def read_called_property(self, reference: Reference, base: Type, name: str) -> None:
         """Add edges for reading `x.name` in a call `x.name()`.
 
         `base` is the type of `x`. If `name` is a property, the call first runs the property.
@@ -157,17 +159,17 @@ class Reads:
         """Add edges for `receiver.name = …` and `receiver[key] = …`."""
         term = self.terms[reference.term]
         if term[0] == INDEX:
-            self.implicit.first_method(reference, term[1], rules_of(self.entry).item_setters)
-            self.implicit.on_key(reference, term[2], rules_of(self.entry).key_methods, term[1])
+            self.implicit.call_first(reference, term[1], rules_of(self.entry).item_setters)
+            self.implicit.call_on_key(reference, term[2], rules_of(self.entry).key_methods, term[1])
         elif term[0] == ATTR:
-            self.variables.receive(reference, term[1])
+            self.variables.use_receiver(reference, term[1])
             for atom in ordered(self.context.receiver_of(reference, term[1], term[2])):
                 if atom[0] == INST or atom[0] == SUPEROBJ:
                     self.use_member(reference, atom, term[2])
                 elif atom[0] == CLASS:
                     self.variables.use_member_variable(reference, atom, term[2])
                 if atom[0] == INST and rules_of(self.entry).attribute_setter:
-                    self.implicit.special_method(reference, atom, rules_of(self.entry).attribute_setter)
+                    self.implicit.call_special(reference, atom, rules_of(self.entry).attribute_setter)
 
     def use_member(self, reference: Reference, atom: Receiver | SuperObject, name: str, confidence: float = 0.0) -> None:
         """Add edges to a class member that `x.name` reads or writes.
@@ -180,14 +182,14 @@ class Reads:
             for accessor in rules.accessors(name, reference.kind):
                 owner = inference.owner(atom[1], accessor)
                 if isinstance(owner, Symbol) and rules_of(self.project.entry(owner)) is not rules:
-                    self.implicit.special_method(reference, atom, accessor, confidence)
+                    self.implicit.call_special(reference, atom, accessor, confidence)
                     return
         self.variables.use_member_variable(reference, atom, name)
         owner = inference.owner(atom[2][1], name, atom[1]) if atom[0] == SUPEROBJ else inference.owner(atom[1], name)
         caller = self.context.caller(reference)
         if not isinstance(owner, Symbol):
             if atom[0] == INST and reference.kind == "read" and inference.answers_for_missing(atom[1], name):
-                self.implicit.special_method(reference, atom, rules_of(self.entry).fallback_method, confidence)
+                self.implicit.call_special(reference, atom, rules_of(self.entry).fallback_method, confidence)
             elif atom[0] == INST and self.is_read_of_itself(reference):
                 for sibling in rules_of(self.project.entry(atom[1])).sibling_owners(inference, atom[1], name):
                     self.use_member(reference, (INST, sibling, False), name, confidence)
@@ -203,7 +205,7 @@ class Reads:
             and reference.kind == "read"
             and any(slot.kind == "binding" for slot in slots)
         ):
-            self.implicit.run_properties(reference, self.targets.dispatch.overriding_properties(atom[1], name, caller))
+            self.implicit.call_properties(reference, self.targets.dispatch.overriding_properties(atom[1], name, caller))
         for slot in slots:
             if slot.kind == "definition":
                 self.use_definition(reference, atom, name, (entry, slot.index), confidence)
@@ -235,7 +237,7 @@ class Reads:
             if reference.kind == "read":
                 plain = [Target(symbol, None, "implicit", confidence)]
                 found = self.targets.dispatch.targets(atom, name, plain, caller, is_self=False) if atom[0] == INST else plain
-                self.implicit.run_properties(reference, found)
+                self.implicit.call_properties(reference, found)
         elif symbol is not caller and "deleter" not in modifiers:
             self.context.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)
 
@@ -274,4 +276,4 @@ class Reads:
         method = rules_of(self.entry).descriptor_methods.get(reference.kind)
         for atom in ordered(self.inference.expanded(value)) if method else ():
             if atom[0] == INST and method:
-                self.implicit.special_method(reference, atom, method)
+                self.implicit.call_special(reference, atom, method)

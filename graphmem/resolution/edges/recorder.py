@@ -54,7 +54,7 @@ class Recorder:
         targets = self.targets.constructors.one_of_parts(targets)
         values = sum(target.symbol is not None and target.rule == "function_value" for target in targets)
         if values > MAX_VALUES:
-            self.give_up(reference, "too_many_candidates")
+            self._add_unresolved(reference, "too_many_candidates")
             targets = [target for target in targets if target.symbol is None or target.rule != "function_value"]
         for symbol, outside, rule, confidence, kind, _ in targets:
             if symbol is not None:
@@ -75,7 +75,7 @@ class Recorder:
             elif outside is not None:
                 evidence.edge(kind, src, evidence.outside(*outside), rule, line)
 
-    def refer(self, reference: Reference, value: Type, rule: str) -> None:
+    def add_references(self, reference: Reference, value: Type, rule: str) -> None:
         """Add references to a function or class that code names but does not call.
 
         `value` is the type of the name, and `rule` is the rule by which the name was found.
@@ -87,21 +87,21 @@ class Recorder:
             elif atom[0] == EXT and atom[2] and atom[1] != rules_of(self.entry).builtin_package:
                 evidence.edge(EdgeKind.REFERENCES, src, evidence.outside(atom[1], atom[2]), "external", reference.line)
 
-    def nothing_found(self, reference: Reference, value: Type, reason: str) -> None:
+    def leave_unresolved(self, reference: Reference, value: Type, reason: str) -> None:
         """Count a call as unresolved if it may run a function of the project.
 
         `value` is the type of the callee, or of the receiver if the callee's type is unknown. Calls of built-in methods, containers and
         lambdas are not counted, because they run no such function.
         """
         if value is TOP:
-            self.give_up(reference, "too_many_candidates")
+            self._add_unresolved(reference, "too_many_candidates")
         elif not any(atom[0] in (LAM, BOX, TUP, BUILTIN) for atom in value):
-            self.give_up(reference, reason)
+            self._add_unresolved(reference, reason)
 
-    def give_up(self, reference: Reference, reason: str) -> None:
+    def _add_unresolved(self, reference: Reference, reason: str) -> None:
         """Record a call as unresolved, with the reason."""
         name = _called_text(self.terms, reference.term)
-        self.context.evidence.give_up(self.context.caller(reference).id, name, reference.line, reference.column, reason)
+        self.context.evidence.add_unresolved(self.context.caller(reference).id, name, reference.line, reference.column, reason)
 
 
 def _called_text(terms: Sequence[Term], index: int) -> str:

@@ -184,7 +184,7 @@ class Requests:
                 of_class = self._view_of(terms, index)
                 index = of_class if of_class >= 0 else index
                 value = self.inference.expanded(self.inference.term(entry, site.scope, index, site.line))
-                for symbol in handed(self.inference, value, row):
+                for symbol in registered(self.inference, value, row):
                     is_member = symbol.kind == "method" and method
                     if symbol.kind in FUNCTION_KINDS and (not is_member or self.tables.answers(method, symbol.name)):
                         yield symbol
@@ -210,7 +210,7 @@ def nearest(path: str, found: Sequence[Symbol]) -> list[Symbol]:
     return [symbol for symbol, count in zip(found, shared, strict=True) if count == max(shared)]
 
 
-def handed(inference: Inference, value: Type, row: HandsOver) -> Iterator[Symbol]:
+def registered(inference: Inference, value: Type, row: HandsOver) -> Iterator[Symbol]:
     """Yield the functions and classes in an argument passed to a framework.
 
     `value` is the type of the argument: a function, a class, or a list or object that contains them. For a class, its methods that `row`
@@ -228,11 +228,11 @@ def handed(inference: Inference, value: Type, row: HandsOver) -> Iterator[Symbol
         elif atom[0] == MODULE and row.texts:
             yield inference.project.files[atom[1]].symbols[0]
         elif atom[0] == PARTIAL:
-            yield from handed(inference, inference.expanded(atom[1]), row)
+            yield from registered(inference, inference.expanded(atom[1]), row)
         else:
             parts = atom[2] if atom[0] == BOX else atom[1] if atom[0] == TUP else [part for _, part in atom[1]] if atom[0] == OBJ else ()
             for part in parts:
-                yield from handed(inference, inference.expanded(part), row)
+                yield from registered(inference, inference.expanded(part), row)
 
 
 def given(row: HandsOver, receiver: Sequence[int], positional: Sequence[int], named: Sequence[tuple[str, int]]) -> Iterator[int]:

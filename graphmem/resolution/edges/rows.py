@@ -89,7 +89,7 @@ class Evidence:
         line = line if symbol.path == self.path else 0
         self._handles.add(HandlesRow(kind, name, framework, symbol.id, RULES[rule].confidence, rule, line))
 
-    def give_up(self, caller: str, name: str, line: int, column: int, reason: str) -> None:
+    def add_unresolved(self, caller: str, name: str, line: int, column: int, reason: str) -> None:
         """Record a call as unresolved, with the reason."""
         id_ = stable_id("unresolved", self.project, self.path, caller, name, str(line), str(column))
         self._unresolved[id_] = UnresolvedRow(id_, self.path, caller, name, line, reason)

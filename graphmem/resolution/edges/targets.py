@@ -116,28 +116,28 @@ class Targets:
             elif atom[0] == SUPEROBJ:  # `super(…)`: the constructor of the next class
                 yield from self.constructors.after_super(atom)
 
-    def of_attribute(self, atom: Atom, name: str, how: str, caller: Symbol) -> Iterator[Target]:
+    def of_attribute(self, atom: Atom, name: str, receiver_rule: str, caller: Symbol) -> Iterator[Target]:
         """Yield the definitions that a call `x.name()` can run.
 
-        `atom` is one of the types that `x` may have. `how` is the rule that explains how `x` got its type.
+        `atom` is one of the types that `x` may have. `receiver_rule` is the rule that explains how `x` got its type.
         """
         value = self.inference.expanded(self.inference.attribute_of(atom, name))
         own = frozenset(one for one in value if one[0] != INST or self._is_callable(one))
         extending = () if is_own(own) else rules_of(self.entry).extensions(self.inference, self.entry, atom, name)
         if extending:
-            rule = "receiver_type" if how in ("scope", "import") else how
+            rule = "receiver_type" if receiver_rule in ("scope", "import") else receiver_rule
             yield from (extension_target(self.project, symbol, rule) for symbol in extending)
         elif atom[0] == SUPEROBJ:
             yield from self.of_value(value, "super", caller, name)
         elif atom[0] == MODULE or atom[0] == NAMESPACE:
             yield from self.of_value(value, "import", caller, name)
         elif atom[0] == INST and (siblings := self._siblings(atom, name)):
-            for sibling in () if how == "receiver_type" else siblings:
+            for sibling in () if receiver_rule == "receiver_type" else siblings:
                 yield from self.of_attribute((INST, sibling, False), name, "inferred_type", caller)
         elif atom[0] == INST or atom[0] == CLASS:
-            rule = "receiver_type" if atom[0] == INST and how in ("scope", "import") else how
+            rule = "receiver_type" if atom[0] == INST and receiver_rule in ("scope", "import") else receiver_rule
             plain = list(self.of_value(value, rule, caller, name))
-            found = self.dispatch.targets(atom, name, plain, caller, is_self=how == "self")
+            found = self.dispatch.targets(atom, name, plain, caller, is_self=receiver_rule == "self")
             yield from (target for target in found if target.symbol is None or not self.project.has_modifier(target.symbol, "property"))
         elif atom[0] == EXT or atom[0] == EXTI:
             yield from self.of_value(frozenset(one for one in value if one[0] == EXT), "external", caller, name)
@@ -150,28 +150,28 @@ class Targets:
                 likely = min(IMPLEMENTING, round(SHARED_AMONG / max(1, len(implementing)), 3))
                 yield from (Target(symbol, None, "override", likely) for symbol in implementing)
         else:
-            yield from self.of_value(value, how, caller, name)
+            yield from self.of_value(value, receiver_rule, caller, name)
 
-    def of_member(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
+    def of_member(self, base: Type, name: str, receiver_rule: str, caller: Symbol) -> list[Target]:
         """Return the targets of a call `x.name()` for all types that `x` may have.
 
-        `base` is the type of `x`, and `how` is the rule by which that type was found. The result is cached, unless it depends on `caller`,
-        the function that contains the call.
+        `base` is the type of `x`, and `receiver_rule` is the rule by which that type was found. The result is cached, unless it depends on
+        `caller`, the function that contains the call.
         """
-        key = (base, name, how)
+        key = (base, name, receiver_rule)
         found = self._members.get(key)
         if found is None:
-            found = self._members[key] = self._of_member_for(base, name, how, self.entry.symbols[0])
+            found = self._members[key] = self._of_member_for(base, name, receiver_rule, self.entry.symbols[0])
         if any(target.symbol is caller and target.rule == "override" for target in found):
-            return self._of_member_for(base, name, how, caller)
+            return self._of_member_for(base, name, receiver_rule, caller)
         return found
 
-    def _of_member_for(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
+    def _of_member_for(self, base: Type, name: str, receiver_rule: str, caller: Symbol) -> list[Target]:
         """Return the targets of `x.name()` for one caller, without a cache.
 
-        `base` is the type of `x`, and `how` is the rule by which that type was found.
+        `base` is the type of `x`, and `receiver_rule` is the rule by which that type was found.
         """
-        return [target for atom in ordered(base) for target in self.of_attribute(atom, name, how, caller)]
+        return [target for atom in ordered(base) for target in self.of_attribute(atom, name, receiver_rule, caller)]
 
     def _is_stored(self, function: Symbol, rule: str) -> bool:
         """Whether code stored a function in an attribute, as in `self.f = f`.

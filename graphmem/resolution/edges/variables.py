@@ -51,7 +51,7 @@ class VariableUses:
                     self.use_variable(reference, symbol)
         elif callee[0] == ATTR:
             _, receiver, name = callee
-            self.receive(reference, receiver)
+            self.use_receiver(reference, receiver)
             for atom in ordered(self.context.value(reference, receiver)):
                 if atom[0] in (INST, CLASS, SUPEROBJ) and self._calls_field(atom, name):
                     self.use_member_variable(reference, atom, name)
@@ -68,7 +68,7 @@ class VariableUses:
         owner = self.inference.owner(symbol, name)
         return not (isinstance(owner, Symbol) and self.inference.functions(owner, name))
 
-    def receive(self, reference: Reference, receiver: int) -> None:
+    def use_receiver(self, reference: Reference, receiver: int) -> None:
         """Add an edge to the variable or class `a` for an access `a.b`.
 
         `receiver` is the expression `a`. If it is not a bare name, nothing is added.
