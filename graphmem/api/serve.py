@@ -117,7 +117,8 @@ class Server:
         self._connections = Connections(state.limits)
         config = uvicorn.Config(
             app,
-            loop="uvloop" if importlib.util.find_spec("uvloop") else "asyncio",
+            # Named, because uvicorn's "asyncio" means another loop on Windows, which cannot wait for a listening socket (`add_reader`).
+            loop="uvloop" if importlib.util.find_spec("uvloop") else "asyncio:SelectorEventLoop",
             http=partial(BoundedHttp, state.limits.header_bytes, self._connections),  # type: ignore[arg-type]
             ws="websockets-sansio",
             ws_max_size=state.limits.body_bytes,

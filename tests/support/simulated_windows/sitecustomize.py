@@ -2,7 +2,7 @@
 
 A simulation of imports and names, not of Windows. graphmem's modules, and only they, see `sys.platform == "win32"`, have no modules and no
 names of POSIX (`GM_POSIX_NAMES`, from the type checker's stubs), and get `msvcrt` and `_winapi` made of Linux calls with the same meaning.
-Paths, open files that cannot be replaced, and other libraries behave as on Linux.
+Uvicorn chooses its event loop as on Windows, where its default cannot wait for a socket. Paths, open files that cannot be replaced, and other libraries behave as on Linux.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 import os
 import select
 import struct
+import sys
 import types
 from pathlib import Path
 
@@ -84,6 +85,8 @@ _SEEN = {
 def _simulated(name: str, globals: dict | None = None, locals: dict | None = None, fromlist: tuple = (), level: int = 0) -> object:  # noqa: A002
     importer = (globals or {}).get("__name__", "")
     spec = (globals or {}).get("__spec__")
+    if importer == "uvicorn.loops.asyncio" and name in ("sys", "asyncio"):
+        return _Seen(_import(name), **({"platform": "win32"} if name == "sys" else {"ProactorEventLoop": _proactor()}))
     ours = importer.partition(".")[0] == "graphmem" or (importer == "__main__" and spec is not None and spec.name.startswith("graphmem"))
     if not ours or level:
         return _import(name, globals, locals, fromlist, level)
@@ -98,6 +101,17 @@ def _simulated(name: str, globals: dict | None = None, locals: dict | None = Non
     if name in _SEEN:
         return _Seen(_import(name), **_SEEN[name])
     return _import(name, globals, locals, fromlist, level)
+
+
+def _proactor() -> type:
+    """Return an event loop that lacks the methods that Windows' default loop lacks."""
+    import asyncio
+
+    def missing(*_: object) -> None:
+        raise NotImplementedError
+
+    names = ("add_reader", "remove_reader", "add_writer", "remove_writer")
+    return type("ProactorEventLoop", (asyncio.SelectorEventLoop,), dict.fromkeys(names, missing))
 
 
 def _popen(*words: object, **more: object) -> object:
@@ -125,4 +139,5 @@ def _checked(more: dict[str, object]) -> None:
     more.pop("creationflags", None)
 
 
+sys.modules["uvloop"] = None  # type: ignore[assignment] # it does not exist for Windows
 builtins.__import__ = _simulated
