@@ -33,9 +33,11 @@ class Occurrence:
     role: OccurrenceRole
     symbol: Annotated[SymbolInfo, Doc("the symbol that the name most likely refers to")]
     confidence: Annotated[float, Doc("confidence that the name refers to `symbol`; 1 for definitions")]
-    kinds: Annotated[list[EdgeKind], Doc("kinds of the graph edges that this use of the name creates; empty for definitions"), Size(3)] = (
-        field(default_factory=list)
-    )
+    kinds: Annotated[
+        list[EdgeKind],
+        Doc("kinds of the graph edges that this use of the name creates; empty for definitions and for `A` in `A.b`"),
+        Size(3),
+    ] = field(default_factory=list)
     enclosing: Annotated[SymbolInfo | None, Doc("the innermost definition around the name; null outside any definition")] = None
     others: Annotated[list[SymbolInfo], Doc("other symbols that the name may refer to, most likely first"), Size(10)] = field(
         default_factory=list

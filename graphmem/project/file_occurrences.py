@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
+from graphmem.project.qualifiers import CLASSES, qualifiers
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from graphmem.runtime.places import Written
 
 WORD: Final = re.compile(r"[\w$]+")
-_CLASSES: Final = frozenset({"class", "interface", "enum", "type"})
 
 
 class NamePlace(NamedTuple):
@@ -48,7 +48,8 @@ class FoundName(NamedTuple):
 def occurrences_in(view: GraphView, path: str, written: list[Written], lines: Sequence[str]) -> list[FoundName]:
     """Return all names in a file with their symbols, sorted by position.
 
-    If a position has a definition and a use, only the definition is returned.
+    If a position has a definition and a use, only the definition is returned. A class or module that is written before its member, such as
+    `Color` in `Color.RED`, is included.
 
     Args:
         view: the graph, which has the definitions.
@@ -77,6 +78,12 @@ def occurrences_in(view: GraphView, path: str, written: list[Written], lines: Se
         kinds = [] if is_import else sorted({cast("EdgeKind", one.kind) for one in here})
         enclosing = int(around[place.line]) if place.line < len(around) else -1
         found.setdefault(place, FoundName(place, role, [node for node, _ in nodes], nodes[0][1], kinds, enclosing))
+    bound = {**aliases, **_own_classes(view, path)}
+    for one in list(found.values()):
+        line = lines[one.place.line - 1] if one.place.line <= len(lines) else ""
+        for column, name, node in qualifiers(view, line, one.place.column, one.nodes[0], bound):
+            place = NamePlace(one.place.line, column, len(name))
+            found.setdefault(place, FoundName(place, "import" if one.role == "import" else "use", [node], one.confidence, [], one.enclosing))
     return [found[place] for place in sorted(found)]
 
 
@@ -102,7 +109,7 @@ def _candidates(view: GraphView, text: str, written: Sequence[Written], alias: S
             rank = 2
         elif (
             (owner := _parent(view, node)) >= 0
-            and NODE_KINDS[view.kind[owner]] in _CLASSES
+            and NODE_KINDS[view.kind[owner]] in CLASSES
             and (view.name(owner) == text or owner in alias)
         ):
             node, rank = owner, 2
@@ -112,6 +119,15 @@ def _candidates(view: GraphView, text: str, written: Sequence[Written], alias: S
     best = max((rank for rank, _ in ranked.values()), default=0)
     kept = sorted((-share, view.path(node), node) for node, (rank, share) in ranked.items() if rank == best)
     return [(node, -share) for share, _, node in kept]
+
+
+def _own_classes(view: GraphView, path: str) -> dict[str, list[int]]:
+    """Map the name of each class in a file to its graph nodes."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for node in map(int, view.by_path(path)):
+        if view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] in CLASSES:
+            found[view.name(node)].append(node)
+    return found
 
 
 def _definitions(view: GraphView, path: str, lines: Sequence[str]) -> Iterator[tuple[NamePlace, int]]:

@@ -9,6 +9,7 @@ from graphmem.analysis.impact import expand
 from graphmem.analysis.refs import resolve_ref
 from graphmem.answers.places import Usage, Usages
 from graphmem.model import EdgeKind
+from graphmem.project.qualifiers import reached_by
 
 if TYPE_CHECKING:
     from graphmem.project.graph_source import GraphSource
@@ -33,8 +34,9 @@ class UsageQuestions:
         """
         view = self.graph.view()
         node = resolve_ref(view, ref, self.graph.root())[0]
-        targets = {view.ids[one] for one in expand(view, [node])}
-        users = {view.path(int(one)) for one in view.src[view.in_edges(node)].tolist()}
+        reached = reached_by(view, node)
+        targets = {view.ids[one] for one in [*expand(view, [node]), *reached]}
+        users = {view.path(int(one)) for user in [node, *reached] for one in view.src[view.in_edges(user)].tolist()}
         waiting = list(dict.fromkeys([view.path(node), *sorted(users)]))
         seen = set(waiting)
         found: list[Usage] = []

@@ -100,6 +100,7 @@ def test_python_tells_definitions_uses_and_imports(opened):
         ("Base", "use", "b.py:Base"),
         ("renamed", "use", "b.py:thing"),
         ("go", "use", "a.py:Child.go"),
+        ("b", "use", "b.py:<module>"),
         ("thing", "use", "b.py:thing"),
         ("go", "use", "a.py:Child.go"),
         ("renamed", "use", "b.py:thing"),
