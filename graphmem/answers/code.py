@@ -282,6 +282,19 @@ class PathAnswer:
 
 
 @answer
+class Implementations:
+    """The classes below a class, or the methods that stand for a method."""
+
+    symbol: SymbolInfo
+    implementations: Annotated[
+        list[SymbolInfo],
+        Doc("direct and indirect subclasses of a class, or methods that implement or override a method at any level; code before tests"),
+        Size(100),
+    ]
+    total: Annotated[int, Doc("total number of implementations; `implementations` may list fewer")]
+
+
+@answer
 class Missed:
     """A target that was not found, or that names several symbols or files."""
 

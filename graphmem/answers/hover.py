@@ -33,6 +33,15 @@ class Hover:
     test_helpers: Annotated[list[SymbolInfo], Doc("test code that uses the symbol outside of tests, such as fixtures"), Size(3)] = field(
         default_factory=list
     )
+    implementations: Annotated[
+        list[SymbolInfo], Doc("subclasses of a class, or methods that implement or override a method, at any level"), Size(3)
+    ] = field(default_factory=list)
+    implementation_count: int = 0
+    implementation_callers: Annotated[
+        list[SymbolInfo], Doc("callers of the implementations, if the symbol is abstract and has no callers itself"), Size(3)
+    ] = field(default_factory=list)
+    implementation_caller_count: int = 0
+    is_abstract: Annotated[bool, Doc("whether the symbol is a method that only subclasses implement")] = False
     known: Annotated[
         NearbyMemories, Doc("memories about the symbol; those that a person or agent wrote, also about the code around it")
     ] = field(default_factory=NearbyMemories)

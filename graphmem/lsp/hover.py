@@ -30,7 +30,10 @@ def hover_text(found: Hover) -> str:
     if found.doc:
         lines += [_plain(found.doc.strip().partition("\n\n")[0])]
     lines += _list("caller", distinct_names(found.callers), found.caller_count)
+    lines += _list("caller", distinct_names(found.implementation_callers), found.implementation_caller_count, " of an implementation")
     lines += _list("user", distinct_names(found.users), found.user_count)
+    kind = "implementation" if found.is_abstract or one.kind == "interface" else "override" if one.kind == "method" else "subclass"
+    lines += _list(kind, distinct_names(found.implementations), found.implementation_count)
     lines += _list("test", distinct_names(found.tests), found.test_count)
     if found.test_helpers and not found.test_count:
         lines += [f"No test uses it directly; test code does: {_names(distinct_names(found.test_helpers))}"]
@@ -88,11 +91,12 @@ def _end_of_path(path: str, paths: Sequence[str]) -> str:
     return next((end for end in ends if not any(one == end or one.endswith("/" + end) for one in others)), path)
 
 
-def _list(noun: str, names: Sequence[str], count: int) -> list[str]:
+def _list(noun: str, names: Sequence[str], count: int, rest: str = "") -> list[str]:
     if not count:
         return []
     more = f" and {count - len(names):,} more" if count > len(names) else ""
-    return [f"{count:,} {noun}{'s' * (count != 1)}: {_names(names)}{more}"]
+    plural = "" if count == 1 else "es" if noun.endswith("s") else "s"
+    return [f"{count:,} {noun}{plural}{rest}: {_names(names)}{more}"]
 
 
 def _names(names: Sequence[str]) -> str:

@@ -67,9 +67,15 @@ def implementations(server: Editor) -> None:
     @handles(server, lsp.TEXT_DOCUMENT_IMPLEMENTATION, [])
     def implemented(editor: Editor, given: lsp.ImplementationParams) -> list[lsp.Location]:
         uri = given.text_document.uri
-        found, texts = editor.detail(uri, given.position), editor.texts(uri)
-        sites = [*found.subclasses, *found.overridden_by] if found is not None else []
-        return [texts.of_symbol(one.symbol) for one in sites if one.symbol.path]
+        at, texts = editor.at(uri, given.position), editor.texts(uri)
+        if at is None or at.symbol is None:
+            return []
+        found = editor.project(uri).service().implementations(at.symbol.id, limit=MOST_PLACES)
+        if found.total > len(found.implementations):
+            editor.tell(
+                f"graphmem: {found.symbol.qualname} has {found.total:,} implementations; the first {len(found.implementations):,} are listed"
+            )
+        return [texts.of_symbol(one) for one in found.implementations if one.path]
 
 
 def calls(server: Editor) -> None:

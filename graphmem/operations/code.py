@@ -28,6 +28,7 @@ from graphmem.answers import (
 from graphmem.answers.evaluation import SearchEvaluation
 from graphmem.answers.hover import Hover
 from graphmem.answers.outline import FileOutline
+from graphmem.answers.code import Implementations
 from graphmem.answers.places import Edges, Occurrences, SymbolAt, Usages
 from graphmem.answers.review import Review, TestSelection
 from graphmem.answers.source import FileSource, Folder
@@ -117,6 +118,19 @@ class CodeOperations:
         Args:
             ref: reference to the symbol, in the form that `symbol` accepts.
             limit: the maximum number of listed places in the code.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("implementations",)}, command="implementations")
+    def implementations(
+        self, ref: Annotated[str, Ref(), Argument()], limit: Annotated[int, Within("hits"), Bounds(1, 100_000)] = 1000
+    ) -> Implementations:
+        """List all subclasses of a class, or all methods that override one.
+
+        Every level of inheritance counts. Methods that implement the method of an interface are included, also inherited ones.
+
+        Args:
+            ref: reference to the class or method, in the form that `symbol` accepts.
+            limit: the maximum number of listed implementations.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("edges",)}, command="edges")

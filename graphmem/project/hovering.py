@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from graphmem.analysis.direct_users import direct_users
+from graphmem.analysis.implementations import implementations
 from graphmem.answers.hover import Hover
 from graphmem.errors import HistoryError
 from graphmem.parsing.ignore import file_reason
@@ -55,6 +56,9 @@ class Hovers:
         if at.symbol is None or node < 0:
             return Hover(None, at.reason or "the index has just changed; ask again", at.is_stale)
         users = direct_users(view, node)
+        implemented = implementations(view, node)
+        is_abstract = "abstract" in view.modifiers(node) and view.info(node).kind == "method"
+        through = _callers(view, implemented) if is_abstract and not users.callers else []
         return Hover(
             symbol=at.symbol,
             reason="",
@@ -67,6 +71,11 @@ class Hovers:
             tests=_infos(view, users.tests[:limit]),
             test_count=len(users.tests),
             test_helpers=_infos(view, users.helpers[:limit]),
+            implementations=_infos(view, implemented[:limit]),
+            implementation_count=len(implemented),
+            implementation_callers=_infos(view, through[:limit]),
+            implementation_caller_count=len(through),
+            is_abstract=is_abstract,
             known=self.known.of_symbol(view, node),
             moves_along=self._moves(at.symbol.path, limit),
         )
@@ -80,6 +89,12 @@ class Hovers:
         except HistoryError as error:  # `doctor` reports it; a hover must not fail for it
             _log.warning("hover without history: %s", error.message)
             return []
+
+
+def _callers(view: GraphView, nodes: list[int]) -> list[int]:
+    """Return the callers of some functions, without these functions."""
+    found = dict.fromkeys(caller for node in nodes for caller in direct_users(view, node).callers)
+    return [one for one in found if one not in nodes]
 
 
 def _infos(view: GraphView, nodes: list[int]) -> list[SymbolInfo]:

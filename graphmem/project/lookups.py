@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from graphmem.analysis.implementations import implementations
 from graphmem.analysis.refs import resolve_ref
 from graphmem.analysis.relations import RELATIONS, find_files, find_symbols, nodes_of, sites
 from graphmem.answers import FilePage, SymbolDetail, SymbolPage
+from graphmem.answers.code import Implementations
 from graphmem.errors import StaleFileError, SymbolNotFoundError
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.encoding import to_utf8
@@ -84,6 +86,19 @@ class Lookups:
             cut=[name for name, listed in found.items() if len(listed) > SITES],
             **around,
         )
+
+    def implementations(self, ref: str, limit: int = 1000) -> Implementations:
+        """Return all subclasses of a class, or all methods that override one.
+
+        See `CodeOperations.implementations`.
+
+        Raises:
+            SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
+        """
+        view = self.graph.view()
+        node = resolve_ref(view, ref, self.graph.root())[0]
+        found = implementations(view, node)
+        return Implementations(view.info(node), view.infos(found[:limit]), len(found))
 
     def resolve(self, ref: str) -> SymbolInfo:
         """Return the symbol that a reference such as `Cart.total` means.

@@ -67,6 +67,7 @@ CASES: dict[str, Case] = {
     "blame": Case({"file": CART}, {"file": "no/such.py"}),
     "hover": Case({"file": PRICE, "line": 4, "column": 5}, {"file": "no/such.py", "line": 1}),
     "usages": Case({"ref": "rounded", "limit": 3}, {"ref": "nothing"}, ("usages", "rounded", "--limit", "3")),
+    "implementations": Case({"ref": "rounded", "limit": 3}, {"ref": "nothing"}, ("implementations", "rounded")),
     "edges": Case({"source": CART, "target": "rounded", "limit": 3}, {"source": CART, "target": "nothing"}),
     "review": Case({"base": "HEAD~1"}, {"base": "no-such-branch"}, ("review", "HEAD~1")),
     "tests_to_run": Case({"targets": ["rounded"], "limit": 5}, {"targets": ["nothing"]}),

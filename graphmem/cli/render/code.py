@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphmem.answers import PathAnswer, SearchAnswer, Site, SymbolDetail, SymbolInfo
 from graphmem.answers.injection import PackedText
+from graphmem.answers.code import Implementations
 from graphmem.answers.places import EdgePlaces, Edges, Occurrence, Occurrences, SymbolAt, Usage, Usages
 from graphmem.answers.search import unanswered
 from graphmem.cli.output import Output, plural
@@ -213,6 +214,16 @@ def usages(output: Output, answer: Usages) -> None:
     output.rows([[f"{one.path}:{_place(one)}", (one.role, common.DIM), f"{one.confidence:.2f}"] for one in answer.usages])
     if answer.total > len(answer.usages):
         output.line((f"and {answer.total - len(answer.usages):,} more; --limit shows more", common.DIM))
+
+
+@renders(Implementations, bare=lambda answer: [one.ref for one in answer.implementations])
+def implementations(output: Output, answer: Implementations) -> None:
+    """Print the implementations of a class or method, one line each."""
+    if not answer.implementations:
+        output.line(f"No implementation of {answer.symbol.ref} found.")
+    output.rows([[(one.ref, common.NAME), f"{one.path}:{one.start_line}", (one.kind, common.DIM)] for one in answer.implementations])
+    if answer.total > len(answer.implementations):
+        output.line((f"and {answer.total - len(answer.implementations):,} more; --limit shows more", common.DIM))
 
 
 @renders(Edges, bare=lambda answer: [place for one in answer.edges for place in _places(one)])

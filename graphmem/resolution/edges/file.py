@@ -15,6 +15,7 @@ from graphmem.resolution.edges.calls import Calls
 from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.edges.frameworks import Registrations
 from graphmem.resolution.edges.implicit import ImplicitCalls
+from graphmem.resolution.edges.overriding import overridden
 from graphmem.resolution.edges.reads import Reads
 from graphmem.resolution.edges.recorder import Recorder
 from graphmem.resolution.edges.rows import FileResolution
@@ -221,10 +222,8 @@ class _Resolving:
         definition = entry.definitions[symbol.index]
         parent = entry.symbols[definition.parent]
         if parent.kind in CLASS_KINDS and symbol.kind == "method":
-            owner = self.inference.owner(parent, symbol.name, after=parent)
-            if isinstance(owner, Symbol):
-                for method in self.inference.functions(owner, symbol.name):
-                    self.evidence.edge(EdgeKind.OVERRIDES, symbol.id, method.id, "same_method", definition.name_line)
+            for method in overridden(self.inference, entry, symbol, parent):
+                self.evidence.edge(EdgeKind.OVERRIDES, symbol.id, method.id, "same_method", definition.name_line)
         for method in rules_of(entry).satisfied_methods(self.inference, symbol):
             self.evidence.edge(EdgeKind.OVERRIDES, symbol.id, method.id, "satisfies", definition.name_line)
         for term in (*(parameter.annotation for parameter in definition.parameters), definition.returns):

@@ -1,0 +1,120 @@
+"""All classes below a class, and all methods that implement or override a method.
+
+Every level of inheritance counts, also behind abstract classes that have no such method themselves.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphmem.model import EdgeKind
+from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from graphmem.projection.graph import GraphView
+
+_CLASSES = frozenset({"class", "interface", "enum", "type"})
+
+
+def implementations(view: GraphView, node: int) -> list[int]:
+    """Return the subclasses of a class, or the methods that stand for a method.
+
+    The result includes indirect subclasses and their methods. A method of a class that does not implement an interface counts, too, if a
+    subclass implements the interface with it. Code comes before tests; then the result is sorted by path and line. It is empty for a
+    symbol that is neither a class nor a method.
+    """
+    if view.label[node] != SYMBOL:
+        return []
+    if NODE_KINDS[view.kind[node]] in _CLASSES:
+        found = _below(view, [node], EdgeKind.INHERITS)
+    elif NODE_KINDS[view.kind[node]] == "method":
+        found = _below(view, [node], EdgeKind.OVERRIDES)
+        found |= _implicit(view, node, found)
+    else:
+        return []
+    nodes = np.array(sorted(found), dtype=np.int64)
+    order = np.lexsort((nodes, view.start_line[nodes], view.path_index[nodes], view.is_test[nodes]))
+    return [int(one) for one in nodes[order]]
+
+
+def _below(view: GraphView, nodes: Iterable[int], kind: EdgeKind) -> set[int]:
+    """Return the nodes from which edges of a kind lead to `nodes`, in any number of steps."""
+    first = set(nodes)
+    found: set[int] = set()
+    pending = list(first)
+    while pending:
+        for one in view.src[view.in_edges(pending.pop(), (kind,))].tolist():
+            if one not in found and one not in first:
+                found.add(one)
+                pending.append(one)
+    return found
+
+
+def _implicit(view: GraphView, node: int, known: set[int]) -> set[int]:
+    """Return methods that implement a method without an edge to it.
+
+    In `class Both extends Base implements Shape`, methods of `Base` and `Both` implement those of `Shape`. `Both` has an edge to `Base`,
+    because this is the nearest class with the method. `known` are the methods with a path of edges to `node`. An overload of another number
+    of parameters does not count.
+    """
+    owner = int(view.parent[node])
+    if owner < 0 or not (NODE_KINDS[view.kind[owner]] == "interface" or "abstract" in view.modifiers(node)):
+        return set()
+    name, below = view.name(node), _below(view, [owner], EdgeKind.INHERITS)
+    having = {view.parent[one] for one in known}
+    found: set[int] = set()
+    for one in sorted(below - having):
+        if NODE_KINDS[view.kind[one]] != "interface":
+            found |= {method for method in _nearest(view, one, name) if method != node and _alike(view, method, node)}
+    further = _below(view, found, EdgeKind.OVERRIDES)
+    return found | {method for method in further if int(view.parent[method]) in below}
+
+
+def _nearest(view: GraphView, node: int, name: str) -> list[int]:
+    """Return the methods of a name that objects of a class have.
+
+    They are those of the class, or else of its nearest base class. Interfaces are left out.
+    """
+    level, seen = [node], {node}
+    while level:
+        methods = [
+            member
+            for one in level
+            for member in view.dst[view.out_edges(one, (EdgeKind.DEFINES,))].tolist()
+            if view.name(member) == name and NODE_KINDS[view.kind[member]] == "method"
+        ]
+        if methods:
+            return methods
+        above = [base for one in level for base in view.dst[view.out_edges(one, (EdgeKind.INHERITS,))].tolist()]
+        level = [base for base in dict.fromkeys(above) if base not in seen and view.label[base] == SYMBOL]
+        level = [base for base in level if NODE_KINDS[view.kind[base]] != "interface"]
+        seen.update(level)
+    return []
+
+
+def _alike(view: GraphView, method: int, other: int) -> bool:
+    """Whether two methods of one name have the same number of parameters."""
+    return _parameters(view.signature(method)) == _parameters(view.signature(other))
+
+
+def _parameters(signature: str) -> int:
+    """Return the number of parameters in the signature of a method."""
+    start = signature.find("(")
+    depth, count, is_empty = 0, 0, True
+    for sign in signature[start:] if start >= 0 else "":
+        if sign in "([{<":
+            depth += 1
+        elif sign in ")]}>":
+            depth -= 1
+            if not depth:
+                break
+        elif depth == 1 and sign == ",":
+            count += 1
+        elif not sign.isspace():
+            is_empty = False
+    return 0 if is_empty else count + 1

@@ -1,0 +1,56 @@
+"""Find the methods of base classes that a method overrides."""
+
+from __future__ import annotations
+
+from graphmem.parsing.facts import written_name
+from graphmem.resolution.file_entry import FileEntry
+from graphmem.resolution.inference import Inference
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.names import is_type_parameter
+from graphmem.resolution.symbol import Symbol
+
+
+def overridden(inference: Inference, entry: FileEntry, symbol: Symbol, parent: Symbol) -> list[Symbol]:
+    """Return the methods that a method overrides, in the nearest base class.
+
+    In a language with overloads, an overridden method has as many parameters. If the base class has several such methods, their types
+    decide. A base class without a fitting method is passed over.
+
+    Args:
+        inference: finds the base classes.
+        entry: the file of the method.
+        symbol: the method.
+        parent: the class of the method.
+    """
+    owner = inference.owner(parent, symbol.name, after=parent)
+    while isinstance(owner, Symbol):
+        methods = inference.functions(owner, symbol.name)
+        if not rules_of(entry).has_overloads:
+            return methods
+        fitting = _fitting(inference, entry, symbol, methods)
+        if fitting:
+            return fitting
+        owner = inference.owner(parent, symbol.name, after=owner)
+    return []
+
+
+def _fitting(inference: Inference, entry: FileEntry, symbol: Symbol, methods: list[Symbol]) -> list[Symbol]:
+    parameters = entry.definitions[symbol.index].parameters
+    as_many = [one for one in methods if len(inference.project.definition(one).parameters) == len(parameters)]
+    alike = [one for one in as_many if _has_types_of(inference, entry, symbol, one)]
+    return alike or (as_many if len(as_many) == 1 else [])  # an alias or an alternative name of a type may be written
+
+
+def _has_types_of(inference: Inference, entry: FileEntry, symbol: Symbol, other: Symbol) -> bool:
+    """Whether two methods with as many parameters declare types of the same names.
+
+    A type parameter in the overridden method `other` stands for any type.
+    """
+    around = inference.project.entry(other)
+    pairs = zip(entry.definitions[symbol.index].parameters, around.definitions[other.index].parameters, strict=True)
+    for own, base in pairs:
+        if base.annotation >= 0 and own.annotation >= 0 and not is_type_parameter(around, other.index, base.annotation):
+            written = written_name(entry.terms, own.annotation), written_name(around.terms, base.annotation)
+            if all(written) and written[0] != written[1]:
+                return False
+    return True

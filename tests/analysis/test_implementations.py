@@ -1,0 +1,84 @@
+"""Implementations are found at every level of inheritance, and overloads are told apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphmem.project.graphmem import GraphMem
+from graphmem.settings import Settings
+
+FILES = {
+    "a.py": (
+        "from abc import ABC, abstractmethod\n\n\nclass Strategy(ABC):\n    @abstractmethod\n    def load(self): ...\n\n\n"
+        "class Middle(Strategy):\n    pass\n\n\nclass One(Middle):\n    def load(self):\n        return 1\n\n    def parse(self):\n"
+        "        return self.load()\n\n\nclass Two(One):\n    def load(self):\n        return 2\n"
+    ),
+    "p/A.java": (
+        "package p;\ninterface Shape { int area(int a); }\nabstract class Base implements Shape { }\n"
+        "class Square extends Base {\n    public int area(int a) { return 1; }\n    public int area(String s, int x) { return 2; }\n}\n"
+        "class Big extends Square { public int area(int a) { return 2; } }\nclass Other { public int area(int a) { return 3; } }\n"
+        "class Both extends Other implements Shape { }\n"
+        "class Third extends Other implements Shape { public int area(int a) { return 4; } }\n"
+        "class Unrelated extends Other { public int area(int a) { return 5; } }\n"
+    ),
+    "p/V.java": (
+        "package p;\ninterface Visitor<T> { void visit(T one); void visit(Number one, int two); void visit(Thread one, int two); }\n"
+        "class Printer implements Visitor<Integer> {\n    public void visit(Integer one) {}\n    public void visit(Thread one, int two) {}\n"
+        "    public void visit(String one, int two) {}\n    public void visit() {}\n}\n"
+    ),
+    "t.ts": (
+        "export interface Shape { area(a: number): number }\n"
+        "export abstract class Base implements Shape { abstract area(a: number): number }\n"
+        "export class Square extends Base { area(a: number) { return 1 } }\n"
+        "export class Other { area(a: number) { return 2 } }\nexport class Both extends Other implements Shape {}\n"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory):
+    root = tmp_path_factory.mktemp("implementations") / "tree"
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    with GraphMem.open(root.parent / "index", settings=Settings(embedder="none")) as opened:
+        opened.index(root)
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("ref", "found"),
+    [
+        ("a.py:Strategy", ["Middle", "One", "Two"]),
+        ("a.py:Strategy.load", ["One.load", "Two.load"]),
+        ("a.py:One.parse", []),
+        ("p/A.java:Shape", ["Base", "Square", "Big", "Both", "Third"]),
+        ("p/A.java:Shape.area", ["Square.area", "Big.area", "Other.area", "Third.area"]),
+        ("p/A.java:Square.area", ["Big.area"]),
+        ("t.ts:Shape.area", ["Base.area", "Square.area", "Other.area"]),
+    ],
+)
+def test_every_level_counts(memory, ref, found):
+    answer = memory.implementations(ref)
+    assert [one.qualname for one in answer.implementations] == found
+    assert answer.total == len(found)
+
+
+def test_a_limit_leaves_the_total(memory):
+    found = memory.implementations("a.py:Strategy", limit=1)
+    assert (len(found.implementations), found.total) == (1, 3)
+
+
+def test_an_override_has_the_parameters_of_what_it_overrides(memory):
+    edges = memory.edges("p/V.java", "p/V.java").edges
+    assert {(one.src.signature, one.dst.signature) for one in edges if one.kind == "OVERRIDES"} == {
+        ("public void visit(Integer one)", "void visit(T one);"),
+        ("public void visit(Thread one, int two)", "void visit(Thread one, int two);"),
+    }
+
+
+def test_the_hover_of_an_abstract_method_has_implementations_and_their_callers(memory):
+    found = memory.hover("a.py", 6, 10)
+    assert (found.is_abstract, found.caller_count) == (True, 0)
+    assert [one.qualname for one in found.implementations] == ["One.load", "Two.load"]
+    assert [one.qualname for one in found.implementation_callers] == ["One.parse"]
