@@ -101,8 +101,8 @@ FAMILIES: Final = {
 }
 # The panels of `--help`, in its order. A command that is not listed here is in the last panel.
 PANELS: Final = {
-    "Find": "search search-projects ask symbol symbol-at occurrences usages edges path modules flows entry-points central describe report "
-    "export cypher",
+    "Find": "search search-projects ask symbol symbol-at occurrences usages implementations edges path modules flows entry-points central "
+    "describe report export cypher",
     "Change": "impact impact-projects review contracts coaccess reviewers people commits cycles boundary hotspots dead-code duplicates "
     "drift check",
     "Memory": "remember recall forget pin memory rules sync organisation sync-file import delete-all",

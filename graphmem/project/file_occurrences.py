@@ -83,7 +83,9 @@ def occurrences_in(view: GraphView, path: str, written: list[Written], lines: Se
         line = lines[one.place.line - 1] if one.place.line <= len(lines) else ""
         for column, name, node in qualifiers(view, line, one.place.column, one.nodes[0], bound):
             place = NamePlace(one.place.line, column, len(name))
-            found.setdefault(place, FoundName(place, "import" if one.role == "import" else "use", [node], one.confidence, [], one.enclosing))
+            found.setdefault(
+                place, FoundName(place, "import" if one.role == "import" else "use", [node], one.confidence, [], one.enclosing)
+            )
     return [found[place] for place in sorted(found)]
 
 
@@ -108,9 +110,7 @@ def _candidates(view: GraphView, text: str, written: Sequence[Written], alias: S
         if view.name(node) == text or node in alias:
             rank = 2
         elif (
-            (owner := _parent(view, node)) >= 0
-            and NODE_KINDS[view.kind[owner]] in CLASSES
-            and (view.name(owner) == text or owner in alias)
+            (owner := _parent(view, node)) >= 0 and NODE_KINDS[view.kind[owner]] in CLASSES and (view.name(owner) == text or owner in alias)
         ):
             node, rank = owner, 2
         elif one.kind == "IMPORTS":
