@@ -1,11 +1,10 @@
-"""All classes below a class, and all methods that implement or override a method.
+"""Find all subclasses of a class, and all methods that override one.
 
 Every level of inheritance counts, also behind abstract classes that have no such method themselves.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,11 +21,11 @@ _CLASSES = frozenset({"class", "interface", "enum", "type"})
 
 
 def implementations(view: GraphView, node: int) -> list[int]:
-    """Return the subclasses of a class, or the methods that stand for a method.
+    """Return the subclasses of a class, or the methods for a method.
 
-    The result includes indirect subclasses and their methods. A method of a class that does not implement an interface counts, too, if a
-    subclass implements the interface with it. Code comes before tests; then the result is sorted by path and line. It is empty for a
-    symbol that is neither a class nor a method.
+    The methods implement or override `node`. Indirect subclasses and their methods are included. A method of a class that does not
+    implement an interface counts, too, if a subclass implements the interface with it. Code comes before tests; then the result is sorted
+    by path and line. It is empty for a symbol that is neither a class nor a method.
     """
     if view.label[node] != SYMBOL:
         return []
@@ -43,7 +42,7 @@ def implementations(view: GraphView, node: int) -> list[int]:
 
 
 def _below(view: GraphView, nodes: Iterable[int], kind: EdgeKind) -> set[int]:
-    """Return the nodes from which edges of a kind lead to `nodes`, in any number of steps."""
+    """Return the nodes from which paths of edges of a kind lead to `nodes`."""
     first = set(nodes)
     found: set[int] = set()
     pending = list(first)

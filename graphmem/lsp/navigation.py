@@ -72,9 +72,8 @@ def implementations(server: Editor) -> None:
             return []
         found = editor.project(uri).service().implementations(at.symbol.id, limit=MOST_PLACES)
         if found.total > len(found.implementations):
-            editor.tell(
-                f"graphmem: {found.symbol.qualname} has {found.total:,} implementations; the first {len(found.implementations):,} are listed"
-            )
+            name, listed = found.symbol.qualname, len(found.implementations)
+            editor.tell(f"graphmem: {name} has {found.total:,} implementations; the first {listed:,} are listed")
         return [texts.of_symbol(one) for one in found.implementations if one.path]
 
 

@@ -25,10 +25,10 @@ from graphmem.answers import (
     SymbolInfo,
     SymbolPage,
 )
+from graphmem.answers.code import Implementations
 from graphmem.answers.evaluation import SearchEvaluation
 from graphmem.answers.hover import Hover
 from graphmem.answers.outline import FileOutline
-from graphmem.answers.code import Implementations
 from graphmem.answers.places import Edges, Occurrences, SymbolAt, Usages
 from graphmem.answers.review import Review, TestSelection
 from graphmem.answers.source import FileSource, Folder

@@ -23,8 +23,8 @@ FILES = {
     ),
     "p/V.java": (
         "package p;\ninterface Visitor<T> { void visit(T one); void visit(Number one, int two); void visit(Thread one, int two); }\n"
-        "class Printer implements Visitor<Integer> {\n    public void visit(Integer one) {}\n    public void visit(Thread one, int two) {}\n"
-        "    public void visit(String one, int two) {}\n    public void visit() {}\n}\n"
+        "class Printer implements Visitor<Integer> {\n    public void visit(Integer one) {}\n"
+        "    public void visit(Thread one, int two) {}\n    public void visit(String one, int two) {}\n    public void visit() {}\n}\n"
     ),
     "t.ts": (
         "export interface Shape { area(a: number): number }\n"

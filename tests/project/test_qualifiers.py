@@ -21,7 +21,8 @@ FILES = {
     "web/use.ts": 'import { Kind, Store } from "./kind";\nexport const is = (one: Kind) => one === Kind.A || Store.open();\n',
     "java/p/Foo.java": "package p;\npublic class Foo {\n    static int N = 1;\n    static Foo make() { return new Foo(); }\n}\n",
     "java/p/Bar.java": "package p;\nclass Bar {\n    int n() { return Foo.N; }\n    Object m() { return p.Foo.make(); }\n}\n",
-    "src/lib.rs": "pub struct Shelf;\nimpl Shelf { pub fn empty() -> Shelf { Shelf } }\npub fn first() -> bool { let _ = Shelf::empty(); true }\n",
+    "src/lib.rs": "pub struct Shelf;\nimpl Shelf { pub fn empty() -> Shelf { Shelf } }\n"
+    "pub fn first() -> bool { let _ = Shelf::empty(); true }\n",
 }
 
 

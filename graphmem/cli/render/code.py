@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from graphmem.answers import PathAnswer, SearchAnswer, Site, SymbolDetail, SymbolInfo
-from graphmem.answers.injection import PackedText
 from graphmem.answers.code import Implementations
+from graphmem.answers.injection import PackedText
 from graphmem.answers.places import EdgePlaces, Edges, Occurrence, Occurrences, SymbolAt, Usage, Usages
 from graphmem.answers.search import unanswered
 from graphmem.cli.output import Output, plural

@@ -42,9 +42,9 @@ def _fitting(inference: Inference, entry: FileEntry, symbol: Symbol, methods: li
 
 
 def _has_types_of(inference: Inference, entry: FileEntry, symbol: Symbol, other: Symbol) -> bool:
-    """Whether two methods with as many parameters declare types of the same names.
+    """Whether the parameters of two methods have types of the same names.
 
-    A type parameter in the overridden method `other` stands for any type.
+    Both methods have the same number of parameters. A type parameter in the overridden method `other` stands for any type.
     """
     around = inference.project.entry(other)
     pairs = zip(entry.definitions[symbol.index].parameters, around.definitions[other.index].parameters, strict=True)

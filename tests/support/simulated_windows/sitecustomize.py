@@ -2,7 +2,8 @@
 
 A simulation of imports and names, not of Windows. graphmem's modules, and only they, see `sys.platform == "win32"`, have no modules and no
 names of POSIX (`GM_POSIX_NAMES`, from the type checker's stubs), and get `msvcrt` and `_winapi` made of Linux calls with the same meaning.
-Uvicorn chooses its event loop as on Windows, where its default cannot wait for a socket. Paths, open files that cannot be replaced, and other libraries behave as on Linux.
+Uvicorn chooses its event loop as on Windows, where its default cannot wait for a socket. Paths, open files that cannot be replaced, and
+other libraries behave as on Linux.
 """
 
 from __future__ import annotations
