@@ -18,6 +18,7 @@ from graphmem.resolution.types import (
     Base,
     Ext,
 )
+from graphmem.runtime.conventions import all_conventions
 
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
@@ -80,10 +81,8 @@ class Ancestors:
 
     def is_enum(self, symbol: Symbol) -> bool:
         """Whether a class is an enumeration, whose members are its instances."""
-        return symbol.kind == "enum" or any(
-            not isinstance(c, Symbol) and c[2].rpartition(".")[2] in ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "Choices")
-            for c in self.mro(symbol)
-        )
+        known = all_conventions().enum_classes
+        return symbol.kind == "enum" or any(not isinstance(c, Symbol) and c[2].rpartition(".")[2] in known for c in self.mro(symbol))
 
     def owner(self, symbol: Symbol, name: str, after: Symbol | None = None) -> Base | None:
         """Return the class that defines an attribute, in method resolution order.

@@ -7,18 +7,16 @@ type, then by the names of its base classes. A file can use extensions of its ow
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import BOX, CLASS, EXT, EXTI, FUNC, INST, TUP, Atom, Instance, Type
+from graphmem.runtime.conventions import all_conventions
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
-
-ANYTHING: Final = frozenset({"Any", "Object", "object"})
-"""Names of the type that every value has."""
 
 
 class ExtensionRules(Protocol):
@@ -120,7 +118,7 @@ def _rank(entry: FileEntry, symbol: Symbol, written: str, names: Sequence[Sequen
     type, 1 for its nearest base, and so on. The distance is greatest for a type parameter and for the type of all objects. The result is -1
     if the receiver does not have the extended type.
     """
-    if written in ANYTHING:
+    if written in all_conventions().universal_types:
         return len(names) + 1
     for rank, group in enumerate(names):
         if written in group:

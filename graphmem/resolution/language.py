@@ -1,6 +1,6 @@
 """Resolution rules of languages: a subclass of `Rules` for each language.
 
-The key `rules` in `language.toml` names the class, and `_MODULES` gives its module. `NameRules`, `ClassRules` and `CallRules` declare the
+The key `rules` in `language.toml` names the folder of the class. `NameRules`, `ClassRules` and `CallRules` declare the
 overridable methods. Every method has a default, so a new language needs only `module_names` and `import_targets`. Rules keep no state about
 files. They read other files through `inference.project`, which records each look-up. So after a change of a file, the answers that read the
 file are computed again.
@@ -8,10 +8,10 @@ file are computed again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from graphmem.resolution.rules_of_calls import CallRules
 from graphmem.resolution.rules_of_classes import ClassRules
@@ -50,27 +50,23 @@ class Rules(NameRules, ClassRules, CallRules):
         return cls(layout)
 
 
-_MODULES: Final[Mapping[str, str]] = {
-    "python": "graphmem.resolution.python.rules",
-    "ecmascript": "graphmem.resolution.ecmascript.rules",
-    "go": "graphmem.resolution.go.rules",
-    "cfamily": "graphmem.resolution.cfamily.rules",
-    "scoped": "graphmem.resolution.scoped.rules",
-    "csharp": "graphmem.resolution.csharp.rules",
-    "rust": "graphmem.resolution.rust.rules",
-    "jinja": "graphmem.resolution.jinja",
-    "java": "graphmem.resolution.java.rules",
-}
-"""Module of each rules class, by name; each has a class `RULES`."""
-
-
 @cache
 def rules_class(name: str) -> type[Rules] | None:
-    """Return the rules class with a given name; None for an unknown name."""
-    if name not in _MODULES:
+    """Return the rules class with a given name; None for an unknown name.
+
+    The class is the value of `RULES` in the module `rules` of a folder of this name, or in a module of this name.
+    """
+    if not name.isidentifier():
         return None
-    found: type[Rules] = import_module(_MODULES[name]).RULES
-    return found
+    for module in (f"{__package__}.{name}.rules", f"{__package__}.{name}"):
+        try:
+            known = find_spec(module) is not None
+        except ModuleNotFoundError:  # the folder is missing, or is a module
+            continue
+        found = getattr(import_module(module), "RULES", None) if known else None
+        if isinstance(found, type) and issubclass(found, Rules):
+            return found
+    return None
 
 
 def rules_of(entry: FileEntry) -> Rules:

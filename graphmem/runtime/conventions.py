@@ -26,12 +26,14 @@ class Conventions:
     spoken: tuple[str, ...] = ()  # names in questions, if they are not the folder's name
     family: str = ""  # languages of one family can name each other's definitions
     measured_as: str = ""  # the language of this family whose recall of calls was measured
-    like: str = ""  # language whose `runtime_names` also apply
+    like: str = ""  # language whose `runtime_names` and `contract_habits` also apply
 
     hash_comments: bool = False  # `#` begins a comment, and not `//`
     runtime_names: tuple[str, ...] = ()  # regular expressions of names that a runtime or framework calls
     private_prefixes: tuple[str, ...] = ()  # beginnings of private names
     constructors: frozenset[str] = frozenset()  # methods that only the creation of an object calls
+    universal_types: frozenset[str] = frozenset()  # names of the type that every value has
+    enum_classes: frozenset[str] = frozenset()  # classes of libraries whose subclasses are enumerations
     root_classes: frozenset[str] = frozenset()  # bases that add nothing to a class
     idle_bases: frozenset[str] = frozenset()  # qualified names of bases outside the project that call no method of a subclass
     bases_in_parentheses: bool = False  # a class lists its bases in parentheses, and may compute them
@@ -58,6 +60,7 @@ class Conventions:
     collected_tests: str = ""  # regular expression of qualified names of tests, if a runner collects tests by name
     collected_classes: str = ""  # the same for names of classes
     collected_bases: str = ""  # bases of classes that a runner collects whatever their name is
+    contract_habits: frozenset[str] = frozenset()  # how code names routes and addresses: `parsing.contracts.habits`
     tested_together: tuple[str, ...] = ()  # extensions of files whose tests may have another of these extensions
 
 

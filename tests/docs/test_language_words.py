@@ -5,16 +5,30 @@ from __future__ import annotations
 import ast
 from dataclasses import fields
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import graphmem
+from graphmem.parsing.contracts.habits import Habit
 from graphmem.parsing.language import languages
 from graphmem.runtime.conventions import conventions_by_language
 
 PACKAGE = Path(graphmem.__file__).parent
-ROOMS = ("analysis", "explorer", "history", "lsp", "projection", "project", "search", "store", "vectors")
-ENGLISH = {"c", "doc", "go", "index", "internal", "lib", "main", "mod", "object"}  # also words of other meanings
+PLACES = (
+    "analysis",
+    "explorer",
+    "history",
+    "lsp",
+    "projection",
+    "project",
+    "search",
+    "store",
+    "vectors",
+    "parsing/contracts",
+    "resolution/edges",
+)
+ENGLISH = {"c", "doc", "go", "index", "internal", "jsx", "lib", "main", "mod", "object"}  # also words of other meanings
 
 
 def words() -> set[str]:
@@ -27,7 +41,7 @@ def words() -> set[str]:
         for field in fields(table):
             value = getattr(table, field.name)
             found.update(value if isinstance(value, (tuple, frozenset)) else ())
-    return {word for word in found - ENGLISH if any(map(str.isalpha, word))}
+    return {word for word in found - ENGLISH - set(get_args(Habit)) if any(map(str.isalpha, word))}
 
 
 def literals(path: Path) -> list[tuple[int, str]]:
@@ -41,12 +55,12 @@ def literals(path: Path) -> list[tuple[int, str]]:
     ]
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_no_general_module_names_words_of_a_language(room):
+@pytest.mark.parametrize("place", PLACES)
+def test_no_general_module_names_words_of_a_language(place):
     known = words()
     named = [
         f"{path.relative_to(PACKAGE)}:{line}: {text!r}"
-        for path in sorted((PACKAGE / room).rglob("*.py"))
+        for path in sorted((PACKAGE / place).rglob("*.py"))
         for line, text in literals(path)
         if text in known
     ]
@@ -55,3 +69,8 @@ def test_no_general_module_names_words_of_a_language(room):
 
 def test_the_words_are_those_of_the_tables():
     assert {"python", ".php", "__init__", "node_modules", "alembic", "*_pb2.py"} <= words()
+
+
+def test_the_habits_of_the_tables_are_those_that_code_asks_for():
+    listed = set().union(*(table.contract_habits for table in conventions_by_language().values()))
+    assert listed == set(get_args(Habit))

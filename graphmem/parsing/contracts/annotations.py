@@ -38,11 +38,12 @@ class Annotations:
 
         For `@app.get("/users")`, the contract is `GET /users`.
         """
+        in_comments = self.source.table.annotations if self.source.has_habit("annotations_in_comments") else ()
         for position, definition in enumerate(self.source.facts.definitions):
             if definition.kind not in ("function", "method"):
                 continue
             names = [self._annotation(decorator) for decorator in definition.decorators]
-            for name in names or (self.source.table.annotations if self.source.facts.language == "php" else ()):  # also in comments
+            for name in names or in_comments:
                 if name.rpartition(".")[2] not in self.source.table.annotations:
                     continue
                 for row in self.source.table.annotated:
@@ -114,7 +115,7 @@ class Annotations:
             verbs = [
                 verb.upper() for one in methods for verb in re.findall(r"(?:RequestMethod\.|[\"'])?(GET|POST|PUT|PATCH|DELETE|HEAD)\b", one)
             ]
-            verb = ",".join(verbs) or ("GET" if last == "route" and "python" in row.languages else "")
+            verb = ",".join(verbs) or ("GET" if last == "route" and self.source.has_habit("gets_by_default") else "")
         beside = [text for one in [*self._given_to(definition, row.beside)][-1:] for text in self._written_in(one)] if row.beside else []
         around, role, said = self._class_prefix(definition, row)
         prefix = self.prefixes.get(name.rpartition(".")[0].rpartition(".")[2], "")

@@ -8,6 +8,7 @@ from typing import Final
 
 from graphmem.parsing.contracts import paths
 from graphmem.parsing.contracts.end import OFFERS, VERBS, End
+from graphmem.parsing.contracts.habits import has_habit
 from graphmem.parsing.facts import FileFacts
 
 _PLACE: Final = re.compile(r"/pages/api/(?P<api>.*)\.[jt]sx?$|/(?:app|routes)(?P<app>(?:/[^/]+)*)/(?:route|\+server)\.[jt]sx?$")
@@ -19,7 +20,7 @@ def by_path(facts: FileFacts) -> Iterator[End]:
     In Next.js, `pages/api/users.ts` offers `/api/users`.
     """
     match = _PLACE.search("/" + facts.path)
-    if match is None or facts.language not in ("javascript", "typescript", "tsx"):
+    if match is None or not has_habit(facts.language, "routes_by_path"):
         return
     path = paths.route_path("/" + re.sub(r"/?\([^)]*\)", "", match["api"] or match["app"] or ""))
     if match["api"] is not None:

@@ -31,7 +31,7 @@ def client(source: Source, site: Site, row: Row) -> Iterator[End]:
 
 def _requested(source: Source, site: Site, row: Row, text: str) -> Iterator[End]:
     made = evaluate(text, source.look_up)
-    is_relative = source.facts.language in ("csharp", "typescript", "tsx", "javascript") and not (row.absolute or row.rooted)
+    is_relative = source.has_habit("relative_addresses") and not (row.absolute or row.rooted)
     is_relative = is_relative or (row.tests and not row.rooted)
     found = paths.address(made.pattern, relative=is_relative)
     verb = verb_at(source, site, row, site.given[1:])

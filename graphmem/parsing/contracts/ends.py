@@ -14,6 +14,7 @@ from graphmem.parsing.contracts.annotations import Annotations
 from graphmem.parsing.contracts.by_path import by_path
 from graphmem.parsing.contracts.clients import client, topic
 from graphmem.parsing.contracts.end import End
+from graphmem.parsing.contracts.habits import has_habit
 from graphmem.parsing.contracts.named_paths import may_name_paths, named_paths
 from graphmem.parsing.contracts.resources import Resources
 from graphmem.parsing.contracts.routes import Routes
@@ -49,9 +50,9 @@ def ends_of(facts: FileFacts, source: bytes) -> tuple[tuple[object, ...], ...]:
                 if table.rows_of(name):
                     sites.append((reference, str(name)))
     annotated = bool(table.annotated) and (
-        any(one.decorators for one in facts.definitions) or (facts.language == "php" and b"@Route" in source)
+        any(one.decorators for one in facts.definitions) or (has_habit(facts.language, "annotations_in_comments") and b"@Route" in source)
     )
-    speaks = any(word in source for word in _RPC) or (facts.language == "go" and b"pb.New" in source)
+    speaks = any(word in source for word in _RPC) or (has_habit(facts.language, "stubs_in_packages") and b"pb.New" in source)
     of_path = list(by_path(facts))
     names_paths = may_name_paths(facts, source)
     if not sites and not annotated and not speaks and not of_path and not names_paths:

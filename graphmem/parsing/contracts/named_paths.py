@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.contracts.end import NAMES, REFERS, End
+from graphmem.parsing.contracts.habits import has_habit
 from graphmem.parsing.contracts.paths import HOLE, address
 from graphmem.parsing.contracts.written import evaluate
 
@@ -17,14 +18,13 @@ if TYPE_CHECKING:
     from graphmem.parsing.contracts.source import Site, Source
     from graphmem.parsing.facts import FileFacts
 
-_LANGUAGES: Final = ("python", "javascript", "typescript", "tsx")
 _PATH: Final = re.compile(rb"""["'`](?:\$?\{\w+\})?/[\w{]""")
 _REFERENCE: Final = re.compile(r"(?:f[\"']\{|`\$\{)?([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)")
 
 
 def may_name_paths(facts: FileFacts, source: bytes) -> bool:
     """Whether a file may hold paths of routes in constants or functions."""
-    return facts.language in _LANGUAGES and _PATH.search(source) is not None
+    return has_habit(facts.language, "named_paths") and _PATH.search(source) is not None
 
 
 def named_paths(source: Source) -> Iterator[End]:

@@ -55,7 +55,7 @@ class Resources:
 
     def resource(self, site: Site, row: Row) -> Iterator[End]:
         """Yield an `End` for each route of a resource that a call declares."""
-        if self.source.facts.language == "ruby":
+        if self.source.has_habit("resources_with_controllers"):
             if not self.is_rails:
                 return
             for name in self._names(site):

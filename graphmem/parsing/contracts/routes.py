@@ -21,9 +21,9 @@ _ASSIGNED: Final = re.compile(
     r"(?:(?:const|let|var|final|auto|val|mut)\s+)*(\w+)\s*(?::\s*[\w.<>]+\s*)?(?::=|=)\s*(?:await\s+|new\s+)?[\w.$]*$"
 )
 _NAMED: Final = re.compile(r"^&?(?:async\s+)?[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)*(?:\(.*\))?$", re.DOTALL)
+_HANDLER: Final = re.compile(r"(?:\w*\\)*(\w+)::class$|[\"'](\w+)@(\w+)[\"']$")  # `Users::class`, `"Users@show"`
 UP: Final = ".."
 """Part of a path that removes the segment before it."""
-_CHAINING: Final = ("javascript", "typescript", "tsx", "php")
 
 
 class Routes:
@@ -44,7 +44,7 @@ class Routes:
         if "prefix" in site.chain and site.name == "group":
             match = re.search(r"\bprefix\s*\(\s*[\"']([^\"']*)[\"'][^{;]*$", self.source.text[max(0, site.start - 300) : site.start])
             written = match[1] if match else written
-        elif self.source.facts.language == "ruby" and site.given and re.match(r":\w+$", site.given[0]):
+        elif self.source.has_habit("symbols_as_paths") and site.given and re.match(r":\w+$", site.given[0]):
             written = site.given[0][1:]
         if written is None:
             return
@@ -86,10 +86,10 @@ class Routes:
 
     def _prefix_of(self, site: Site) -> str:
         chained = ""
-        if ("route" in site.chain or "prefix" in site.chain) and self.source.facts.language in _CHAINING:
+        if ("route" in site.chain or "prefix" in site.chain) and self.source.has_habit("chained_prefixes"):
             match = re.search(r"\b(?:route|prefix)\s*\(\s*([\"'`][^\"'`]*[\"'`])", self.source.text[max(0, site.start - 400) : site.start])
             chained = paths.route_path(match[1].strip("\"'`")) if match else ""
-        elif "Group" in site.chain and self.source.facts.language == "go":
+        elif "Group" in site.chain and self.source.has_habit("grouped_prefixes"):
             match = re.search(r"\bGroup\(\s*[\"`]([^\"`]*)[\"`]", self.source.line_before(site))
             chained = paths.route_path(match[1]) if match else ""
         return paths.joined(self.prefixes.get(site.receiver, ""), self._enclosing_prefix(site.start), chained)
@@ -104,7 +104,7 @@ class Routes:
             verb = verb_in(", ".join(site.given))
         else:
             position = row.path[0] if isinstance(row.path[0], int) else 0
-            chained = "route" in site.chain and len(site.given) > 0 and self.source.facts.language in _CHAINING
+            chained = "route" in site.chain and len(site.given) > 0 and self.source.has_habit("chained_prefixes")
             written = "" if chained and site.given[0][:1] not in "\"'`" else self.source.argument(site, row.path)
             rest = site.given[position + (0 if chained and written == "" else 1) :]
             if written is None or (row.function and not self._has_function(rest, row.function)):
@@ -117,8 +117,8 @@ class Routes:
             written
             and not written.startswith("/")
             and row.framework != "django"
-            and self.source.facts.language not in ("csharp", "php", "rust", "kotlin", "python")
-            and not (self.source.facts.language == "go" and site.name.isupper())  # gin adds the slash
+            and not self.source.has_habit("added_slashes")
+            and not (self.source.has_habit("added_slashes_of_verbs") and site.name.isupper())
             and not re.match(r"(?:GET|POST|PUT|PATCH|DELETE) /", written)
         ):
             return
@@ -167,10 +167,10 @@ class Routes:
                 return ""
             if text.startswith("["):
                 parts = [re.sub(r"::class$", "", part.strip("\"'")) for part in split(text.strip("[]"))]
-                if len(parts) == 2 and self.source.facts.language == "php":
+                if len(parts) == 2 and self.source.has_habit("handlers_in_strings"):
                     return f"{parts[0].rpartition(chr(92))[2]}.{parts[1]}"
                 text = parts[-1] if parts else ""
-            elif self.source.facts.language == "php" and (match := re.match(r"(?:\w*\\)*(\w+)::class$|[\"'](\w+)@(\w+)[\"']$", text)):
+            elif self.source.has_habit("handlers_in_strings") and (match := _HANDLER.match(text)):
                 return f"{match[1]}.__invoke" if match[1] else f"{match[2]}.{match[3]}"
             text = re.sub(r"\.as_view\(.*$|\.bind\(.*$", "", text, flags=re.DOTALL).lstrip("&")
             while (match := re.match(r"[\w.:>-]*\((.+)\)$", text, re.DOTALL)) is not None:
@@ -191,7 +191,7 @@ class Routes:
         prefix = self.source.argument(site, (*row.keyword, *row.path) if row.keyword else row.path)
         if row.keyword and not any(re.match(rf"(?:{'|'.join(row.keyword)})\s*=", one) for one in site.given) and site.name != "mount":
             prefix = ""
-        if prefix is None or (prefix and not prefix.startswith("/") and self.source.facts.language != "python"):
+        if prefix is None or (prefix and not prefix.startswith("/") and not self.source.has_habit("added_slashes_of_prefixes")):
             return
         whole = paths.joined(self._prefix_of(site), paths.route_path(prefix)) if prefix else self._prefix_of(site)
         if row.given == "include":

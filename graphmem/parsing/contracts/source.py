@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from graphmem.parsing.contracts.habits import Habit, has_habit
 from graphmem.parsing.contracts.paths import HOLE
 from graphmem.parsing.contracts.table import Row, Table
 from graphmem.parsing.contracts.written import arguments, evaluate, split
@@ -89,10 +90,10 @@ class Source:
                 return None
         after = start + len(name)
         following = self.text[after : after + 200].lstrip()
-        if not following.startswith(("(", "<", "!")) and self.facts.language not in ("ruby", "kotlin"):
+        if not following.startswith(("(", "<", "!")) and not self.has_habit("calls_without_brackets"):
             return None
         given, end = arguments(self.text, after)
-        if given and self.facts.language == "ruby":
+        if given and self.has_habit("blocks_after_calls"):
             given[-1] = re.sub(r"\s+do\b.*$|\s*\{\s*(?:\|.*)?$", "", given[-1], flags=re.DOTALL)
         callee = callee_of(self.terms, reference.term)
         receiver, chain = "", list[str]()
@@ -209,7 +210,7 @@ class Source:
         if not re.fullmatch(r"[\w$]+", name):
             return None
         found = self.values(name)
-        if not found and self.facts.language in ("javascript", "typescript", "tsx"):
+        if not found and self.has_habit("paths_in_objects"):
             return self.entries().get(name)
         found = [at for at in found if not re.match(rf"{re.escape(name)}\s*[,)]", self.text[at : at + len(name) + 40])]  # `f(name=name)`
         if not found or len(found) > 4:
@@ -217,6 +218,10 @@ class Source:
         texts = {self.expression(at) for at in found}
         useful = {text for text in texts if re.search(r"[\"'`]", text)}
         return next(iter(useful)) if len(useful) == 1 else None
+
+    def has_habit(self, habit: Habit) -> bool:
+        """Whether code of the file's language has a habit."""
+        return has_habit(self.facts.language, habit)
 
     def entries(self) -> dict[str, str]:
         """Return the string expressions in objects of an ECMAScript file, by key.
@@ -226,7 +231,7 @@ class Source:
         """
         if self._entries is None:
             found: dict[str, set[str]] = {}
-            for match in _ENTRY.finditer(self.text) if self.facts.language in ("javascript", "typescript", "tsx") else ():
+            for match in _ENTRY.finditer(self.text) if self.has_habit("paths_in_objects") else ():
                 found.setdefault(match[1] + ("()" if match[2] else ""), set()).add(self.expression(match.end()))
             self._entries = {name: next(iter(texts)) for name, texts in found.items() if len(texts) == 1}
         return self._entries

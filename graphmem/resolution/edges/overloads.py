@@ -19,13 +19,10 @@ from graphmem.resolution.rules import RULES
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at
 from graphmem.resolution.types import BOX, EMPTY, EXTI, INST, LAM, Atom, Package, Type, ordered
+from graphmem.runtime.conventions import all_conventions
 
 COLLECTED: Final = 1 << 20
 """Points by which a function that does not collect arguments in a list comes first, where the language says so."""
-
-
-_ANY_OBJECT: Final = frozenset(("Any", "Object", "object"))
-"""Names of the class of all objects."""
 
 
 class Overloads:
@@ -284,7 +281,8 @@ class Overloads:
             return EXACT
         declared = self.inference.declared(entry, entry.definitions[symbol.index].parent, annotation) if annotation >= 0 else EMPTY
         named = {atom[2].rpartition(".")[2] for atom in declared if atom[0] == EXTI}
-        is_closed = declared and (named or all(atom[0] in (INST, BOX) for atom in declared)) and named.isdisjoint(_ANY_OBJECT)
+        is_closed = declared and (named or all(atom[0] in (INST, BOX) for atom in declared))
+        is_closed = is_closed and named.isdisjoint(all_conventions().universal_types)
         return IMPOSSIBLE if is_closed else CONVERTED
 
     def _pairs(self, reference: Reference, parameters: Sequence[Parameter]) -> Iterator[tuple[int, Parameter, bool]]:
