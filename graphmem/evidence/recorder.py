@@ -23,6 +23,7 @@ from graphmem.runtime.system import after_fork
 _RESUMED: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _SHELF: Final = ("site-packages", "dist-packages", "node_modules", ".graphmem")
 TOOL_NAME: Final = "graphmem"
+_PROCESS_EVENTS: Final = frozenset({"os.system", "os.posix_spawn", "os.spawn", "os.exec"})  # of C functions, which are not recorded
 PROCESS: Final = 0
 """Marks a bucket in which another process was started, because its code is not recorded. No object has this `id`."""
 CUT: Final = 1
@@ -68,7 +69,9 @@ class Recorder:
         else:
             self._profile()
         self._is_on = True
-        after_fork(self._forked, in_parent=True)  # it cannot be unregistered, so it checks `_is_on`
+        # These two cannot be unregistered, so they check `_is_on`.
+        after_fork(self._forked, in_parent=True)
+        sys.addaudithook(self._heard)
 
     def stop(self) -> None:
         """Stop recording; the recorded calls stay readable."""
@@ -88,6 +91,10 @@ class Recorder:
 
     def _forked(self) -> None:
         if self._is_on:
+            self._bucket.add(PROCESS)
+
+    def _heard(self, event: str, _: object) -> None:
+        if event in _PROCESS_EVENTS and self._is_on:
             self._bucket.add(PROCESS)
 
     def is_inside(self, code: CodeType) -> bool:

@@ -71,12 +71,19 @@ def test_a_test_that_starts_another_process_is_not_known_in_full_nor_are_those_t
         "def test_alone():\n    Cart()\n\n\n"
         "def test_served(server):\n    Cart()\n\n\n"
         "def test_served_too(server):\n    Cart()\n\n\n"
-        "def test_starts():\n    subprocess.run([sys.executable, '-c', 'import shop'], check=True)\n    Cart()\n",
+        "def test_starts():\n    subprocess.run([sys.executable, '-c', 'import shop'], check=True)\n    Cart()\n\n\n"
+        "def test_in_a_shell():\n    import os\n\n    os.system('true')\n",
         encoding="utf-8",
     )
     _, ran = record(shop, "tests/test_more.py")
     assert ran.code == 0, ran.said
-    assert runs(shop.parent / "run.trace") == {"test_alone": 1, "test_served": 0, "test_served_too": 0, "test_starts": 0}
+    assert runs(shop.parent / "run.trace") == {
+        "test_alone": 1,
+        "test_served": 0,
+        "test_served_too": 0,
+        "test_starts": 0,
+        "test_in_a_shell": 0,
+    }
 
 
 def test_a_test_that_stops_the_recording_is_known_in_part_and_the_later_ones_in_full(shop, record):
