@@ -24,9 +24,11 @@ class Hover:
         list[SymbolInfo], Doc("code outside tests that calls the symbol: the most certain first, then the nearest"), Size(3)
     ] = field(default_factory=list)
     caller_count: int = 0
-    users: Annotated[list[SymbolInfo], Doc("code outside tests that uses a type or a variable otherwise, in the same order"), Size(3)] = (
-        field(default_factory=list)
-    )
+    users: Annotated[
+        list[SymbolInfo],
+        Doc("code outside tests that uses a type or variable without calling it: the most certain first, then the nearest"),
+        Size(3),
+    ] = field(default_factory=list)
     user_count: int = 0
     tests: Annotated[list[SymbolInfo], Doc("tests that use the symbol directly, in the same order"), Size(3)] = field(default_factory=list)
     test_count: int = 0

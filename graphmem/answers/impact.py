@@ -85,7 +85,7 @@ class RiskFactor:
     name: Annotated[str, Doc("name of the factor of the risk score: dependents, entry points, directories, untested or public")]
     points: float
     most: Annotated[float, Doc("the maximum number of points of this factor")]
-    counted: Annotated[str, Doc("what the factor counted to compute its points, as text, such as `12` or `weight 3.5`")]
+    counted: Annotated[str, Doc("the number from which the points of this factor were computed, as text, such as `12` or `weight 3.5`")]
 
 
 @answer

@@ -285,7 +285,9 @@ class PhaseWeights:
         MomentOrNone, Doc("time at which a person accepted proposed weights; null while the built-in weights are in use")
     ]
     accepted_sessions: Annotated[int, Doc("number of sessions from which the accepted weights were computed")]
-    weights: Annotated[list[PhaseWeight], Doc("the weights, by phase, then by built-in weight, highest first"), Size(60)]
+    weights: Annotated[
+        list[PhaseWeight], Doc("the weights, sorted by phase; within a phase, the highest built-in weight comes first"), Size(60)
+    ]
     notes: Annotated[list[str], Doc("why no weights are proposed; empty if weights are proposed")]
 
 

@@ -49,7 +49,7 @@ class SharingAnswer:
 
 @answer
 class SharingStatus:
-    """State of the exchange with the team."""
+    """State of the exchange of memories with the team's database."""
 
     address: Annotated[str, Doc("address of the configured database, without its password; empty if none is configured")]
     project: Annotated[str, Doc("identifier of the project in the team's database; empty before the first exchange")]

@@ -133,7 +133,7 @@ class MemoryCost:
     """Tokens that shown memories cost, and tokens of reads that were saved."""
 
     sessions: Annotated[int, Doc("number of agents' sessions whose tokens were counted")]
-    injected_tokens: Annotated[int, Doc("tokens of memories that were shown in all counted sessions"), Big()]
+    injected_tokens: Annotated[int, Doc("total number of tokens of the memories that were shown, over all counted sessions"), Big()]
     injected_per_session: Annotated[
         float | None, Doc("average number of tokens of memories that were added to a session with memories; null without such sessions")
     ]

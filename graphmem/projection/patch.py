@@ -174,8 +174,8 @@ def _nodes(
 def _path_details(old: GraphArrays, merge: Merge, files: list[FileRow], ids: list[str], paths: Any) -> PathColumns:
     """Return the data, such as language and size, of each file after a change.
 
-    The result is in path order. `merge` is the plan for nodes. `files` has the new and changed files, and `ids` the ids of all nodes after
-    the change.
+    The result is in path order. `merge` tells which nodes of the graph stay, and where new ones go. `files` has the new and changed files,
+    and `ids` the ids of all nodes after the change.
     """
     if paths is old.paths.path and merge.is_replacement:
         files = sorted(files, key=lambda row: row.path)

@@ -379,9 +379,9 @@ def object_of(fields: dict[str, Type]) -> Type:
 
 
 def order(atom: Atom) -> str:
-    """Return a sort key for an alternative of a type.
+    """Return a sort key for one member of a union type.
 
-    The key is the same in every process, although a set inside an atom has another order in each.
+    The key is the same in every process. The order of a set differs between processes, so a set inside `atom` is sorted first.
     """
     return repr(_listed(atom))
 

@@ -131,7 +131,7 @@ class Units:
     def numbered(self, segment: Segment) -> Iterable[tuple[int, str]]:
         """Return the lines of a segment with their numbers in the file.
 
-        If the chunk continues a definition, it begins with a repetition of the signature, which is left out.
+        A segment is a part of a chunk. If the chunk continues a definition, it repeats the signature first. These lines are left out.
         """
         entry = self.entries[segment.chunk]
         lines = self.lines(segment)

@@ -137,7 +137,7 @@ class PythonTypes(PythonModules):
     def _objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the classes and modules that a name in an annotation refers to.
 
-        Names of libraries are `EXT` tuples. An alias is replaced by the types that it stands for.
+        A name that a library defines is returned as a tuple that begins with `EXT`. An alias is replaced by the types that it stands for.
         """
         found = entry.terms[term]
         if found[0] == ATTR:
