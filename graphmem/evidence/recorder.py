@@ -71,7 +71,7 @@ class Recorder:
         self._is_on = True
         # These two cannot be unregistered, so they check `_is_on`.
         after_fork(self._forked, in_parent=True)
-        sys.addaudithook(self._heard)
+        sys.addaudithook(self._on_audit_event)
 
     def stop(self) -> None:
         """Stop recording; the recorded calls stay readable."""
@@ -93,7 +93,7 @@ class Recorder:
         if self._is_on:
             self._bucket.add(PROCESS)
 
-    def _heard(self, event: str, _: object) -> None:
+    def _on_audit_event(self, event: str, _: object) -> None:
         if event in _PROCESS_EVENTS and self._is_on:
             self._bucket.add(PROCESS)
 

@@ -403,7 +403,7 @@ class CallRules:
     def fit_argument(self, inference: Inference, argument: Argument, function: Symbol, annotation: int) -> int | None:
         """Score how well an argument, as written in the source, fits a parameter.
 
-        `annotation` is the declared type of the parameter of `function`. The result is None if there is no score. The caller then compares
+        `annotation` is the declared type of the parameter of `function`. None stands for no score. The caller then compares
         the type of the argument with the declared type.
         """
         return None
