@@ -160,7 +160,7 @@ class FileEntry:
             if definition.kind == "variable":
                 for scope in self._seen_in(definition.parent):
                     self.variables.setdefault((scope, definition.name), self.symbols[position])
-            else:
+            elif "declared" not in definition.modifiers or self.definitions[definition.parent].kind not in CLASS_KINDS:
                 scope, name = self.rules.definition_slot(self, position)
                 self.slot(scope, name, Slot("definition", position, definition.start_line, 1 << 30))
             for number, parameter in enumerate(definition.parameters):

@@ -9,11 +9,16 @@ from graphmem.parsing.facts import INDEX, TUPLE, TYPED, Import, TermIndex, writt
 from graphmem.parsing.languages import Demand, Helper, Narrowing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tree_sitter import Node
 
     from graphmem.parsing.terms import TermBuilder
+
+_TYPE_CHECKING = re.compile(
+    rb"^([ \t]+)if (?:\w+\.)?TYPE_CHECKING:[^\n]*\n((?:(?:\1[ \t]+[^\n]*|[ \t]*(?:#[^\n]*)?)(?:\n|\Z))+)", re.MULTILINE
+)
+"""An indented block that only type checkers read; its second group is the body."""
 
 _LEAVES = frozenset({"return_statement", "raise_statement", "continue_statement", "break_statement"})
 
@@ -31,6 +36,15 @@ class PythonHelper(Helper):
         top = found.module.partition(".")[0]
         bound = found._replace(module=top, alias=top)
         return (bound,) if top == found.module else (bound, found)
+
+    def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
+        """Return (start, end, "declared") for blocks `if TYPE_CHECKING:` in classes.
+
+        The positions are byte offsets. Definitions in such a block only tell types, and never run.
+        """
+        if b"TYPE_CHECKING:" not in source:
+            return ()
+        return [(*match.span(2), "declared") for match in _TYPE_CHECKING.finditer(source)]
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """Return the variables whose class `isinstance` tests imply, with lines.
