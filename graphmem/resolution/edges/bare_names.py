@@ -24,6 +24,9 @@ from graphmem.resolution.types import Type
 ONE_FAMILY: Final = 0.65
 """Confidence in each of several methods of one name that override one another, and in one whose class the receiver is named after."""
 
+MOST_OWNERS: Final = 16
+"""Most classes with an attribute among which properties of an unknown receiver are chosen."""
+
 LONE_PROPERTY: Final = 0.85
 """Confidence in the only property of a name that no other attribute has."""
 
@@ -110,25 +113,42 @@ class BareNames:
     def properties(self, name: str, caller: Symbol) -> list[Target]:
         """Return the properties that `x.name` may read if `x` has an unknown type.
 
-        The attribute must be a property in all classes that have it. The result is empty for more than `AMBIGUOUS_LIMIT` classes, and for
-        names that library objects have, too.
+        If most of these properties belong to one class and its subclasses, they are the result. Otherwise the attribute must be a property
+        in all classes that have it. The result is empty for more than `AMBIGUOUS_LIMIT` properties, and for names that library objects
+        have, too.
         """
         if name.startswith("__") or rules_of(self.entry).is_common_name(name) or self.entry.in_tests:
             return []
-        owners = [symbol for symbol in self.project.having(name) if not _is_apart(self.project.files[symbol.path])]
-        found: list[Symbol] = []
-        for owner in owners[: AMBIGUOUS_LIMIT + 1]:
-            own = [one for one in self.inference.functions(owner, name) if self.project.has_modifier(one, "property")]
-            if not own or len(owners) > AMBIGUOUS_LIMIT:
-                return []
-            found += own
-        found = [one for one in found if not self._is_unused(one)]
-        if len(found) == 1 and found[0] is caller:  # it usually asks a wrapped object, which is of another class
+        families, is_always_property = self._property_families(name)
+        every = [one for family in families for one in family]
+        largest = max(families, key=len, default=[])
+        found = largest if 1 < len(largest) > len(every) - len(largest) else every if is_always_property else []
+        if len(found) > AMBIGUOUS_LIMIT or found == [caller]:  # `caller` usually asks a wrapped object, which is of another class
             return []
         if len(found) <= 1:
             return [Target(one, None, "unique_name", LONE_PROPERTY) for one in found]
-        confidence = ONE_FAMILY if self._is_one_family(found) else round(0.5 / len(found), 3)
+        confidence = ONE_FAMILY if len(found) == len(largest) else round(0.5 / len(found), 3)
         return [Target(one, None, "ambiguous_name", confidence) for one in found]
+
+    def _property_families(self, name: str) -> tuple[list[list[Symbol]], bool]:
+        """Return the properties of a name, grouped by the base that has it.
+
+        Families with a class in which the attribute is no property are left out. The second result tells that there is no such class.
+        """
+        owners = [symbol for symbol in self.project.having(name) if not _is_apart(self.project.files[symbol.path])]
+        if len(owners) > MOST_OWNERS:
+            return [], False
+        found: dict[Symbol, list[Symbol]] = {}
+        plain: set[Symbol] = set()
+        for owner in owners:
+            having = [one for one in self.inference.mro(owner) if isinstance(one, Symbol) and one in owners]
+            top = having[-1] if having else owner
+            own = [one for one in self.inference.functions(owner, name) if self.project.has_modifier(one, "property")]
+            found.setdefault(top, []).extend(one for one in own if not self._is_unused(one))
+            inherited = (one for base in having for one in self.inference.functions(base, name))
+            if not own and not any(self.project.has_modifier(one, "property") for one in inherited):
+                plain.add(top)
+        return [family for top, family in found.items() if top not in plain], not plain
 
     def extensions(self, receiver: Type, name: str) -> list[Target]:
         """Return extension functions that a call on an unknown type may run.

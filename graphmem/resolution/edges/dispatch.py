@@ -25,8 +25,11 @@ FEW_OVERRIDES: Final = 4
 """Most overrides that a call on any receiver may mean.
 
 If there are more, overrides of a method with a body of its own count for `self` only. For other receivers the OVERRIDES edges record
-them. Methods that the language calls have no limit but `MAX_OVERRIDES`.
+them. Methods that the language calls, and properties, have no limit but `MAX_OVERRIDES`.
 """
+
+MANY_PROPERTIES: Final = 0.35
+"""Confidence in each property that overrides the property read, if there are more than `FEW_OVERRIDES`."""
 
 
 class Dispatch:
@@ -70,6 +73,8 @@ class Dispatch:
             else:
                 yield target
         if len(overrides) > FEW_OVERRIDES and not is_self and not is_abstract and not name.startswith("__"):
+            overrides = [symbol for symbol in overrides if self.project.has_modifier(symbol, "property")]
+            yield from (Target(symbol, None, "override", MANY_PROPERTIES) for symbol in overrides)
             return
         yield from (Target(symbol, None, "override") for symbol in overrides)
 
