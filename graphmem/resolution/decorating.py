@@ -105,6 +105,25 @@ def _class_around(inference: Inference, method: Symbol) -> Symbol:
     return entry.symbols[entry.definitions[method.index].parent]
 
 
+def decorated_by(inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
+    """Return the functions that a class or one of its subclasses decorates."""
+    project = inference.project
+    return project.solver.ask(project.shared, ("H", symbol), _decorated_by, inference, symbol)
+
+
+def _decorated_by(inference: Inference, symbol: Symbol) -> tuple[Symbol, ...]:
+    project = inference.project
+    found: dict[Symbol, None] = {}
+    for name in dict.fromkeys(one.name for one in (symbol, *inference.below(symbol))):
+        for site in project.decorations(name):
+            other = project.files[site.path]
+            asked = ("t", site.scope, site.term, site.line, "decorates")
+            called = project.solver.ask(other.memo, asked, called_at, inference, other, site)
+            if any(atom[0] == CLASS and symbol in inference.project_classes(atom[1]) for atom in called):
+                found[other.symbols[site.decorated]] = None
+    return tuple(one for one in found if one.kind in FUNCTION_KINDS)
+
+
 def decorated(inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
     """Return the functions that a decorator with very many uses replaces.
 

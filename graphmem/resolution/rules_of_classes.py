@@ -44,11 +44,14 @@ class ClassRules:
     key_methods: Sequence[str] = ()
     """Methods of a key that a container of the language calls: the first unless it is a sequence, the others if they are equal."""
 
-    contained_text: str = ""
-    """Method of the elements that runs when a container is converted to text; "" for none."""
+    contained_methods: Mapping[str, Collection[str]] = {}
+    """Method of a container that calls the same method of its elements -> kinds of these containers; empty for all."""
 
     item_method: str = ""
     """Method that runs when an item is read through a subscript; "" for none."""
+
+    wrapped_members: Mapping[tuple[str, str], str] = {}
+    """(package, name) of a library's class for decorators -> the attribute in which its objects hold the decorated function."""
 
     attribute_setter: str = ""
     """Method that runs when any attribute is assigned; "" for none."""
@@ -58,6 +61,14 @@ class ClassRules:
 
     The descriptor is a class attribute, used through an object.
     """
+
+    def accessor_functions(self, inference: Inference, entry: FileEntry, position: int, kind: str) -> Sequence[Symbol]:
+        """Return the functions that run when an attribute of a class is used.
+
+        `position` is that of the attribute's binding, and `kind` is `read` or `write`. The result is empty for an attribute whose value
+        does not name such functions.
+        """
+        return ()
 
     def is_abstract(self, inference: Inference, symbol: Symbol) -> bool:
         """Whether a class has a method that only subclasses implement."""

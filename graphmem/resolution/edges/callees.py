@@ -146,8 +146,9 @@ class Callees:
             if self._reads_property(base, read):
                 self.reads.read_attribute_named(reference, receiver, read)
                 return by_framework
-        if not found and receiver_rule == "self":
-            found = self.targets.wrappers.wrapped(reference, call_at(self.terms, reference.term)[1])
+        if receiver_rule == "self" and all(target.symbol is None for target in found):
+            callee = call_at(self.terms, reference.term)[1]
+            found = self.targets.wrappers.held(reference, callee) or found or self.targets.wrappers.wrapped(reference, callee)
         if not found and not by_framework:
             known = any(atom[0] in (INST, CLASS, MODULE, NAMESPACE) for atom in base)
             value = self.inference.attribute(base, name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from graphmem.model import EdgeKind
-from graphmem.parsing.facts import ATTR, CALL, Reference
+from graphmem.parsing.facts import ATTR, CALL, INDEX, Reference
 from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.edges.recorder import Recorder
 from graphmem.resolution.edges.target import SELDOM, SEVERAL_CLASSES, Target, shared_among
@@ -18,7 +18,7 @@ from graphmem.resolution.language import rules_of
 from graphmem.resolution.rules import RULES
 from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import BOX, CLASS, EMPTY, INST, PENDING, TUP, Instance, Receiver, Type, join, join_all, ordered
+from graphmem.resolution.types import BOX, CLASS, EMPTY, FUNC, INST, PENDING, TUP, Instance, Receiver, Type, join, join_all, ordered
 
 
 class ImplicitCalls:
@@ -73,9 +73,10 @@ class ImplicitCalls:
         """
         value = self.context.value(reference, operand)
         self.call_first_of(reference, value, names)
-        text = rules_of(self.entry).contained_text
-        if text and names and names[-1] == text:
-            self.call_first_of(reference, self.element_types(value), (text,))
+        kinds = rules_of(self.entry).contained_methods.get(names[-1]) if names else None
+        if kinds is not None:
+            containers = frozenset(atom for atom in value if not kinds or (atom[0] == TUP or (atom[0] == BOX and atom[1] in kinds)))
+            self.call_first_of(reference, self.element_types(containers), names[-1:])
 
     def call_first_of(self, reference: Reference, value: Type, names: Sequence[str], confidence: float = 0.0) -> None:
         """Add calls of the first listed method that each class in a type has.
@@ -108,7 +109,8 @@ class ImplicitCalls:
         inside = self.context.value(reference, container)
         if not any(atom[0] in (INST, CLASS) for atom in inside):
             is_sequence = bool(inside) and all(atom[0] == TUP or (atom[0] == BOX and atom[1] in ("list", "tuple")) for atom in inside)
-            for name in names[is_sequence:]:
+            is_place = is_sequence and self.context.terms[reference.term][0] == INDEX
+            for name in () if is_place else names[is_sequence:]:
                 likely = 0.0 if name == names[0] else SEVERAL_CLASSES if is_sequence else SELDOM
                 self.call_first_of(reference, self.context.value(reference, key), (name,), likely)
 
@@ -173,10 +175,22 @@ class ImplicitCalls:
         """
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol):
-            plain = [Target(symbol, None, "implicit", confidence) for symbol in self.inference.functions(owner, name)]
+            plain = [Target(symbol, None, "implicit", confidence) for symbol in self._defined(receiver, owner, name)]
             self.call_properties(
                 reference, self.targets.dispatch.targets(receiver, name, plain, self.context.caller(reference), is_self=False)
             )
+
+    def _defined(self, receiver: Receiver, owner: Symbol, name: str) -> list[Symbol]:
+        """Return the functions that a class has under the name of a special method.
+
+        These are the methods `name` of `owner`. The result also has other functions that the class gives this name, as in `__repr__ =
+        __str__`, and wrappers that decorators of the project put in place of a method.
+        """
+        found = self.inference.functions(owner, name)
+        if found and not any(self.project.definition(one).decorators for one in found):
+            return found
+        others = [atom[1] for atom in ordered(self.inference.expanded(self.inference.attribute_of(receiver, name))) if atom[0] == FUNC]
+        return [*found, *(one for one in dict.fromkeys(others) if one not in found)]
 
     def call_properties(self, reference: Reference, targets: Iterable[Target]) -> None:
         """Add edges to methods that the language calls, such as properties.

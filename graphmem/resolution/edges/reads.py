@@ -35,6 +35,7 @@ class Reads:
         self.implicit = implicit
         self.variables = variables
         self._properties: dict[tuple[Symbol, str], bool] = {}  # whether an attribute of a class is a property
+        self._missing: dict[tuple[Symbol, str], bool] = {}  # whether a hook answers for an attribute that a class lacks
 
     def read(self, reference: Reference) -> None:
         """Add edges for code that reads a name `a` or an attribute `a.b`."""
@@ -145,6 +146,17 @@ class Reads:
                 is_property = self._properties[atom[1], name] = self.has_property(atom[1], name)
             if is_property:
                 self.use_member(reference._replace(kind="read"), atom, name, shared_among(base))
+            elif self._lacks(atom[1], name):
+                hook = rules_of(self.project.entry(atom[1])).fallback_method
+                self.implicit.call_special(reference, atom, hook, shared_among(base))
+
+    def _lacks(self, symbol: Symbol, name: str) -> bool:
+        """Whether a class lacks an attribute, but has a hook for such attributes."""
+        found = self._missing.get((symbol, name))
+        if found is None:
+            found = self.inference.answers_for_missing(symbol, name) and self.inference.owner(symbol, name) is None
+            self._missing[symbol, name] = found
+        return found
 
     def has_property(self, symbol: Symbol, name: str) -> bool:
         """Whether a class, or one of its bases, has a property of a given name."""
@@ -195,6 +207,8 @@ class Reads:
                     self.use_member(reference, (INST, sibling, False), name, confidence)
             return
         if atom[0] == INST:
+            if reference.kind == "read" and self._is_only_declared(owner, name) and inference.answers_for_missing(atom[1], name):
+                self.implicit.call_special(reference, atom, rules_of(self.entry).fallback_method, confidence)
             self.use_descriptor(reference, atom[1], name)
         entry = self.project.entry(owner)
         slots = entry.names(owner.index).get(name, ())
@@ -251,6 +265,18 @@ class Reads:
         rules = rules_of(self.entry)
         return term[0] == ATTR and rules.siblings_are_inferred and rules.receiver_class(self.entry, reference.scope, term[1]) >= 0
 
+    def _is_only_declared(self, owner: Symbol, name: str) -> bool:
+        """Whether a class declares the type of an attribute, but no code gives it a value."""
+        entry = self.project.entry(owner)
+        slots = entry.names(owner.index).get(name, ())
+        bindings = entry.facts.bindings
+        return (
+            bool(slots)
+            and "dataclass" not in entry.definitions[owner.index].modifiers
+            and all(slot.kind == "binding" and bindings[slot.index].value < 0 for slot in slots)
+            and not entry.members.get(owner.index, {}).get(name)
+        )
+
     def use_descriptor(self, reference: Reference, symbol: Symbol, name: str) -> None:
         """Add the call edges of reading or writing an attribute with a descriptor.
 
@@ -266,6 +292,8 @@ class Reads:
                 for slot in slots:
                     if slot.kind == "binding":
                         self.use_descriptors(reference, self.inference.binding(entry, slot.index))
+                        accessors = rules_of(entry).accessor_functions(self.inference, entry, slot.index, reference.kind)
+                        self.recorder.add_calls(reference, [Target(one, None, "implicit") for one in accessors])
                 return
 
     def use_descriptors(self, reference: Reference, value: Type) -> None:

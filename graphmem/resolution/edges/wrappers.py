@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphmem.parsing.facts import ATTR, NAME, Reference
-from graphmem.resolution.decorating import decorated
+from graphmem.resolution.decorating import decorated, decorated_by
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.inference import Inference
@@ -52,6 +52,22 @@ class Wrappers:
         """
         found = (symbol for decorator in self._decorators(reference, callee) for symbol in decorated(self.inference, decorator))
         return [Target(symbol, None, "wrapped") for symbol in found]
+
+    def held(self, reference: Reference, callee: int) -> list[Target]:
+        """Return the decorated functions that a library's class holds.
+
+        `callee` is the called expression, such as `self.fget` in a subclass of `property`. The functions are those that the class around
+        the call, or a subclass, decorates.
+        """
+        entry, term = self.entry, self.terms[callee]
+        position = entry.rules.receiver_class(entry, reference.scope, term[1]) if term[0] == ATTR else -1
+        if term[0] != ATTR or position < 0:
+            return []
+        symbol = entry.symbols[position]
+        for base in self.inference.mro(symbol):
+            if not isinstance(base, Symbol) and rules_of(entry).wrapped_members.get((base[1], base[2])) == term[2]:
+                return [Target(one, None, "wrapped") for one in decorated_by(self.inference, symbol)]
+        return []
 
     def _decorators(self, reference: Reference, callee: int) -> Iterator[Symbol]:
         """Yield the functions that get the called function as first argument.

@@ -160,7 +160,7 @@ def _getattr(inference: Inference, call: Call) -> Type:
         found = inference.attribute(value, name)
     else:
         prefix = _prefix(inference, call.entry, call.scope, call.args[1], call.line) if len(call.args) > 1 else ""
-        found = inference.methods_beginning(value, prefix) if prefix else EMPTY
+        found = inference.methods_beginning(value, prefix) if prefix.strip("_") else EMPTY  # nearly all methods begin with "_"
     return join(found, call.argument(2) or EMPTY)
 
 

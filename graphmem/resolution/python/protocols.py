@@ -18,6 +18,13 @@ CONTAINMENT: Final = ("__contains__", "__iter__", "__getitem__")
 PLAIN_TEXT: Final = ("__str__", "__repr__")
 FORMATTED_TEXT: Final = ("__format__", *PLAIN_TEXT)
 KEY: Final = ("__hash__", "__eq__")
+CONTAINED: Final[Mapping[str, Sequence[str]]] = {
+    "__repr__": (),
+    "__hash__": ("tuple",),
+    **dict.fromkeys(("__eq__", "__lt__", "__gt__"), ("list", "tuple")),
+}
+"""Special method of a builtin container that calls the method of its elements -> kinds of these containers; empty for all."""
+
 TRUTH_VALUE: Final = ("__bool__", "__len__")
 ENTERED: Final = ("__enter__", "__exit__")
 ENTERED_LATER: Final = ("__aenter__", "__aexit__")
@@ -84,7 +91,7 @@ _BUILTINS: Final[Mapping[str, Sequence[Through]]] = {
     "bool": _calls(*TRUTH_VALUE),
     "bytes": _calls("__bytes__", *ITERATION),
     "bytearray": _ITERATES,
-    "hash": _calls("__hash__"),
+    "hash": _calls("__hash__"),  # and of the elements of a tuple
     "int": _calls("__int__", "__index__", "__trunc__"),
     "float": _calls("__float__", "__index__"),
     "complex": _calls("__complex__", "__float__"),

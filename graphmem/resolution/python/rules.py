@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import collections.abc
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
@@ -26,6 +27,7 @@ from graphmem.resolution.python.metaclasses import metaclasses, written_bases
 from graphmem.resolution.python.parametrized import parametrized
 from graphmem.resolution.python.protocols import (
     CALLED_THROUGH,
+    CONTAINED,
     CONTAINMENT,
     ENTERED,
     ENTERED_LATER,
@@ -40,7 +42,7 @@ from graphmem.resolution.python.shapes import used_as
 from graphmem.resolution.python.tables import LIBRARY
 from graphmem.resolution.rules_of_calls import Run, Through
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.terms import items_or_itself, last_name
+from graphmem.resolution.terms import items_or_itself, last_name, string_of
 from graphmem.resolution.types import (
     BOX,
     BUILTINS,
@@ -75,8 +77,17 @@ if TYPE_CHECKING:
 _PASSIVE: Final = LIBRARY.passive
 """Packages whose classes never instantiate the classes derived from them."""
 
+_ACCESSORS: Final = {"read": (0, "fget"), "write": (1, "fset")}
+"""Kind of use of a property -> the parameter of `property` with the function that runs, by position and name."""
+
 _CONTAINERS: Final = {"builtins": builtins, "collections": collections}
 """Modules whose classes are asked which special methods they have."""
+
+_CONVERSION: Final = re.compile(r"%(?:\(\w*\))?[-#0 +]*[\d*]*(?:\.[\d*]+)?([a-zA-Z])")
+"""A conversion in a format such as `"%s: %r"`; its group is the kind."""
+
+_CONVERTED: Final[Mapping[str, Sequence[str]]] = {"r": ("__repr__",), "a": ("__repr__",), "d": ("__int__",), "i": ("__int__",)}
+"""Kind of a conversion -> the special methods that it calls, if they are not those of plain text."""
 
 MAX_USERS: Final = 40
 """Classes that use a mixin, beyond which they do not tell where its missing members come from."""
@@ -105,7 +116,8 @@ class PythonRules(PythonFixtures):
     item_method = "__getitem__"
     item_setters = ("__setitem__",)
     key_methods = KEY
-    contained_text = "__repr__"
+    contained_methods = CONTAINED
+    wrapped_members: Mapping[tuple[str, str], str] = {(BUILTINS, "property"): "fget", ("functools", "cached_property"): "func"}
     attribute_setter = "__setattr__"
     descriptor_methods: Mapping[str, str] = {"read": "__get__", "write": "__set__"}
 
@@ -334,13 +346,34 @@ class PythonRules(PythonFixtures):
         if sign in ("in", "not in"):
             return (Run(right, CONTAINMENT), Run(left, KEY, right))
         if sign == "%" and entry.terms[left][0] == STRING:
-            return tuple(Run(item, PLAIN_TEXT) for item in items_or_itself(entry.terms, right))
+            items = items_or_itself(entry.terms, right)
+            kinds = _CONVERSION.findall(string_of(entry.terms[left]).replace("%%", ""))
+            written = [_CONVERTED.get(kind, PLAIN_TEXT) for kind in kinds] if len(kinds) == len(items) else [PLAIN_TEXT] * len(items)
+            return tuple(Run(item, names) for item, names in zip(items, written, strict=True))
         name = BINARY.get(sign.removesuffix("=") if sign in ASSIGNING else sign)
         if name is None:
             return ()
         reflected = REFLECTED.get(name, f"__r{name[2:]}")
         names = (f"__i{name[2:]}", name) if sign in ASSIGNING else (name, "__eq__") if name == "__ne__" else (name,)
-        return (Run(left, names), Run(right, (reflected,)))
+        item = entry.terms[left]
+        read = (Run(item[1], ("__getitem__",)),) if sign in ASSIGNING and item[0] == INDEX else ()
+        return (*read, Run(left, names), Run(right, (reflected,)))
+
+    def accessor_functions(self, inference: Inference, entry: FileEntry, position: int, kind: str) -> Sequence[Symbol]:
+        """Return the functions that reading or writing an attribute calls.
+
+        The attribute is made by a call `x = property(get, set)` in a class. `position` is that of its binding, and `kind` is `read` or
+        `write`.
+        """
+        binding = entry.facts.bindings[position]
+        value = entry.terms[binding.value] if binding.value >= 0 else None
+        if value is None or value[0] != CALL or entry.terms[value[1]] != (NAME, "property") or kind not in _ACCESSORS:
+            return ()
+        _, _, positional, keywords = value
+        place, keyword = _ACCESSORS[kind]
+        given = [*positional[place : place + 1], *(term for name, term in keywords if name == keyword)]
+        found = (inference.expanded(inference.term(entry, binding.scope, term, binding.line)) for term in given)
+        return [atom[1] for value in found for atom in ordered(value) if atom[0] == FUNC]
 
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
         """Return the result type of an operator: `__add__` of `a` for `a + b`."""
