@@ -38,7 +38,7 @@ class PythonHelper(Helper):
         return (bound,) if top == found.module else (bound, found)
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
-        """Return (start, end, "declared") for blocks `if TYPE_CHECKING:` in classes.
+        """Return (start, end, "declared") for `if TYPE_CHECKING:` in classes.
 
         The positions are byte offsets. Definitions in such a block only tell types, and never run.
         """

@@ -133,7 +133,7 @@ class BareNames:
     def _property_families(self, name: str) -> tuple[list[list[Symbol]], bool]:
         """Return the properties of a name, grouped by the base that has it.
 
-        Families with a class in which the attribute is no property are left out. The second result tells that there is no such class.
+        Families with a class in which the attribute is a plain variable are left out. The second result is True if there are none of these.
         """
         owners = [symbol for symbol in self.project.having(name) if not _is_apart(self.project.files[symbol.path])]
         if len(owners) > MOST_OWNERS:

@@ -266,7 +266,7 @@ class Reads:
         return term[0] == ATTR and rules.siblings_are_inferred and rules.receiver_class(self.entry, reference.scope, term[1]) >= 0
 
     def _is_only_declared(self, owner: Symbol, name: str) -> bool:
-        """Whether a class declares the type of an attribute, but no code gives it a value."""
+        """Whether a class declares an attribute that code gives no value."""
         entry = self.project.entry(owner)
         slots = entry.names(owner.index).get(name, ())
         bindings = entry.facts.bindings
