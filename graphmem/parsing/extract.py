@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from tree_sitter import QueryCursor
 
 from graphmem.parsing.facts import (
+    AWAIT,
     CALL,
     FORMAT,
     INDEX,
@@ -247,6 +248,9 @@ class _Extraction(Definitions):
         builder = self.builder
         if kind == "call":
             term = builder.term(node)
+            found = builder.terms[term]
+            if found[0] == AWAIT:  # `await f<T>(x)` of TypeScript is one node
+                _, term = found
             if builder.terms[term][0] in (CALL, NEW):
                 around, inner = self.scope, self.stack[-1]
                 if self.grammar.spec.constructor_in_header and inner.kind in CLASS_LIKE:

@@ -115,7 +115,7 @@ class Names:
         """
         local = entry.locals.get((scope, name), ())
         here = scope
-        slots = entry.names(here).get(name)
+        slots = entry.names(here).get(name) if rules_of(entry).sees_own_names(entry, here) else None
         classes: list[int] = []
         while not slots and here:
             if rules_of(entry).this_is_implied and _sees_members(entry, here):

@@ -214,6 +214,13 @@ class NameRules:
         """
         return self.class_scope_is_visible or entry.definitions[scope].kind not in ("class", "interface", "enum")
 
+    def sees_own_names(self, entry: FileEntry, scope: int) -> bool:
+        """Return whether a scope sees its own names without a prefix.
+
+        By default this is True. It is False for a body of a class whose members need `this`.
+        """
+        return True
+
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
         """Return the bindings of a member that a file defines outside its class.
 

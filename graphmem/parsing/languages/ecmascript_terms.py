@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import CALL, EITHER, INDEX, LITERAL, NAME, NEW, NO_TERM, OBJECT, TUPLE, CallOperator, TermIndex
+from graphmem.parsing.facts import AWAIT, CALL, EITHER, INDEX, LITERAL, NAME, NEW, NO_TERM, OBJECT, TUPLE, CallOperator, TermIndex
 from graphmem.parsing.languages.ecmascript_comments import declared_type
 from graphmem.parsing.languages.ecmascript_syntax import ANONYMOUS_FUNCTIONS, first_child, text_of
 from graphmem.parsing.languages.ecmascript_words import ANCHOR, CAST, TYPE_ARGUMENTS
@@ -36,6 +36,9 @@ _STATEMENTS: Final = frozenset(
     }
 )
 """Statements that may contain a `return` of the same function."""
+
+_OPERATIONS: Final = frozenset({"await_expression", "binary_expression", "unary_expression"})
+"""Operations that the grammar takes for the callee of a call with type arguments."""
 
 MAX_RESULTS: Final = 8
 """Most `return` statements of an anonymous function that are read."""
@@ -129,10 +132,16 @@ def parenthesized(builder: TermBuilder, node: Node) -> TermIndex:
 def call(builder: TermBuilder, node: Node) -> TermIndex:
     """Convert a call, with type arguments as in `f<T>(x)`, to a term.
 
-    A term is an expression as the parser stores it. A tagged template (`` tag`text` ``) is also a call.
+    A term is an expression as the parser stores it. A tagged template (`` tag`text` ``) is also a call. The grammar reads
+    `await f<T>(x)` as a call of `await f`, and `a + f<T>(x)` as a call of `a + f`; here they are calls of `f`.
     """
     callee, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     is_new = callee is None
+    types = node.child_by_field_name("type_arguments")
+    is_awaited = False
+    while types is not None and callee is not None and callee.type in _OPERATIONS:
+        is_awaited = callee.type == "await_expression"
+        callee = callee.named_children[-1] if callee.named_children else None
     if is_new:
         callee = node.child_by_field_name("constructor")
     if callee is not None:
@@ -141,13 +150,13 @@ def call(builder: TermBuilder, node: Node) -> TermIndex:
     positional: tuple[TermIndex, ...] = ()
     if given is not None and given.type == "arguments":
         positional = tuple(builder.term(child) for child in given.named_children if not child.is_extra)
-    types = node.child_by_field_name("type_arguments")
     keywords: tuple[tuple[str, TermIndex], ...] = ()
     if types is not None:
         said = tuple(builder.term(child) for child in types.named_children if not child.is_extra)
         keywords = ((TYPE_ARGUMENTS, said[0] if len(said) == 1 else builder.add((TUPLE, said))),) if said else ()
     operator: CallOperator = NEW if is_new else CALL
-    return builder.add((operator, called, positional, keywords))
+    found = builder.add((operator, called, positional, keywords))
+    return builder.add((AWAIT, found)) if is_awaited else found
 
 
 def returned_value(builder: TermBuilder, node: Node) -> TermIndex:

@@ -118,6 +118,14 @@ class EcmascriptRules(EcmascriptTypes):
         """
         return super().is_visible(entry, scope) or "namespace" in entry.definitions[scope].modifiers
 
+    def sees_own_names(self, entry: FileEntry, scope: int) -> bool:
+        """Return whether a scope sees its own names without a prefix.
+
+        In `interface Api { retry: typeof retry }`, the second `retry` is a name of the scope around the interface. Members of an enum see
+        each other.
+        """
+        return entry.definitions[scope].kind == "enum" or self.is_visible(entry, scope)
+
     def builtin(self, name: str) -> Type:
         """Return the type of a global name that JavaScript or a platform defines."""
         return one((EXT, PACKAGE, name, None)) if name in GLOBALS else super().builtin(name)
@@ -302,10 +310,14 @@ class EcmascriptRules(EcmascriptTypes):
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
         """Return the result type of a function; for an async function, a promise."""
         entry = inference.project.entry(symbol)
-        modifiers = entry.definitions[symbol.index].modifiers
+        definition = entry.definitions[symbol.index]
+        modifiers = definition.modifiers
         bindings = entry.facts.bindings
-        if any(bindings[i].value >= 0 and entry.terms[bindings[i].value] == (SELF,) for i in entry.results.get(symbol.index, ())):
-            # `return this` returns the type of the receiver, which may be a subclass of the method's class.
+        owner = entry.symbols[definition.parent]
+        names_other = definition.returns >= 0 and any(atom[0] == INST and atom[1] is not owner for atom in value)
+        returned = () if names_other else entry.results.get(symbol.index, ())
+        if any(bindings[i].value >= 0 and entry.terms[bindings[i].value] == (SELF,) for i in returned):
+            # `return this` returns the type of the receiver, which may be a subclass of the method's class. A declared class is believed.
             value = join(frozenset(atom for atom in value if atom[0] != INST), one((SELFTYPE,)))
         if "async" not in modifiers or any(atom[0] == BOX and atom[1] in ("await", "iter") for atom in value):
             return value

@@ -49,12 +49,13 @@ class Constructors:
             if isinstance(owner, Symbol):
                 for function in self.inference.functions(owner, constructor):
                     yield Target(function, None, "super")
+                continue
+            line = self.inference.mro(symbol)
+            following = line[line.index(after) + 1 :] if after in line else ()
+            if following and isinstance(following[0], Symbol):  # it has only an implicit constructor
+                yield Target(following[0], None, "super")
             elif owner is not None:
                 yield Target(None, (owner[1], owner[2]), "external")
-            else:  # the next class has only an implicit constructor
-                line = self.inference.mro(symbol)
-                following = line[line.index(after) + 1 :] if after in line else ()
-                yield from (Target(base, None, "super") for base in following[:1] if isinstance(base, Symbol))
 
     def one_of_parts(self, targets: Iterable[Target]) -> list[Target]:
         """Keep one part of each class that is split over several declarations.
