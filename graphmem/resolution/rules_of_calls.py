@@ -5,7 +5,7 @@ The rules cover parameters, results, operators and libraries.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.resolution.types import (
@@ -195,6 +195,13 @@ class CallRules:
         `value` when awaited.
         """
         return value
+
+    def type_arguments(self, inference: Inference, symbol: Symbol, call: Call) -> Mapping[str, Type]:
+        """Return the types that a call writes for type parameters, by name.
+
+        `symbol` is the called function. By default there are none.
+        """
+        return {}
 
     def made_by(self, inference: Inference, symbol: Symbol) -> Type:
         """Return the type of the object that a class method creates, if any.

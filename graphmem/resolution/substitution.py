@@ -98,6 +98,7 @@ class Substitution:
         """
         entry = self.project.entry(symbol)
         definition = entry.definitions[symbol.index]
+        written = rules_of(entry).type_arguments(self.inference, symbol, call)
         found: dict[str, Type] = {}
         for index, parameter in enumerate(definition.parameters):
             if parameter.annotation < 0:
@@ -108,7 +109,7 @@ class Substitution:
                 given = one(receiver) if index < offset and receiver is not None else self.parameters.argument(symbol, index, call, offset)
                 if given is not None:
                     self._match(declared, self.inference.expanded(given), found)
-        return found
+        return {**found, **written}
 
     def _match(self, declared: Type, given: Type, found: dict[str, Type]) -> None:
         for atom in ordered(declared):

@@ -24,6 +24,7 @@ from graphmem.resolution.ecmascript.library import (
     PACKAGE,
     container_method,
 )
+from graphmem.resolution.ecmascript.third_party import type_arguments
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import arguments_of, last_name
@@ -323,6 +324,19 @@ class EcmascriptRules(EcmascriptTypes):
             return value
         return box("await", value)
 
+    def type_arguments(self, inference: Inference, symbol: Symbol, call: Call) -> Mapping[str, Type]:
+        """Return the types in the angle brackets of a call, by type parameter.
+
+        For `load<Author>(key)` and `function load<T>(key: string): Promise<T>`, `T` is `Author`.
+        """
+        written = type_arguments(inference, call)
+        if not written:
+            return {}
+        entry = inference.project.entry(symbol)
+        definition = entry.definitions[symbol.index]
+        names = _type_parameters(entry).get((definition.parent, definition.end_line), ())
+        return {name: value for name, value in zip(names, written, strict=False) if value}
+
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts a call with `positional` arguments.
 
@@ -395,6 +409,20 @@ def _constructs(definition: Definition) -> bool:
     The name begins with a capital letter. An arrow function is not a constructor.
     """
     return definition.kind == "function" and definition.name[:1].isupper() and not _is_arrow(definition)
+
+
+def _type_parameters(entry: FileEntry) -> Mapping[tuple[int, int], Sequence[str]]:
+    """Map (enclosing scope, last line) of definitions to type parameters.
+
+    The parameters are names, in their order.
+    """
+    kept: dict[tuple[int, int], list[str]] | None = entry.kept.get("type parameters")
+    if kept is None:
+        kept = entry.kept["type parameters"] = {}
+        for binding in entry.facts.bindings:
+            if binding.op == "local" and binding.value < 0 and (name := _name_at(entry.terms, binding.target)):
+                kept.setdefault((binding.scope, binding.end_line), []).append(name)
+    return kept
 
 
 def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, int, int]]]:
