@@ -87,6 +87,9 @@ class Usages:
         list[Usage], Doc("the places that use the symbol: those in the file of its definition first, then by file and position"), Size(100)
     ]
     total: Annotated[int, Doc("total number of places that use the symbol; `usages` may list fewer")]
+    possible: Annotated[
+        int, Doc("number of further calls that have the symbol's name and a target that is not known; they may mean the symbol")
+    ] = 0
     stale_files: Annotated[list[str], Doc("files that changed since they were indexed, so positions in them may be wrong")] = field(
         default_factory=list
     )

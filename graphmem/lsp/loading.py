@@ -2,6 +2,9 @@
 
 `lsprotocol.types` defines 554 classes with attrs. Most of the time goes into methods that the language server never calls: comparing and
 printing messages. Without them the import takes half the time, which is most of the start of `graphmem lsp`.
+
+lsprotocol has no option for this, so `attrs.define` is replaced while its module is imported, in this process and for its classes alone. A
+version that defines its classes otherwise still works, with a slower start; `tests/lsp/test_loading.py` fails then.
 """
 
 from __future__ import annotations

@@ -54,6 +54,9 @@ def references(server: Editor) -> None:
         found = editor.project(uri).service().usages(at.symbol.id, limit=MOST_PLACES)
         if found.total > len(found.usages):
             editor.tell(f"graphmem: {found.symbol.qualname} has {found.total:,} places; the first {len(found.usages):,} are listed")
+        if found.possible:
+            calls = "1 more call" if found.possible == 1 else f"{found.possible:,} more calls"
+            editor.tell(f"graphmem: {calls} of {found.symbol.name} may mean {found.symbol.qualname}; what they call is not known")
         return [
             lsp.Location(texts.uri(one.path), place)
             for one in found.usages

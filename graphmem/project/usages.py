@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from graphmem.analysis.completeness import families, possible_sites
 from graphmem.analysis.impact import expand
 from graphmem.analysis.refs import resolve_ref
 from graphmem.answers.places import Usage, Usages
@@ -52,7 +53,8 @@ class UsageQuestions:
                 others = sorted(_importers(view, path) - seen)
                 seen.update(others)
                 waiting += others
-        return Usages(view.info(node), found[:limit], len(found), stale)
+        possible = possible_sites(view, [node], families(view, [node]))[1] if view.info(node).kind in ("function", "method") else 0
+        return Usages(view.info(node), found[:limit], len(found), possible, stale)
 
 
 def _importers(view: GraphView, path: str) -> set[str]:

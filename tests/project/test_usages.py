@@ -20,6 +20,7 @@ FILES = {
         "def late(price):\n    return cut(price)\n"
     ),
     "shop/other.py": "def rounded(value):\n    return value\n\n\ndef unrelated():\n    return rounded(1)\n",
+    "shop/loose.py": "def loose(given, total):\n    given.late(1)\n    return given.unrelated(total)\n",
     "tests/test_price.py": "from shop import Price\n\n\ndef test_price():\n    assert Price(1).value == 1\n",
 }
 
@@ -67,3 +68,8 @@ def test_a_short_list_says_how_many_there_are(memory):
 def test_an_unknown_symbol_is_refused(memory):
     with pytest.raises(SymbolNotFoundError):
         memory.usages("nothing")
+
+
+def test_calls_that_may_mean_the_symbol_are_counted(memory):
+    assert memory.usages("shop/price.py:Price").possible == 0
+    assert memory.usages("shop/late.py:late").possible == 1

@@ -214,6 +214,9 @@ def usages(output: Output, answer: Usages) -> None:
     output.rows([[f"{one.path}:{_place(one)}", (one.role, common.DIM), f"{one.confidence:.2f}"] for one in answer.usages])
     if answer.total > len(answer.usages):
         output.line((f"and {answer.total - len(answer.usages):,} more; --limit shows more", common.DIM))
+    if answer.possible:
+        calls = "1 call" if answer.possible == 1 else f"{answer.possible:,} calls"
+        output.line((f"{calls} of this name could not be resolved and may mean the symbol; `impact` lists them", common.UNSURE))
 
 
 @renders(Implementations, bare=lambda answer: [one.ref for one in answer.implementations])
