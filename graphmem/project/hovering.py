@@ -14,6 +14,7 @@ from graphmem.analysis.implementations import implementations
 from graphmem.answers.hover import Hover
 from graphmem.errors import HistoryError
 from graphmem.parsing.ignore import file_reason
+from graphmem.projection.arrays import NODE_KINDS
 
 if TYPE_CHECKING:
     from graphmem.answers import CoAccessHit, SymbolInfo
@@ -57,7 +58,7 @@ class Hovers:
             return Hover(None, at.reason or "the index has just changed; ask again", at.is_stale)
         users = direct_users(view, node)
         implemented = implementations(view, node)
-        is_abstract = "abstract" in view.modifiers(node) and view.info(node).kind == "method"
+        is_abstract = _is_declaration(view, node)
         through = _callers(view, implemented) if is_abstract and not users.callers else []
         return Hover(
             symbol=at.symbol,
@@ -89,6 +90,14 @@ class Hovers:
         except HistoryError as error:  # `doctor` reports it; a hover must not fail for it
             _log.warning("hover without history: %s", error.message)
             return []
+
+
+def _is_declaration(view: GraphView, node: int) -> bool:
+    """Whether a method is abstract, or belongs to an interface."""
+    if NODE_KINDS[view.kind[node]] != "method":
+        return False
+    owner = int(view.parent[node])
+    return "abstract" in view.modifiers(node) or (owner >= 0 and NODE_KINDS[view.kind[owner]] == "interface")
 
 
 def _callers(view: GraphView, nodes: list[int]) -> list[int]:

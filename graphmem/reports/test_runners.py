@@ -15,6 +15,8 @@ from graphmem.reports import vitest_config
 from graphmem.reports.test_commands import Named
 
 MOST_MANIFEST: Final = 1 << 20  # bytes read of a manifest
+_RUNNER: Final = {one: re.compile(rf"(?<![\w@/.-]){one}(?![\w/.-])") for one in ("vitest", "jest")}
+"""The name of a runner in a `package.json`: of a package, or of a command in a script."""
 VITEST_CONFIGS: Final = tuple(f"vitest.config.{suffix}" for suffix in ("ts", "mts", "cts", "js", "mjs", "cjs"))
 _DENO: Final = re.compile(r"""\bDeno\.test\b|\bfrom\s+["'](?:jsr:|@std/|https://deno\.land/)""")
 _BUN: Final = re.compile(r"""\bfrom\s+["']bun:test["']""")
@@ -133,11 +135,13 @@ def _ecmascript_runner(project: Project, path: str) -> tuple[str, str]:
         return "deno", ""
     if _BUN.search(text) or _by_bun_script(project, path):
         return "bun", ""
-    for base in _manifests(project, path, "package.json"):
-        text = project.text(_join(base, "package.json")) or ""
-        for runner in ("vitest", "jest"):
-            if (f'"{runner}' in text or f"/{runner}" in text) and (runner != "vitest" or _run_by_vitest(project, path)):
-                return runner, base
+    manifests = [(base, project.text(_join(base, "package.json")) or "") for base in _manifests(project, path, "package.json")]
+    for is_exact in (True, False):  # packages such as `jest-diff` and `@types/jest` are used with Vitest, too
+        for base, text in manifests:
+            for runner in ("vitest", "jest"):
+                names = _RUNNER[runner].search(text) is not None if is_exact else f'"{runner}' in text or f"/{runner}" in text
+                if names and (runner != "vitest" or _run_by_vitest(project, path)):
+                    return runner, base
     return "", ""
 
 

@@ -82,3 +82,8 @@ def test_the_hover_of_an_abstract_method_has_implementations_and_their_callers(m
     assert (found.is_abstract, found.caller_count) == (True, 0)
     assert [one.qualname for one in found.implementations] == ["One.load", "Two.load"]
     assert [one.qualname for one in found.implementation_callers] == ["One.parse"]
+
+
+def test_the_method_of_an_interface_counts_as_abstract(memory):
+    found = memory.hover("t.ts", 1, 26)
+    assert (found.symbol.qualname, found.is_abstract, found.implementation_count) == ("Shape.area", True, 3)

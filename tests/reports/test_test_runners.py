@@ -246,3 +246,18 @@ def test_names_of_tests_cannot_add_commands(tmp_path: Path) -> None:
 
     assert shlex.split(line.command)[:4] == ["npx", "vitest", "run", "a.test.js"]
     assert len(shlex.split(line.command)) == 6
+
+
+@pytest.mark.parametrize(
+    ("package", "root", "runner", "folder"),
+    [
+        ('{"devDependencies": {"jest-diff": "29", "@types/jest": "29"}}', '{"devDependencies": {"vitest": "3"}}', "vitest", ""),
+        ('{"scripts": {"test": "CI=1 jest --ci"}}', '{"devDependencies": {"vitest": "3"}}', "jest", "web"),
+        ('{"devDependencies": {"ts-jest": "29", "jest-expo": "52"}}', "{}", "jest", "web"),  # no better sign
+    ],
+)
+def test_a_package_that_merely_helps_a_runner_does_not_choose_it(tmp_path: Path, package: str, root: str, runner: str, folder: str) -> None:
+    files = {"package.json": root, "web/package.json": package, "web/a.test.ts": "test('adds', () => {})\n"}
+    rows, (line,) = selected(tmp_path, files, [("web/a.test.ts", "adds", False)])
+    assert [one.runner for one in rows] == [runner]
+    assert line.command.startswith(f"cd {folder} " if folder else "npx") or line.command.startswith(f"(cd {folder} ")
