@@ -6,7 +6,8 @@ import inspect
 
 import pytest
 
-from graphmem.operations.declare import operations_of
+from graphmem.errors import BadInputError
+from graphmem.operations.declare import held_to, operations_of
 from graphmem.operations.history import HistoryOperations
 from graphmem.operations.registry import DECLARED, implementations, registry
 from graphmem.project.graphmem import GraphMem
@@ -51,6 +52,16 @@ def test_what_is_not_implemented_is_refused(opened):
         implementations(rest)
     with pytest.raises(LookupError, match="two parts of the project implement"):
         implementations([first, first, *rest])
+
+
+def test_the_bounds_of_an_operation_are_read_at_its_first_call():
+    """Every command that opens an index would read the declarations of all operations otherwise."""
+    declared = operations_of(*DECLARED)["search"]
+    call = held_to(declared, lambda query, limit=10: limit)
+    assert "parameters" not in vars(declared)
+    assert call("cart", limit=3) == 3
+    with pytest.raises(BadInputError, match="limit is 0"):
+        call("cart", limit=0)
 
 
 def test_the_contract_is_what_an_editor_sees():

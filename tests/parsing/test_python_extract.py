@@ -8,6 +8,7 @@ import textwrap
 import pytest
 
 from graphmem.parsing import facts as f
+from graphmem.parsing import grammar
 from graphmem.parsing.extract import extract
 from graphmem.runtime.resources import digest
 from trees import NETWORKX
@@ -445,6 +446,11 @@ def test_the_extraction_version_names_rules_and_grammar():
     assert f"rules {digest('parsing')}" in version
     assert "0.13.0" in version
     assert "0.25.2" in version
+
+
+def test_the_version_of_a_language_is_known_without_loading_its_grammar(monkeypatch):
+    monkeypatch.setattr(grammar, "_language", None)
+    assert grammar.extraction_version.__wrapped__("cpp") == grammar.extraction_version("cpp")
 
 
 SAMPLE = [path for path in sorted(NETWORKX.rglob("*.py")) if path.stat().st_size][::12]
