@@ -24,6 +24,7 @@ from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.knowledge import MemoryRow
 from graphmem.model import stable_id
 from graphmem.runtime.faults import RAISE
+from graphmem.runtime.heap import few_arenas
 from graphmem.sharing.local_postgres import LocalPostgres, missing
 from graphmem.store.base import EngineInfo, GraphReads, GraphStore, GraphWrites
 from memory_disk import use_memory_disk
@@ -44,6 +45,7 @@ def pytest_configure() -> None:
 
 
 HOME = use_own_home()
+few_arenas()  # as a server has it: engines start threads at every opening, and each new heap asks the system for its pages
 
 
 @pytest.fixture(autouse=True)

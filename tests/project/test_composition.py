@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from unittest import mock
 
@@ -49,6 +50,11 @@ def _names(node: ast.AST) -> list[ast.Name]:
     return [one for one in ast.walk(node) if isinstance(one, ast.Name)]
 
 
+@cache
+def _classes(path: Path) -> list[ast.ClassDef]:
+    return [node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.ClassDef)]
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_no_class_declares_what_another_has(path):
     assert borrowed(path.read_text(encoding="utf-8")) == []
@@ -56,10 +62,9 @@ def test_no_class_declares_what_another_has(path):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_parts_are_not_put_together_by_inheritance(path):
-    classes = {node.name for file in FILES for node in ast.parse(file.read_text(encoding="utf-8")).body if isinstance(node, ast.ClassDef)}
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ClassDef):
-            assert not classes & {word.id for base in node.bases for word in _names(base)}, node.name
+    classes = {node.name for file in FILES for node in _classes(file)}
+    for node in _classes(path):
+        assert not classes & {word.id for base in node.bases for word in _names(base)}, node.name
 
 
 def test_a_borrowed_attribute_is_found():

@@ -7,6 +7,7 @@ quarter less processor time for the latter. The engine is not started, because i
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -16,6 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +34,7 @@ LATER = (
         "graphmem.client.remote",
         "graphmem.indexing.pipeline",
     ),
-    *("pathspec", "pyarrow.compute", "rich.console", "tree_sitter", "tree_sitter_language_pack"),
+    *("markdown_it", "numpy.ma", "pathspec", "pyarrow.compute", "rich.console", "tree_sitter", "tree_sitter_language_pack"),
 )
 """What commands import when they run."""
 
@@ -220,6 +222,20 @@ def _serve(asked: socket.socket) -> bool:
                 selector.register(os.pidfd_open(number), selectors.EVENT_READ, (number, descriptors[3]))
 
 
+def _warm() -> None:
+    """Do once what every command would do again: the engine's tables of its query language, the rules that sources are read by.
+
+    The database is closed, which ends its threads.
+    """
+    from graphmem.parsing.extract import extract
+    from graphmem.store import open_store
+
+    with tempfile.TemporaryDirectory() as folder:
+        open_store(Path(folder) / "graph.db", max_db_bytes=1 << 30).close()
+    extract("a.py", b"def f(x):\n    return x.y()\n", "python", "")
+    gc.freeze()  # the collector of a command would write into every page that it shares with this process
+
+
 if __name__ == "__main__":
     from graphmem.__main__ import run
     from graphmem.store.engine_import import import_engine
@@ -232,5 +248,6 @@ if __name__ == "__main__":
     import_engine("kuzu")
     for module in (*LATER, *sys.argv[2:]):
         importlib.import_module(module)
+    _warm()
     if _serve(socket.socket(fileno=int(sys.argv[1]))):
         run()
