@@ -41,6 +41,7 @@ LARGE_SHARE: Final = 6
 LARGE_ROWS: Final = 20_000
 LARGE_TEXT_BYTES: Final = 8 << 20
 ROW_BYTES: Final = 200  # of a row in the file, an upper estimate
+SMALL_FILE: Final = 16 << 20  # a first index of less leaves little memory to return, and taking it again costs a fifth of the run
 VECTOR_BYTES: Final = 16 << 20  # of vectors written in the transaction of their memories
 _COUNTERS: Final = (GENERATION, KNOWLEDGE, CHECKPOINT)
 
@@ -144,7 +145,7 @@ class StoreChanges(LiveFile):
         self._lock.note_file()
         self._compact_bytes = files.size_of(self._file)
         self._say_open()
-        give_back()
+        give_back(between=self._compact_bytes < SMALL_FILE)
         return int(self._meta[GENERATION])
 
     def _build(

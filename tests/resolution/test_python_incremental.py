@@ -171,7 +171,7 @@ def test_any_sequence_of_edits_gives_what_a_fresh_start_gives(seed, monkeypatch)
     shelf = Shelf(tree.read, 200_000) if seed % 2 == 0 else None  # room for a tenth of the facts
     with limited():
         kept = Kept(tree, shelf)
-    for step in range(18):
+    for step in range(12):
         changed, removed = set(), set()
         for _ in range(rng.choice([1, 1, 2, 3])):
             path = rng.choice(sorted(SOURCES))

@@ -185,3 +185,12 @@ def test_a_rebuild_during_which_its_folder_is_moved_takes_no_place_there(store, 
     assert [one.name for one in path.parent.iterdir()] == ["graph.db.next"]
     assert (path.parent / "graph.db.next").read_text() == "of another"
     assert open_at(there / path.name).generation() == (1 if rebuild == "full" else 0)
+
+
+def test_memory_is_returned_after_a_large_index_and_kept_after_a_small_one(store, world, monkeypatch):
+    asked = []
+    monkeypatch.setattr(changing, "give_back", lambda *, between=False: asked.append(between))
+    store.replace(world.full())
+    monkeypatch.setattr(changing, "SMALL_FILE", 1)
+    store.replace(world.full())
+    assert asked == [True, False]
