@@ -111,13 +111,11 @@ def united_impact(
         runs: tests with recorded runs that are still valid.
     """
     backwards = question.direction == "dependents"
-    adjacency = reverse(view) if backwards else forward(view)
     floor = question.min_confidence
     values = [step_values(view, start.kinds, WEIGHTS) for start in starts]
     seeds = [seed for start in starts for seed in start.seeds]
     united, further = walked(view, starts, values, question)
-    judges = backwards and bool(runs.judged) and bool(seeds) and runnable(view, seeds)
-    judges = judges and all(EdgeKind.TESTS in start.kinds for start in starts if start.seeds)
+    judges = backwards and _may_judge(view, starts, seeds, runs)
     found, not_run = without_refuted(view, united, seeds, runs.judged) if judges else (united, [])
     able = families(view, seeds)
     used = [(value, start.seeds) for value, start in zip(values, starts, strict=True)]
@@ -125,7 +123,7 @@ def united_impact(
     unsure = Unsure(
         possible,
         possible_count,
-        faint_neighbours(view, adjacency, used, found.nodes, floor),
+        faint_neighbours(view, reverse(view) if backwards else forward(view), used, found.nodes, floor),
         not_run,
         unjudged_tests(view, np.max(values, axis=0), seeds, found.nodes, runs, able) if judges else [],
         nearest(view, failed_in(view, able), seeds),
@@ -135,19 +133,7 @@ def united_impact(
     if backwards:
         found = found._replace(confidences=shown_confidences(view, reached, seeds))
     listed = hits_of(view, at_most(view, found, question.limit), towards_seed=backwards)
-    hits = [hit for hit in listed if not hit.symbol.is_test]
     test_hits = [hit for hit in listed if hit.symbol.is_test]
-    if backwards:
-        about = {view.ids[node] for seed in seeds for node in view.src[view.in_edges(seed, TESTS)].tolist()}
-        test_hits.sort(
-            key=lambda hit: (
-                not ran_target(hit),
-                not hit.symbol.is_runnable,
-                hit.symbol.id not in about,
-                -round(hit.confidence, 2),
-                hit.depth,
-            )
-        )
     left_out = len(found.nodes) - len(listed)
     touched = np.concatenate([found.nodes, np.asarray(seeds, dtype=found.nodes.dtype)])
     return ImpactReport(
@@ -156,8 +142,8 @@ def united_impact(
         max_depth=question.max_depth,
         min_confidence=floor,
         kinds=cast("list[EdgeWord]", list(question.kinds)),
-        hits=hits,
-        tests=test_hits,
+        hits=[hit for hit in listed if not hit.symbol.is_test],
+        tests=_by_use(view, test_hits, seeds) if backwards else test_hits,
         total=len(found.nodes),
         by_depth=counts_by_depth(found),
         by_file=groups_of(view, found, modules=False),
@@ -170,6 +156,28 @@ def united_impact(
         state=state,
         miss_chance=miss_chance(view, used, floor, targets, reached, said) if backwards and question.estimates else None,
         known_calls=recall.known_in(view, touched) if question.estimates else [],
+    )
+
+
+def _may_judge(view: GraphView, starts: Sequence[Start], seeds: Sequence[int], runs: Runs) -> bool:
+    """Whether recorded runs can show that tests do not reach the seeds."""
+    if not runs.judged or not seeds or not runnable(view, seeds):
+        return False
+    return all(EdgeKind.TESTS in start.kinds for start in starts if start.seeds)
+
+
+def _by_use(view: GraphView, tests: Sequence[ImpactHit], seeds: Sequence[int]) -> list[ImpactHit]:
+    """Sort tests: first those that ran a seed, then those that test one."""
+    about = {view.ids[node] for seed in seeds for node in view.src[view.in_edges(seed, TESTS)].tolist()}
+    return sorted(
+        tests,
+        key=lambda hit: (
+            not ran_target(hit),
+            not hit.symbol.is_runnable,
+            hit.symbol.id not in about,
+            -round(hit.confidence, 2),
+            hit.depth,
+        ),
     )
 
 

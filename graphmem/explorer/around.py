@@ -61,6 +61,16 @@ def neighbourhood(
     Raises:
         BadInputError: a bound is out of range.
     """
+    _check_bounds(depth, min_confidence, limit)
+    live = kind_mask(kinds)[view.edge_kind] & (view.confidence >= min_confidence)
+    holder = _holders(view, seeds, own)
+    around = _Around(dict.fromkeys(seeds, 0), holder, fold=fold_tests and not all(view.is_test[node] for node in seeds))
+    for step in range(1, depth + 1):
+        around.widen(view, live, step, limit)
+    return _shown(view, around, live), around.left_out
+
+
+def _check_bounds(depth: int, min_confidence: float, limit: int) -> None:
     if not 1 <= depth <= MAX_DEPTH:
         raise BadInputError(f"depth is {depth}; use 1 to {MAX_DEPTH} steps", argument="depth", value=depth)
     if not 0 <= min_confidence <= 1:
@@ -69,32 +79,51 @@ def neighbourhood(
         )
     if limit < 1:
         raise BadInputError(f"limit, the maximum number of symbols, is {limit}; use 1 or more", argument="limit", value=limit)
-    live = kind_mask(kinds)[view.edge_kind] & (view.confidence >= min_confidence)
-    side: dict[int, int] = dict.fromkeys(seeds, 0)
-    holder = _holders(view, seeds, own)
-    left_out = 0
-    fold = fold_tests and not all(view.is_test[node] for node in side)
-    folded: dict[int, int] = {}  # test -> its step
-    frontier = {1: [*side, *holder], -1: [*side, *holder]}
-    for step in range(1, depth + 1):
-        right = _next(view, frontier[1], 1, live, side, holder)
-        if fold:
+
+
+class _Around:
+    """The nodes around seeds, found step by step.
+
+    Attributes:
+        side: nodes -> number of steps to the right, negative to the left.
+        holder: members of seeds -> their seed.
+        folded: tests that are shown as one node -> their step.
+        left_out: number of nodes beyond the limit.
+    """
+
+    def __init__(self, side: dict[int, int], holder: dict[int, int], *, fold: bool) -> None:
+        self.side = side
+        self.holder = holder
+        self.folded: dict[int, int] = {}
+        self.left_out = 0
+        self._fold = fold
+        self._frontier = {1: [*side, *holder], -1: [*side, *holder]}
+
+    def widen(self, view: GraphView, live: npt.NDArray[np.bool_], step: int, limit: int) -> None:
+        """Add the nodes one step further on both sides, up to the limit."""
+        right = _next(view, self._frontier[1], 1, live, self.side, self.holder)
+        if self._fold:
             for test in (node for node in right if view.is_test[node]):
-                folded.setdefault(test, step)
-            right = [node for node in right if node not in folded]
+                self.folded.setdefault(test, step)
+            right = [node for node in right if node not in self.folded]
         met = set(right)  # a node on both sides is shown with the dependents
-        left = [node for node in _next(view, frontier[-1], -1, live, side, holder) if node not in met]
-        room = max(0, limit - len(side))
-        frontier[1] = right[: max(room - len(left), room - room // 2)]  # half the room, and the rest of the other side's half
-        frontier[-1] = left[: room - len(frontier[1])]
-        left_out += len(right) + len(left) - len(frontier[1]) - len(frontier[-1])
-        for way in (1, -1):
-            side.update(dict.fromkeys(frontier[way], way * step))
+        left = [node for node in _next(view, self._frontier[-1], -1, live, self.side, self.holder) if node not in met]
+        room = max(0, limit - len(self.side))
+        taken = right[: max(room - len(left), room - room // 2)]  # half the room, and the rest of the other side's half
+        self._frontier = {1: taken, -1: left[: room - len(taken)]}
+        self.left_out += len(right) + len(left) - sum(map(len, self._frontier.values()))
+        for way, nodes in self._frontier.items():
+            self.side.update(dict.fromkeys(nodes, way * step))
+
+
+def _shown(view: GraphView, around: _Around, live: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    """Return columns of the found nodes and of their edges."""
+    side = around.side
     nodes = list(side)
     place = {node: i for i, node in enumerate(nodes)}
-    place.update((member, place[seed]) for member, seed in holder.items())
+    place.update((member, place[seed]) for member, seed in around.holder.items())
     edges = _edges(view, place, live)
-    groups, uses = _folded(view, folded, place, live)
+    groups, uses = _folded(view, around.folded, place, live)
     steps = sorted(groups)
     sides = [*(side[node] for node in nodes), *steps]
     order = [f"{int(not view.path(node))}{int(view.is_test[node])} {view.path(node)}" for node in nodes]
@@ -123,7 +152,7 @@ def neighbourhood(
             "rule": [view.rule_of(row) for _, _, row in (*edges, *uses)],
             "lines": [*(view.lines_of(row)[:SITES] for _, _, row in edges), *([] for _ in uses)],
         },
-    }, left_out
+    }
 
 
 def _holders(view: GraphView, seeds: Sequence[int], own: Collection[int]) -> dict[int, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -127,75 +127,109 @@ def targets(agent: str, scope: str, root: Path, home: Path, command: Sequence[st
     return [*_settings(agent, scope, root, home, command), *block, *whole]
 
 
+class _Place(NamedTuple):
+    """The place of an agent's settings, and the command that they run."""
+
+    agent: str
+    scope: str
+    root: Path
+    home: Path
+    command: Sequence[str]
+
+    @property
+    def base(self) -> Path:
+        """The directory of the settings: the user's or the project's."""
+        return self.home if self.scope == "user" else self.root
+
+    @property
+    def hook(self) -> str:
+        """The command of the hook, for a shell."""
+        return shlex.join([*self.command, "hook", self.agent])
+
+    @property
+    def server(self) -> dict[str, Any]:
+        """The settings of the MCP server."""
+        program, *first = self.command
+        return {"command": program, "args": [*first, "mcp"]}
+
+
 def _settings(agent: str, scope: str, root: Path, home: Path, command: Sequence[str]) -> list[Target]:
-    base = home if scope == "user" else root
-    hook = shlex.join([*command, "hook", agent])
-    program, *first = command
-    server = {"command": program, "args": [*first, "mcp"]}
-    events: tuple[str, ...]
-    group: dict[str, Any]
-    if agent == "claude-code":
-        group = {"hooks": [{"type": "command", "command": hook, "timeout": HOOK_SECONDS}]}
-        events = (
-            "SessionStart",
-            "SubagentStart",
-            "UserPromptSubmit",
-            "PostToolUse",
-            "PostToolUseFailure",
-            "Stop",
-            "PreCompact",
-            "SessionEnd",
-        )
-        before = _elements(("PreToolUse",), {"matcher": TOOLS_BEFORE, **group})
-        servers = base / (".claude.json" if scope == "user" else ".mcp.json")
-        return [
-            Target(agent, "json", base / ".claude" / "settings.json", elements=(*_elements(events, group), *before)),
-            Target(agent, "json", servers, entries=(Entry(("mcpServers",), SERVER, server),)),
-        ]
-    if agent == "cursor":
-        events = (
-            "sessionStart",
-            "beforeSubmitPrompt",
-            "postToolUse",
-            "postToolUseFailure",
-            "afterAgentResponse",
-            "preCompact",
-            "sessionEnd",
-        )
-        elements = _elements(events, {"command": hook, "timeout": HOOK_SECONDS})
-        return [
-            Target(agent, "json", base / ".cursor" / "hooks.json", elements=elements, defaults=(Entry((), "version", 1),)),
-            Target(agent, "json", base / ".cursor" / "mcp.json", entries=(Entry(("mcpServers",), SERVER, server),)),
-        ]
-    if agent == "gemini":
-        group = {
-            "matcher": "*",
-            "hooks": [{"name": "graphmem", "type": "command", "command": hook, "timeout": HOOK_SECONDS * 1000}],
-        }
-        events = ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd")
-        # "auto" fires before every turn, whether or not anything is compressed, and would start a process each time.
-        compression = _elements(("PreCompress",), {**group, "matcher": "manual"})
-        entries = (Entry(("mcpServers",), SERVER, server),)
-        file = base / ".gemini" / "settings.json"
-        return [Target(agent, "json", file, comments=True, elements=(*_elements(events, group), *compression), entries=entries)]
-    if agent == "opencode":
-        folder = home / ".config" / "opencode" if scope == "user" else root
-        plugins = folder / "plugins" if scope == "user" else root / ".opencode" / "plugins"
-        local = {"type": "local", "command": [*command, "mcp"], "enabled": True}
-        file = next((folder / name for name in ("opencode.json", "opencode.jsonc") if (folder / name).exists()), folder / "opencode.json")
-        return [
-            Target(
-                agent,
-                "json",
-                file,
-                comments=True,
-                entries=(Entry(("mcp",), SERVER, local),),
-                defaults=(Entry((), "$schema", "https://opencode.ai/config.json"),),
-            ),
-            Target(agent, "file", plugins / "graphmem.js", content=_plugin(command)),
-        ]
+    return _SETTINGS[agent](_Place(agent, scope, root, home, command))
+
+
+def _claude_code(place: _Place) -> list[Target]:
+    group = {"hooks": [{"type": "command", "command": place.hook, "timeout": HOOK_SECONDS}]}
+    events = (
+        *("SessionStart", "SubagentStart", "UserPromptSubmit", "PostToolUse"),
+        *("PostToolUseFailure", "Stop", "PreCompact", "SessionEnd"),
+    )
+    before = _elements(("PreToolUse",), {"matcher": TOOLS_BEFORE, **group})
+    servers = place.base / (".claude.json" if place.scope == "user" else ".mcp.json")
+    return [
+        Target(place.agent, "json", place.base / ".claude" / "settings.json", elements=(*_elements(events, group), *before)),
+        Target(place.agent, "json", servers, entries=(Entry(("mcpServers",), SERVER, place.server),)),
+    ]
+
+
+def _cursor(place: _Place) -> list[Target]:
+    events = (
+        *("sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure"),
+        *("afterAgentResponse", "preCompact", "sessionEnd"),
+    )
+    elements = _elements(events, {"command": place.hook, "timeout": HOOK_SECONDS})
+    folder = place.base / ".cursor"
+    return [
+        Target(place.agent, "json", folder / "hooks.json", elements=elements, defaults=(Entry((), "version", 1),)),
+        Target(place.agent, "json", folder / "mcp.json", entries=(Entry(("mcpServers",), SERVER, place.server),)),
+    ]
+
+
+def _gemini(place: _Place) -> list[Target]:
+    group = {
+        "matcher": "*",
+        "hooks": [{"name": "graphmem", "type": "command", "command": place.hook, "timeout": HOOK_SECONDS * 1000}],
+    }
+    events = ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd")
+    # "auto" fires before every turn, whether or not anything is compressed, and would start a process each time.
+    compression = _elements(("PreCompress",), {**group, "matcher": "manual"})
+    entries = (Entry(("mcpServers",), SERVER, place.server),)
+    file = place.base / ".gemini" / "settings.json"
+    return [Target(place.agent, "json", file, comments=True, elements=(*_elements(events, group), *compression), entries=entries)]
+
+
+def _opencode(place: _Place) -> list[Target]:
+    is_of_user = place.scope == "user"
+    folder = place.home / ".config" / "opencode" if is_of_user else place.root
+    plugins = folder / "plugins" if is_of_user else place.root / ".opencode" / "plugins"
+    local = {"type": "local", "command": [*place.command, "mcp"], "enabled": True}
+    file = next((folder / name for name in ("opencode.json", "opencode.jsonc") if (folder / name).exists()), folder / "opencode.json")
+    return [
+        Target(
+            place.agent,
+            "json",
+            file,
+            comments=True,
+            entries=(Entry(("mcp",), SERVER, local),),
+            defaults=(Entry((), "$schema", "https://opencode.ai/config.json"),),
+        ),
+        Target(place.agent, "file", plugins / "graphmem.js", content=_plugin(place.command)),
+    ]
+
+
+def _codex(place: _Place) -> list[Target]:
     events = ("SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop")
-    return [Target(agent, "toml", base / ".codex" / "config.toml", block=_codex_block(hook, events, server))]
+    block = _codex_block(place.hook, events, place.server)
+    return [Target(place.agent, "toml", place.base / ".codex" / "config.toml", block=block)]
+
+
+_SETTINGS: Final[Mapping[str, Callable[[_Place], list[Target]]]] = {
+    "claude-code": _claude_code,
+    "codex": _codex,
+    "cursor": _cursor,
+    "gemini": _gemini,
+    "opencode": _opencode,
+}
+"""Settings of each agent, by its name."""
 
 
 def _elements(events: Sequence[str], value: Mapping[str, Any]) -> tuple[Element, ...]:

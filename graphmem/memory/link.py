@@ -65,76 +65,112 @@ def link(
         project: name of the project, a part of a file's identity.
         commit_sha: the commit at which the memory was learnt, "" if unknown.
     """
-    found: dict[tuple[str, str], AboutRow] = {}
-    unseen: dict[str, NamedFile] = {}
-    paths: set[str] = set()
-    unresolved: list[str] = []
-
-    def add(node: int, role: str, confidence: float) -> None:
-        assert view is not None  # noqa: S101 - nodes come from it
-        label = _LABELS[int(view.label[node])]
-        body = view.body_hash(node) if label == "Symbol" else ""
-        row = AboutRow("", view.ids[node], label, role, confidence, body, commit_sha, Anchor.VALID.value)
-        known = found.get((row.target_id, role))
-        if known is None or known.confidence < confidence:
-            found[row.target_id, role] = row
-        if label == "File":
-            paths.add(view.path(node))
-
-    def wait_for(path: str, confidence: float) -> None:
-        key = file_id(project, path)
-        unseen[key] = NamedFile(key, path)
-        paths.add(path)
-        found.setdefault((key, "about"), AboutRow("", key, "File", "about", confidence, "", commit_sha, Anchor.ORPHANED.value))
-
-    for path in given_files:
-        node = view.file_node(path) if view is not None else None
-        if node is not None:
-            add(node, "about", GIVEN)
-        else:
-            wait_for(path, GIVEN)
+    links = _Links(project, commit_sha)
     if view is None:
+        for path in given_files:
+            links.wait_for(path, GIVEN)
         for match in _PATH.finditer(content):
             if _is_of_tree(path := _path_of(content, match)):
-                wait_for(path, BARE)
-    if view is not None:
-        for ref in given_symbols:
-            nodes = resolve(view, ref)
-            if len(nodes) == 1 or _twins(view, nodes):
-                for node in nodes:
-                    add(node, "target", GIVEN)
-            else:
-                unresolved.append(ref)
-        spans: list[tuple[int, int]] = []
-        for match in _PATH.finditer(content):
-            path = _path_of(content, match)
-            file = _file(view, path)
-            if file is None:
-                if _is_of_tree(path):
-                    wait_for(path, BARE)
-                continue
-            spans.append(match.span())
-            inner = _definition_at(view, file, int(match["line"])) if match["line"] else None
-            if inner is not None:
-                add(inner, "about", POSITION)
-            add(file, "about", PATH)
-        for name, sure in _names(content, spans, {project.casefold(), *_packages(view)}):
-            nodes = _outermost(view, resolve(view, name), name)
-            if len(nodes) == 1 or _twins(view, nodes):
-                if _is_common_member(view, nodes[0], name) and not _names_owner(view, nodes[0], content, paths):
-                    continue
-                for node in nodes:
-                    add(node, "about", sure)
-            elif nodes:
-                unresolved.append(name)
-    modules = {info.module for path in paths if view is not None and (info := view.file_info(path)) is not None and info.module}
-    return Links(
-        [found[key] for key in sorted(found)],
-        [unseen[key] for key in sorted(unseen)],
-        sorted(paths),
-        sorted(modules),
-        list(dict.fromkeys(unresolved)),
-    )
+                links.wait_for(path, BARE)
+        return links.result(None)
+    for path in given_files:
+        node = view.file_node(path)
+        if node is not None:
+            links.add(view, node, "about", GIVEN)
+        else:
+            links.wait_for(path, GIVEN)
+    for ref in given_symbols:
+        links.add_all(view, resolve(view, ref), "target", GIVEN, ref)
+    spans = _link_paths(links, content, view)
+    for name, sure in _names(content, spans, {project.casefold(), *_packages(view)}):
+        nodes = _outermost(view, resolve(view, name), name)
+        if not nodes:
+            continue
+        is_one = len(nodes) == 1 or _twins(view, nodes)
+        if is_one and _is_common_member(view, nodes[0], name) and not _names_owner(view, nodes[0], content, links.paths):
+            continue
+        links.add_all(view, nodes, "about", sure, name)
+    return links.result(view)
+
+
+def _link_paths(links: _Links, content: str, view: GraphView) -> list[tuple[int, int]]:
+    """Link the files and positions that the content of a memory names.
+
+    Returns:
+        The ranges of the paths of indexed files in the content.
+    """
+    spans: list[tuple[int, int]] = []
+    for match in _PATH.finditer(content):
+        path = _path_of(content, match)
+        file = _file(view, path)
+        if file is None:
+            if _is_of_tree(path):
+                links.wait_for(path, BARE)
+            continue
+        spans.append(match.span())
+        inner = _definition_at(view, file, int(match["line"])) if match["line"] else None
+        if inner is not None:
+            links.add(view, inner, "about", POSITION)
+        links.add(view, file, "about", PATH)
+    return spans
+
+
+class _Links:
+    """Collects the links of one memory.
+
+    Args:
+        project: name of the project.
+        commit_sha: the commit at which the memory was learnt.
+
+    Attributes:
+        paths: paths of all linked files.
+    """
+
+    def __init__(self, project: str, commit_sha: str) -> None:
+        self.paths: set[str] = set()
+        self._project = project
+        self._commit_sha = commit_sha
+        self._found: dict[tuple[str, str], AboutRow] = {}
+        self._unseen: dict[str, NamedFile] = {}
+        self._unresolved: list[str] = []
+
+    def add(self, view: GraphView, node: int, role: str, confidence: float) -> None:
+        """Link a node, unless it has a link with at least this confidence."""
+        label = _LABELS[int(view.label[node])]
+        body = view.body_hash(node) if label == "Symbol" else ""
+        row = AboutRow("", view.ids[node], label, role, confidence, body, self._commit_sha, Anchor.VALID.value)
+        known = self._found.get((row.target_id, role))
+        if known is None or known.confidence < confidence:
+            self._found[row.target_id, role] = row
+        if label == "File":
+            self.paths.add(view.path(node))
+
+    def add_all(self, view: GraphView, nodes: Sequence[int], role: str, confidence: float, name: str) -> None:
+        """Link the definitions of a name, if it names one symbol or its twins."""
+        if len(nodes) == 1 or _twins(view, nodes):
+            for node in nodes:
+                self.add(view, node, role, confidence)
+        else:
+            self._unresolved.append(name)
+
+    def wait_for(self, path: str, confidence: float) -> None:
+        """Link a file that is not indexed."""
+        key = file_id(self._project, path)
+        self._unseen[key] = NamedFile(key, path)
+        self.paths.add(path)
+        row = AboutRow("", key, "File", "about", confidence, "", self._commit_sha, Anchor.ORPHANED.value)
+        self._found.setdefault((key, "about"), row)
+
+    def result(self, view: GraphView | None) -> Links:
+        """Return the links, with the modules of their files."""
+        modules = {info.module for path in self.paths if view is not None and (info := view.file_info(path)) is not None and info.module}
+        return Links(
+            [self._found[key] for key in sorted(self._found)],
+            [self._unseen[key] for key in sorted(self._unseen)],
+            sorted(self.paths),
+            sorted(modules),
+            list(dict.fromkeys(self._unresolved)),
+        )
 
 
 _HEADER: Final = re.compile(r"(?:diff --git(?: a/\S+)?|---|\+\+\+)\s+$")  # of a diff, up to the path in it
