@@ -5,7 +5,6 @@ All facts are computed from one partition of the files.
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter, defaultdict
 from functools import cached_property
@@ -14,16 +13,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from graphmem.analysis.semantic.acyclic import acyclic
-from graphmem.analysis.semantic.communities import communities, modularity, without_strangers
+from graphmem.analysis.semantic.communities import modularity
 from graphmem.analysis.semantic.cycles import Arc, Pair, cycles, file_arcs
-from graphmem.analysis.semantic.files import NO_PACKAGES, FileGraph, Packages, common_folder
+from graphmem.analysis.semantic.files import NO_PACKAGES, FileGraph, Packages
 from graphmem.analysis.semantic.heat import churn_of, file_heat, symbol_dependents
 from graphmem.analysis.semantic.layering import components, feedback, layers, strata, worth_cutting
 from graphmem.analysis.semantic.layout import layered
-from graphmem.analysis.semantic.naming import ROOT, Known, Named, named
+from graphmem.analysis.semantic.naming import Known, Named, named
+from graphmem.analysis.semantic.partition import Partition
 from graphmem.answers.modules import FileLink, ModuleDependency, ModuleDetail, ModuleFile, ModuleInfo, ModuleMap
-from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.projection.arrays import NODE_KINDS
 from graphmem.runtime.conventions import all_conventions
 
 if TYPE_CHECKING:
@@ -39,7 +38,6 @@ CENTRAL: Final = 5
 NAMED: Final = 4  # files named in the summary of a module without documentation
 _RULED: Final = re.compile(r"([^\w\s])\1{2,}")
 _NOTICE: Final = re.compile(r"\W*(?:copyright\b|\(c\)\s*\d|©|spdx-|licensed under\b|permission is hereby granted\b)", re.IGNORECASE)
-_MAJOR: Final = re.compile(r"(?<=\w)[./]v\d+$")  # of a Go module, as in `example.org/shop/v2`
 BY_ADDRESS: Final = frozenset({"endpoint", "rpc", "topic"})  # rules that match an address, not a name of the other module
 SITES: Final = 3  # sites shown for an ordinary dependency
 UPWARD_SITES: Final = 20  # sites shown for an upward dependency
@@ -62,14 +60,6 @@ def first_sentence(doc: str) -> str:
         return ""
     sentence = " ".join(_RULED.sub(" ", doc).split()).partition(". ")[0].rstrip(".: ")
     return f"{sentence}." if sentence.count(" ") >= 1 else ""
-
-
-def _divided(units: Mapping[str, str], module_of: Mapping[str, str]) -> bool:
-    """Whether the files of any unit, such as a Go package, are in two modules.
-
-    `units` maps a file to its unit, and `module_of` maps a file to its module.
-    """
-    return len({(units[path], module_of[path]) for path in units}) > len(set(units.values()))
 
 
 class Modules:
@@ -103,23 +93,14 @@ class Modules:
         self.view = view
         self.files = FileGraph(view, packages.of_names)
         self.churn: F64 | None = churn_of(self.files, churn)
-        code = self._code()
-        self.left_out = len(self.files) - len(code)
-        earlier = {path: one.id for one in known for path in one.paths}
-        here = set(code)
-        units = self._units(code, packages.of_folders)
-        if current and here == set(earlier) and not _divided(units, earlier):
-            groups = sorted(sorted(one.paths) for one in known)
-        else:
-            pairs = {pair: share for pair, share in (co_change or {}).items() if here.issuperset(pair)}
-            near = communities(code, self._links, pairs, earlier, units=units)
-            groups = self._with_tests_joined(acyclic(near, units, self._arcs) if units else near)
-            groups = without_strangers(groups, self._tests, units)
+        self._partition = Partition(view, self.files, packages)
+        self.left_out = len(self.files) - len(self._partition.code)
         used = symbol_dependents(self.files)
         of = self.files.file_of(np.arange(view.n, dtype=np.int32))
         weight = np.bincount(of[of >= 0], used[of >= 0], minlength=len(self.files))
         weights = {path: float(weight[i]) for i, path in enumerate(self.files.paths)}
-        found = named(groups, known, weights, self._tests, project, self._root(code))
+        groups = self._partition.groups(known, co_change or {}, current=current)
+        found = named(groups, known, weights, self._partition.tests, project, self._partition.root_name())
         number = {path: i for i, path in enumerate(self.files.paths)}
         self.groups: list[Named] = sorted(
             found, key=lambda one: (-sum(int(self.files.lines[number[path]]) for path in one.paths), one.name)
@@ -129,88 +110,6 @@ class Modules:
             self.of_file[[number[path] for path in group.paths]] = i
         self.used = used
         self._number = number
-
-    def _units(self, code: Sequence[str], packaged: frozenset[str]) -> dict[str, str]:
-        """Map each file to its folder, if the folder is a package.
-
-        Folders are packages in the languages `packaged`. Other files are left out.
-        """
-        language = self.view.arrays.paths.language
-        number = self.view.path_number
-        return {path: path.rpartition("/")[0] for path in code if packaged and language[number[path]].as_py() in packaged}
-
-    def _with_tests_joined(self, groups: list[list[str]]) -> list[list[str]]:
-        """Join small groups of tests that are in folders with the same parent.
-
-        So a hundred files of tests need only one box on the map.
-        """
-        tests = self._tests
-        small = math.isqrt(sum(map(len, groups)))
-        kept: list[list[str]] = []
-        joined: dict[str, list[str]] = defaultdict(list)
-        for group in groups:
-            if len(group) < small and tests.issuperset(group):
-                joined[common_folder(group).rpartition("/")[0]].extend(group)
-            else:
-                kept.append(group)
-        return sorted([*kept, *(sorted(group) for group in joined.values())])
-
-    def _root(self, code: Sequence[str]) -> str:
-        """Return the name of a module whose files are in the root.
-
-        If most files of the root belong to one package, as in Go, the name is the last part of the package. A major version, such as `v5`,
-        does not count. The package must have at least two of the files, and its name may not be that of a folder. Otherwise the name is
-        `ROOT`.
-        """
-        module, number = self.view.arrays.paths.module, self.view.path_number
-        files = [path for path in code if "/" not in path and path not in self._tests]
-        packages = Counter(str(module[number[path]].as_py()) for path in files)
-        package, count = packages.most_common(1)[0] if packages else ("", 0)
-        name = re.split(r"[./]", _MAJOR.sub("", package))[-1]
-        is_package = name and count > 1 and 2 * count > len(files)
-        return name if is_package and not any(path.startswith(f"{name}/") for path in code) else ROOT
-
-    @cached_property
-    def _tests(self) -> frozenset[str]:
-        """Paths of the files that are tests or in folders of tests."""
-        return frozenset(self.files.paths[i] for i in np.flatnonzero(self.files.is_test).tolist())
-
-    def _code(self) -> list[str]:
-        """Paths of the files with code, which appear on the map.
-
-        Text and data files are left out.
-        """
-        view, files = self.view, self.files
-        of = files.file_of(np.flatnonzero(view.label == SYMBOL).astype(np.int32))
-        has = np.zeros(len(files), np.bool_)
-        has[of[of >= 0]] = True
-        return [files.paths[i] for i in np.flatnonzero(has).tolist()]
-
-    @cached_property
-    def _links(self) -> dict[tuple[str, str], float]:
-        files = self.files
-        ends = zip(files.src.tolist(), files.dst.tolist(), files.weight.tolist(), strict=True)
-        return {(files.paths[a], files.paths[b]): float(count) for a, b, count in ends}
-
-    @cached_property
-    def _counted(self) -> npt.NDArray[np.bool_]:
-        """Which dependencies between files count as dependencies of modules.
-
-        Dependencies of tests, and those of files that only re-export names, do not count.
-        """
-        files = self.files
-        found: npt.NDArray[np.bool_] = ~(files.facade[files.src] | files.facade[files.dst] | files.is_test[files.src])
-        return found
-
-    @property
-    def _arcs(self) -> list[tuple[str, str]]:
-        """Pairs of files, of which the first depends on the second.
-
-        Tests, and files that only re-export names, are left out.
-        """
-        files = self.files
-        ends = zip(files.src[self._counted].tolist(), files.dst[self._counted].tolist(), strict=True)
-        return [(files.paths[a], files.paths[b]) for a, b in ends]
 
     # ---- derived from the partition
 
@@ -223,7 +122,7 @@ class Modules:
         """
         rows: dict[tuple[int, int], list[I64]] = defaultdict(list)
         files = self.files
-        counted = self._counted
+        counted = self._partition.counted
         ends = zip(self.of_file[files.src].tolist(), self.of_file[files.dst].tolist(), counted.tolist(), strict=True)
         for link, (a, b, counts) in enumerate(ends):
             if counts and a != b and a >= 0 and b >= 0:
@@ -322,7 +221,7 @@ class Modules:
         The number is Newman's modularity, calculated from the dependencies between files: high if most dependencies stay within a module.
         """
         grouped = {path for group in self.groups for path in group.paths}
-        links = {pair: count for pair, count in self._links.items() if pair[0] in grouped and pair[1] in grouped}
+        links = {pair: count for pair, count in self._partition.links.items() if pair[0] in grouped and pair[1] in grouped}
         return round(modularity([group.paths for group in self.groups], links), 4)
 
     def name_of(self, path: str) -> str:
