@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import AWAIT, CALL, ENTER, INDEX, ITER, NAME, OPERATOR, STRING
 from graphmem.resolution.operators import ASSIGNING, BINARY, METHODS, UNARY
 from graphmem.resolution.python.fields import field_value, part_of_tuple
-from graphmem.resolution.python.fixtures import PythonFixtures, name_of_decorator
+from graphmem.resolution.python.fixtures import name_of_decorator
 from graphmem.resolution.python.library import (
     BUILTIN_NAMES,
     CALLS,
@@ -39,6 +39,7 @@ from graphmem.resolution.python.protocols import (
     UNSIGNED,
 )
 from graphmem.resolution.python.shapes import used_as
+from graphmem.resolution.python.structural import StructuralClasses
 from graphmem.resolution.python.tables import LIBRARY
 from graphmem.resolution.rules_of_calls import Run, Through
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
@@ -93,7 +94,7 @@ MAX_USERS: Final = 40
 """Classes that use a mixin, beyond which they do not tell where its missing members come from."""
 
 
-class PythonRules(PythonFixtures):
+class PythonRules(StructuralClasses):
     """Rules that resolve names and calls in Python code to definitions."""
 
     constructors = ("__new__", "__init__")
@@ -501,86 +502,6 @@ class PythonRules(PythonFixtures):
                     return True
         return False
 
-    def is_protocol(self, inference: Inference, symbol: Symbol) -> bool:
-        """Return whether `typing.Protocol` is a direct base of a class."""
-        return any(not isinstance(base, Symbol) and base[2] == "Protocol" for base in inference.bases(symbol))
-
-    def is_structural(self, entry: FileEntry, position: int) -> bool:
-        """Return whether `Protocol` is a base of a class."""
-        return any(_header_name(entry, term) == "Protocol" for _, term in entry.definitions[position].bases)
-
-    def implemented(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """Return the protocols that a class satisfies without naming them.
-
-        Protocols with a method `__call__` are left out, because they stand for functions.
-        """
-        entry = inference.project.entry(symbol)
-        found: dict[Symbol, None] = {}
-        for slots in entry.names(symbol.index).values():
-            for slot in slots:
-                if slot.kind == "definition":
-                    for method in self.satisfied_methods(inference, entry.symbols[slot.index]):
-                        other = inference.project.entry(method)
-                        found[other.symbols[other.definitions[method.index].parent]] = None
-        protocols = (one for one in found if self.call_method not in inference.project.entry(one).names(one.index))
-        return sorted(protocols, key=lambda one: one.place)
-
-    def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
-        """Return the methods of protocols that a method implements.
-
-        The class of `method` must have every member of the protocol, without naming the protocol as a base. Each method of the class must
-        accept the arguments that the protocol's method accepts. Types are not compared.
-        """
-        project = inference.project
-        demanded = project.demanded(method.name) if method.kind == "method" else []
-        if not demanded:
-            return ()
-        entry = project.entry(method)
-        position = entry.definitions[method.index].parent
-        if entry.definitions[position].kind not in CLASS_KINDS or self.is_structural(entry, position):
-            return ()
-        owner, found = entry.symbols[position], []
-        for one_of_protocol in demanded:
-            other = project.entry(one_of_protocol)
-            protocol = other.symbols[other.definitions[one_of_protocol.index].parent]
-            is_seen = not other.in_tests or other is entry
-            if is_seen and protocol not in inference.mro(owner) and self._satisfies(inference, owner, protocol):
-                found.append(one_of_protocol)
-        return found
-
-    def _satisfies(self, inference: Inference, symbol: Symbol, protocol: Symbol) -> bool:
-        """Return whether a class has every member of a protocol."""
-        if not self.is_protocol(inference, protocol):
-            return False
-        for part in inference.mro(protocol):
-            if not isinstance(part, Symbol):
-                continue
-            entry = inference.project.entry(part)
-            inference.project.touch_members(part)
-            for name in entry.names(part.index):
-                owner = inference.owner(symbol, name)
-                if not isinstance(owner, Symbol):
-                    return False
-                wanted = inference.functions(part, name)
-                given = inference.functions(owner, name)
-                if wanted and given and not any(self._accepts(inference, one, wanted[0]) for one in given):
-                    return False
-        return True
-
-    def _accepts(self, inference: Inference, method: Symbol, demanded: Symbol) -> bool:
-        """Return whether a method accepts the arguments of a protocol's method.
-
-        `demanded` is the method of the protocol. Calls with all and with only the required arguments must fit `method`.
-        """
-        kinds = inference.project.definition(demanded).parameters[1:]
-        positional = sum(one.kind in ("normal", "positional") for one in kinds)
-        needed = sum(one.kind in ("normal", "positional") and one.default < 0 for one in kinds)
-        keywords = tuple(one.name for one in kinds if one.kind == "keyword")
-        asked = tuple(one.name for one in kinds if one.kind == "keyword" and one.default < 0)
-        definition = inference.project.definition(method)
-        most = self.takes(definition, positional, keywords, bound=True)
-        return most and (needed == positional or self.takes(definition, needed, asked, bound=True))
-
     def called_through(self, package: str, dotted: str) -> Sequence[Through]:
         """Return the calls that a library function makes to its arguments.
 
@@ -630,12 +551,6 @@ def made_objects(entry: FileEntry) -> frozenset[tuple[int, str]]:
                 found.add((binding.scope, last_name(entry.terms[binding.target])))
         known = entry.kept["made objects"] = frozenset(found)
     return known
-
-
-def _header_name(entry: FileEntry, term: int) -> str:
-    """Return the name of a base class: `Protocol` for `typing.Protocol[T]`."""
-    base = entry.terms[term]
-    return last_name(entry.terms[base[1]] if base[0] == INDEX else base)
 
 
 RULES = PythonRules
