@@ -133,7 +133,7 @@ def watch_commits(memory, monkeypatch):
     return seen
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_graph_equals_a_fresh_one_whatever_happened_to_the_tree(mixed_tree, open_memory, monkeypatch, seed):
     """Runs look at everything or at what changed, processes come and go, and some runs are given up halfway.
 
