@@ -26,6 +26,10 @@ FILES = {
         "class Printer implements Visitor<Integer> {\n    public void visit(Integer one) {}\n"
         "    public void visit(Thread one, int two) {}\n    public void visit(String one, int two) {}\n    public void visit() {}\n}\n"
     ),
+    "p/W.java": (
+        "package p;\nclass Walker {\n    void visit(String one) {}\n    void visit(Thread one) {}\n}\n"
+        "class Half extends Walker { void visit(Thread one) {} }\nclass Whole extends Half { void visit(String one) {} }\n"
+    ),
     "t.ts": (
         "export interface Shape { area(a: number): number }\n"
         "export abstract class Base implements Shape { abstract area(a: number): number }\n"
@@ -55,6 +59,7 @@ def memory(tmp_path_factory):
         ("p/A.java:Shape", ["Base", "Square", "Big", "Both", "Third"]),
         ("p/A.java:Shape.area", ["Square.area", "Big.area", "Other.area", "Third.area"]),
         ("p/A.java:Square.area", ["Big.area"]),
+        ("p/W.java:3", ["Whole.visit"]),  # past the other overload of a nearer base
         ("t.ts:Shape.area", ["Base.area", "Square.area", "Other.area"]),
     ],
 )

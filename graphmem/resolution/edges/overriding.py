@@ -13,8 +13,8 @@ from graphmem.resolution.symbol import Symbol
 def overridden(inference: Inference, entry: FileEntry, symbol: Symbol, parent: Symbol) -> list[Symbol]:
     """Return the methods that a method overrides, in the nearest base class.
 
-    In a language with overloads, an overridden method has as many parameters. If the base class has several such methods, their types
-    decide. A base class without a fitting method is passed over.
+    In a language with overloads, an overridden method has as many parameters, of the same types. A base class without such a method is
+    passed over. If no base class has one, a single method with as many parameters counts, because another name of a type may be written.
 
     Args:
         inference: finds the base classes.
@@ -23,22 +23,24 @@ def overridden(inference: Inference, entry: FileEntry, symbol: Symbol, parent: S
         parent: the class of the method.
     """
     owner = inference.owner(parent, symbol.name, after=parent)
+    otherwise: list[Symbol] = []
     while isinstance(owner, Symbol):
         methods = inference.functions(owner, symbol.name)
         if not rules_of(entry).has_overloads:
             return methods
-        fitting = _fitting(inference, entry, symbol, methods)
-        if fitting:
-            return fitting
+        as_many = _with_as_many(inference, entry, symbol, methods)
+        if alike := [one for one in as_many if _has_types_of(inference, entry, symbol, one)]:
+            return alike
+        if len(as_many) == 1:
+            otherwise = otherwise or as_many
         owner = inference.owner(parent, symbol.name, after=owner)
-    return []
+    return otherwise
 
 
-def _fitting(inference: Inference, entry: FileEntry, symbol: Symbol, methods: list[Symbol]) -> list[Symbol]:
-    parameters = entry.definitions[symbol.index].parameters
-    as_many = [one for one in methods if len(inference.project.definition(one).parameters) == len(parameters)]
-    alike = [one for one in as_many if _has_types_of(inference, entry, symbol, one)]
-    return alike or (as_many if len(as_many) == 1 else [])  # an alias or an alternative name of a type may be written
+def _with_as_many(inference: Inference, entry: FileEntry, symbol: Symbol, methods: list[Symbol]) -> list[Symbol]:
+    """Return the methods that have as many parameters as another one."""
+    count = len(entry.definitions[symbol.index].parameters)
+    return [one for one in methods if len(inference.project.definition(one).parameters) == count]
 
 
 def _has_types_of(inference: Inference, entry: FileEntry, symbol: Symbol, other: Symbol) -> bool:
