@@ -24,6 +24,7 @@ LAYOUT_FILES: Final = (
     "jsconfig.json",
     "package.json",
     "pnpm-workspace.yaml",
+    "index.html",
     "go.mod",
     "Cargo.toml",
 )
@@ -120,6 +121,9 @@ def _document(path: str, text: str) -> Any:
         found = {"module": module[1] if module else ""}
     elif name == "pnpm-workspace.yaml":
         found = {"packages": _yaml_list(text, "packages")}
+    elif name == "index.html":
+        tags = [tag for tag in _SCRIPT.findall(_HTML_COMMENT.sub("", text)) if _IS_MODULE.search(tag)]
+        found = {"scripts": [source[1] for tag in tags if (source := _SOURCE.search(tag)) and len(source[1]) <= MAX_WRITTEN]}
     elif is_layout_file(name) and name.endswith(".json"):
         text = _without_comments(text)
         _refuse_depth(_JSON_PART, text)
@@ -134,6 +138,10 @@ def _document(path: str, text: str) -> Any:
 
 
 _TOO_DEEP: Final = f"it is nested more than {MAX_DEPTH} deep"
+_HTML_COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
+_SCRIPT: Final = re.compile(r"<script\b[^>]*>", re.IGNORECASE)
+_IS_MODULE: Final = re.compile(r"""\btype=["']?module\b""", re.IGNORECASE)
+_SOURCE: Final = re.compile(r"""\bsrc=["']?([^"'\s>:?#]+)["'\s>?]""", re.IGNORECASE)  # an address with a host has a colon
 _MODULE: Final = re.compile(r'^[ \t]*module[ \t]+"?([^\s"]+)', re.MULTILINE)
 
 

@@ -340,6 +340,24 @@ def test_without_a_cycle_no_module_is_called_tangled_and_no_cut_is_suggested(tab
             assert tab.value("document.querySelector('#top nav [aria-current]').pathname") == "/explore/changes"
 
 
+def test_a_question_in_the_box_is_offered_to_ask_first_and_notes_are_sentences(tab, tmp_path, serve, visit):
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "shop.py").write_text("def sell():\n    return 1\n\n\ndef open_shop():\n    return sell()\n", encoding="utf-8")
+    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        with serve(memory) as address:
+            visit(address + "/explore/changes", "document.querySelector('main .hint')")
+            assert tab.until("document.querySelector('main p + .hint')?.textContent") == "The project is not under git."
+            options = "[...document.querySelectorAll('#find-list [role=option]')].map((one) => one.innerText.trim())"
+            for written, first in (("who calls sell", "Ask: who calls sell"), ("sell", "function")):
+                tab.value("document.getElementById('find').value = ''; document.getElementById('find').focus()")
+                tab.type(written)
+                tab.until(f"{options}.length > 1 && {options}.some((one) => one === 'Ask: {written}' || one.includes('“{written}”'))")
+                assert tab.value(f"{options}[0]").startswith(first)
+                assert tab.value("document.querySelector('#find-list .said')") is None
+
+
 def test_a_newcomer_reads_warnings_and_decisions_before_other_memories_and_the_project_files_last(tab, tmp_path, serve, visit):
     root = tmp_path / "project"
     root.mkdir()

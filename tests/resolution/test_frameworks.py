@@ -300,6 +300,17 @@ def test_files_a_package_json_names_are_entry_points(resolve):
     }
 
 
+def test_a_module_that_a_page_loads_is_a_program(resolve):
+    page = '<!-- <script type="module" src="old.ts"></script> -->\n<script src="legacy.js"></script>\n'
+    files = {
+        "web/index.html": page + '<script type="module" src="/src/main.ts"></script><script type=module src=./admin.js></script>\n',
+        "docs/index.html": '<script type="module" src="https://cdn.example.org/main.ts"></script>\n',
+        **{f"web/{name}": "document.title = 'shop'\n" for name in ("src/main.ts", "admin.js", "legacy.js", "old.ts")},
+        "main.ts": "document.title = 'shop'\n",
+    }
+    assert entry_points(resolve, files) == {"web/src/main.ts:<module>": "main", "web/admin.js:<module>": "main"}
+
+
 def test_programs_of_a_package_are_found_in_the_sources_from_which_they_are_built(resolve):
     files = {
         "package.json": '{"name": "x", "bin": {"x": "./cli.js", "y": "./bin/y.js", "z": "bin/z.js"}}',

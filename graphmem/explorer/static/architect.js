@@ -3,7 +3,7 @@
 
 import { Refusal, ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { breakable, card, chip, choice, commitPage, day, details, failure, field, fileLink, go, into, link, listing, mostTangled, symbolLink, table, to, where } from "./parts.js";
+import { breakable, card, chip, choice, commitPage, day, details, failure, field, fileLink, go, into, link, listing, mostTangled, noted, symbolLink, table, to, where } from "./parts.js";
 import { moduleOf, shares } from "./routes.js";
 import { answered, firstCut } from "./tangled.js";
 import { words } from "./words.js";
@@ -141,7 +141,7 @@ export async function changes(page, { base = "", days = "" }, signal) {
   let first = "";
   try {
     const { commits: found } = await ask("CommitList", { limit: MOST_COMMITS, programs: true }, signal);
-    if (!found.commits.length) return fill(place, h("p", null, w.no_commits), found.notes.map((note) => h("p.hint", null, `${note}.`)));
+    if (!found.commits.length) return fill(place, h("p", null, w.no_commits), found.notes.map((note) => h("p.hint", null, noted(note))));
     const newest = Date.parse(found.commits[0].at);
     const at = base ? found.commits.findIndex((one) => one.sha.startsWith(base)) : -1;
     some = at > 0 ? found.commits.slice(0, at) : found.commits.filter((one) => newest - Date.parse(one.at) <= Number(days || QUARTER) * DAY_MS);
@@ -212,7 +212,7 @@ function drifted(found) {
     card(w.modules, null, found.modules.length ? listing(found.modules.map((one) => [moduleLink(one.name), " ", chip(words.architect.changes.changed(one.change)), ` ${words.number(one.filesBefore)} → ${words.many(one.filesAfter, "file")}`]), 12) : nothing.cloneNode(true)),
     card(w.cycles, null, found.newCycles.length || found.resolvedCycles.length ? listing([...found.newCycles.map((one) => [chip(w.fresh, "trap"), " ", one.members.join(", ")]), ...found.resolvedCycles.map((one) => [chip(w.resolved), " ", one.members.join(", ")])], 6) : nothing.cloneNode(true)),
     card(w.api, null, found.api.length ? [h("p.meta", null, found.apiCounts.map((one) => chip(`${words.architect.changes.changed(one.name)}: ${words.number(one.value)}`))), listing(found.api.slice(0, 60).map((one) => [chip(words.architect.changes.changed(one.change)), " ", symbolLink(one.symbol), h("div.where", null, where(one.symbol))]), 8)] : nothing.cloneNode(true)),
-    found.notes.map((note) => h("p.hint", null, `${note}.`)));
+    found.notes.map((note) => h("p.hint", null, noted(note))));
 }
 
 /** Who knows a module, a directory, or the module whose name is the end of a path. */
@@ -242,7 +242,7 @@ export async function people(page, { of: asked_of = "" }, signal) {
     const parts = [...found.parts.filter((one) => !tests.has(one.name)), ...found.parts.filter((one) => tests.has(one.name))];
     return [
       whole ? h("p.answer", null, w.of_all(whole.name, shares(whole.people), whole.busFactor)) : null,
-      found.notes.map((note) => h("p.hint", null, `${note[0].toUpperCase()}${note.slice(1)}.`)),
+      found.notes.map((note) => h("p.hint", null, noted(note))),
       parts.length
         ? table(w.title, [of ? words.map.columns.file : words.map.columns.module, w.bus, w.commits, w.people, w.last], parts.map((one) => [
           of ? fileLink(one.name) : link(to("people", { of: one.name }), one.name),
@@ -270,7 +270,7 @@ export async function risk(page, { of = "" }, signal) {
     if (!some.length) return h("p", null, words.none);
     const c = words.map.columns;
     return [
-      hotspots.notes.map((note) => h("p.hint", null, `${note}.`)),
+      hotspots.notes.map((note) => h("p.hint", null, noted(note))),
       table(w.title, [c.file, words.home.hot_score, w.churn, c.complexity, c.used_by, w.untested, w.unresolved], some.map((one) => () => {
         const i = at.get(one.symbol.path);
         return [
@@ -320,7 +320,7 @@ export async function rules(page, _, signal) {
     const { checkArchitecture: found } = await ask("CheckArchitecture", { limit: 500 }, signal);
     fill(place,
       h("p", null, w.count(found.new, found.total), " ", found.total ? link(to("graph", { paint: "rules", of: "all" }), w.on_map, { class: "button" }) : null),
-      found.notes.map((note) => h("p.hint", null, `${note}.`)),
+      found.notes.map((note) => h("p.hint", null, noted(note))),
       table(w.title, [w.rule, w.because, w.files, w.checked, w.broken, w.accepted], found.rules.map((one) => [one.name, one.because, words.number(one.files), words.number(one.checked), words.number(one.broken), words.number(one.accepted)]), { numeric: [2, 3, 4, 5] }),
       found.broken.length ? table(w.breaches, [w.rule, words.architect.matrix.from, words.architect.matrix.to, ""], found.broken.map((one) => [one.rule, fileLink(one.src), fileLink(one.dst), one.accepted ? chip(w.accepted) : chip(w.fresh, "trap")]), { first: 50 }) : null,
       found.resolved.length ? details(w.resolved, found.resolved.length, false, listing(found.resolved, 20)) : null);

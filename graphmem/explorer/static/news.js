@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { announce, fill, h } from "./dom.js";
-import { MOST_TEXT, breakable, card, chip, choice, day, failure, field, fileLink, go, into, link, listing, symbolLink, table, to, where } from "./parts.js";
+import { MOST_TEXT, breakable, card, chip, choice, day, failure, field, fileLink, go, into, link, listing, noted, symbolLink, table, to, where } from "./parts.js";
 import { entriesOf } from "./semantics.js";
 import { words } from "./words.js";
 
@@ -108,7 +108,7 @@ function dispute(one, decided) {
 function knowers(place, first, signal) {
   const w = words.news;
   return into(place, ask("People", { limit: 100 }, signal), ({ people: found }) => [
-    found.notes.map((note) => h("p.hint", null, `${note}.`)),
+    found.notes.map((note) => h("p.hint", null, noted(note))),
     found.parts.length
       ? [table(w.code, [words.map.columns.module, w.person], found.parts.map((part) => [link(to("people", { of: part.name }), breakable(part.name)), part.people.slice(0, 3).map((who) => `${who.name} ${Math.round(100 * who.share)}%`).join(", ")]), { first }), h("p", null, link(to("people"), words.architect.people.title))]
       : found.notes.length ? null : h("p.hint", null, words.none),

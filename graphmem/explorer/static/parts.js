@@ -46,6 +46,9 @@ export function nameOf(symbol) {
   return spelled(symbol.qualname || symbol.path || symbol.name);
 }
 
+/** A note of an answer as a sentence. */
+export const noted = (note) => `${note[0].toUpperCase()}${note.slice(1)}.`;
+
 /** A name as people wrote it: in names of tests, which are their titles, the index writes "·" for a dot. */
 export const spelled = (name) => name.replace(/·+$/, "").replaceAll("·", ".");
 

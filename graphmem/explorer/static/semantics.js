@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { h } from "./dom.js";
-import { chip, commitPage, day, details, fileLink, into, link, listing, nameOf, refOf, symbolLink, table, to, where } from "./parts.js";
+import { chip, commitPage, day, details, fileLink, into, link, listing, nameOf, noted, refOf, symbolLink, table, to, where } from "./parts.js";
 import { words } from "./words.js";
 
 const OUTSIDE = ["MAIN", "ROUTE", "COMMAND", "EVENT", "TASK"]; // what people start; exports and tests are many and of less news
@@ -15,7 +15,7 @@ export function homeSemantics({ hot, cycles, entries, flows, dead, recent }, fil
   const users = new Map(files.path.map((path, i) => [path, files.dependents[i]]));
   into(recent, ask("CommitList", { limit: 12 }, signal), ({ commits: page }) => [
     page.commits.length ? [listing(page.commits.map(commit), 6), h("p", null, link(to("changes"), words.architect.changes.title))] : null,
-    page.notes.map((note) => h("p.hint", null, `${note}.`)),
+    page.notes.map((note) => h("p.hint", null, noted(note))),
   ]);
   into(hot, ask("Hotspots", { limit: 8 }, signal), ({ hotspots: page }) => [
     page.hotspots.length
@@ -27,7 +27,7 @@ export function homeSemantics({ hot, cycles, entries, flows, dead, recent }, fil
         )
       : h("p.hint", null, words.none),
     h("p", null, page.total > page.hotspots.length ? [words.of(page.hotspots.length, page.total), " "] : null, link(to("risk"), words.architect.risk.title)),
-    page.notes.map((note) => h("p.hint", null, `${note}.`)),
+    page.notes.map((note) => h("p.hint", null, noted(note))),
   ]);
   into(cycles, ask("Cycles", { level: "MODULES", limit: 5 }, signal), ({ cycles: found }) =>
     found.cycles.length ? [found.cycles.map(cycle), found.total > found.cycles.length ? h("p", null, words.of(found.cycles.length, found.total), " ", link(to("tangled"), words.tangled.all_cycles)) : null] : h("p", null, w.no_cycles));

@@ -46,10 +46,10 @@ class EcmascriptNames(Rules):
         self._entry_files = self._paths.entry_files()
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Return whether a package.json names a file as a command or an export.
+        """Return whether a package.json or an index.html names a file.
 
-        The result is {"": "command"} or {"": "export"}, in which "" stands for the whole file. For a file that no package.json names, the
-        result is empty.
+        The result is {"": "command"}, {"": "export"} or {"": "main"}, in which "" stands for the whole file. For other files, the result is
+        empty.
         """
         kind = self._entry_files.get(facts.path)
         return {"": kind} if kind else {}

@@ -7,6 +7,7 @@ project to check which one exists. The look-up is recorded as a dependency.
 from __future__ import annotations
 
 import itertools
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -69,9 +70,9 @@ class ModulePaths:
                     self._configs.setdefault(folder, []).append(config)
 
     def entry_files(self) -> Mapping[str, str]:
-        """Map each path that a package.json names to "command" or "export".
+        """Map each path that a package.json or a page names to its kind.
 
-        Not all of the paths exist.
+        A package.json names commands and exports. The scripts of an index.html are programs ("main"). Not all of the paths exist.
         """
         found: dict[str, str] = {}
         for path in sorted(self._documents):
@@ -82,6 +83,9 @@ class ModulePaths:
                     for place in (*_sources(folder, target), *_moved(folder, target)):
                         for candidate in (place, *candidates(place, "x.ts")):  # a program may have no suffix
                             found.setdefault(candidate, kind)
+            elif name == "index.html" and isinstance(document, dict):
+                for target in document["scripts"]:
+                    found.setdefault(posixpath.normpath(posixpath.join(folder, target.lstrip("/"))), "main")
         return found
 
     def places(self, importer: str, specifier: str) -> Iterator[str]:

@@ -141,3 +141,17 @@ def test_a_controller_is_listed_by_its_routes_with_their_whole_paths(project):
         ("Pets.one", ["/pets/{id}"]),
         ("Pets.add", ["/pets/new"]),
     ]
+
+
+def test_of_programs_that_use_nearly_the_same_files_the_one_that_runs_more_comes_first(project):
+    start = "\n\nif __name__ == '__main__':\n    main()\n"
+    files = {
+        "shop/__init__.py": "",
+        "shop/cart.py": "from shop import price\n\n\ndef add():\n    return price.one()\n",
+        "shop/price.py": "from shop import cart\n\n\ndef one():\n    return 1\n\n\ndef two():\n    return cart.add()\n",
+        "shop/clear.py": "from shop import cart, price, words\n\n\ndef main():\n    return 0" + start,
+        "shop/run.py": "from shop import cart, price\n\n\ndef main():\n    return cart.add() + price.two()" + start,
+        "shop/words.py": "TEXT = 'shop'\n",
+    }
+    found = [one.symbol.path for one in project(files).entry_points(kinds=["main"]).entry_points]
+    assert found[:2] == ["shop/run.py", "shop/clear.py"]
