@@ -111,7 +111,7 @@ def test_the_map_names_modules_by_parts_that_say_something(tab, address, visit):
         ("total callers", "total has 2 callers"),
         ("what does total call?", "total calls 1 symbol: round."),
         ("what does round call?", "round calls 1 symbol: ecmascript.Math.floor."),
-        ("who calls list?", "list has 0 callers, tests included. Code that names it without a call, for example to pass it on: table."),
+        ("who calls list?", "list has 0 callers. Code that names it without a call, for example to pass it on: table."),
         ("what is known about src/cart?", "No memory is about src/cart directly"),
         ("what breaks if src/cart/ changes?", "src/cart/ is a directory with 4 files."),
         ("who calls src/nothing?", "The index has no file, module or symbol named src/nothing."),

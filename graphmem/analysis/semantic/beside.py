@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from graphmem.analysis.semantic.source_sets import package_begins
+from graphmem.analysis.semantic.source_sets import holds_resources, package_begins
 from graphmem.runtime.conventions import all_conventions
 
 if TYPE_CHECKING:
@@ -31,8 +31,11 @@ def is_beside(path: str) -> bool:
     """Whether folders or name show that a file is not part of the product.
 
     The folders `tools`, `build` and `docs` count only at the root, because a package may have a subfolder of this name. For the same
-    reason, folders such as `samples` do not count where they are parts of a Java package.
+    reason, folders such as `samples` do not count where they are parts of a Java package. Files below `src/main/resources` are data of a
+    program, such as templates of other projects.
     """
+    if holds_resources(path):
+        return True
     begin = package_begins(path)
     if begin is not None and made_folders().isdisjoint(path[begin:].lower().split("/")):
         path = path[:begin] + path.rpartition("/")[2]

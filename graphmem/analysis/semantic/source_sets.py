@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from graphmem.runtime.conventions import all_conventions
+
+_RESOURCES: Final = re.compile(r"(?:^|/)src/\w+/resources/")
 
 
 class SourceFolder(NamedTuple):
@@ -35,6 +37,11 @@ def package_begins(path: str) -> int | None:
     """
     match = _main().search(path)
     return match.end() if match else None
+
+
+def holds_resources(path: str) -> bool:
+    """Whether a file is in a folder of resources, as `src/main/resources`."""
+    return _RESOURCES.search(path) is not None
 
 
 @cache

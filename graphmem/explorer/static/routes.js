@@ -209,10 +209,14 @@ const FIRST = {
   code: async (about, signal) => {
     if (!about) return words.code.hint;
     const { symbol } = await ask("Symbol", { ref: about.ref, first: MOST_EDGES }, signal);
-    const callers = symbol.callers.edges.map(({ node }) => node).slice(0, NAMED);
+    const all = symbol.callers.edges.map(({ node }) => node);
+    const inTests = all.filter((one) => one.isTest);
+    const callers = [...all.filter((one) => !one.isTest), ...inTests].slice(0, NAMED); // the product's own first
+    const total = symbol.callers.totalCount;
+    const tests = total > all.length ? null : inTests.length; // of a longer list, it is not known
     // A function that only tests call may be passed on: the code that names it is then nearer to an answer.
     const passing = callers.some((one) => !one.isTest) ? [] : symbol.references.edges.filter(({ kind, node }) => kind === "REFERENCES" && !node.isTest).map(({ node }) => node).slice(0, NAMED);
-    const said = words.ask.callers(nameOf(symbol), symbol.callers.totalCount, callers.map(nameOf)) + (passing.length ? words.ask.references(passing.map(nameOf)) : "");
+    const said = words.ask.callers(nameOf(symbol), total, tests, callers.map(nameOf)) + (passing.length ? words.ask.references(passing.map(nameOf)) : "");
     return [said, [...callers, ...passing].map((one) => [nameOf(one), pageOf(one)])];
   },
 };

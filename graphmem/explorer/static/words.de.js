@@ -998,7 +998,7 @@ export const words = {
     knows: (name, people, bus) => `${name}: ${people}; Bus-Faktor ${bus}.`,
     references: (some) => ` Code, der es ohne Aufruf nennt, etwa um es weiterzugeben: ${some.join(", ")}.`,
     callees: (name, n, some) => (n ? `${name} ruft ${many(n, "Symbol", "Symbole")} auf: ${some.join(", ")}${n > some.length ? ` und ${number(n - some.length)} weitere` : ""}.` : `${name} ruft kein bekanntes Symbol auf.`),
-    callers: (name, n, some) => `${name} hat ${many(n, "Aufrufer", "Aufrufer")}, Tests eingeschlossen${some.length ? `: ${some.join(", ")}${n > some.length ? ` und ${number(n - some.length)} weitere` : ""}` : ""}.`,
+    callers: (name, n, tests, some) => `${name} hat ${many(n, "Aufrufer", "Aufrufer")}${tests === null ? ", Tests eingeschlossen" : tests ? `, davon ${number(tests)} in Tests` : ""}${some.length ? `: ${some.join(", ")}${n > some.length ? ` und ${number(n - some.length)} weitere` : ""}` : ""}.`,
     hottest: (path, heat) => `${path} ist die heißeste Datei (${heat} von 100: ändert sich oft, ist verwickelt und wird von vielen Dateien verwendet).`,
     why: "Warum",
     reasons: "Diese Stellen nennen einen Grund in der Nähe der Frage; urteile, ob sie sie beantworten.",

@@ -1146,7 +1146,7 @@ export const words = {
     knows: (name, people, bus) => `${name}: ${people}; bus factor ${bus}.`,
     references: (some) => ` Code that names it without a call, for example to pass it on: ${some.join(", ")}.`,
     callees: (name, n, some) => (n ? `${name} calls ${many(n, "symbol")}: ${some.join(", ")}${n > some.length ? ` and ${words.number(n - some.length)} more` : ""}.` : `${name} calls no known symbol.`),
-    callers: (name, n, some) => `${name} has ${many(n, "caller")}, tests included${some.length ? `: ${some.join(", ")}${n > some.length ? ` and ${words.number(n - some.length)} more` : ""}` : ""}.`,
+    callers: (name, n, tests, some) => `${name} has ${many(n, "caller")}${tests === null ? ", tests included" : tests ? `, ${words.number(tests)} of them in tests` : ""}${some.length ? `: ${some.join(", ")}${n > some.length ? ` and ${words.number(n - some.length)} more` : ""}` : ""}.`,
     hottest: (path, heat) => `${path} is the hottest file (${heat} of 100: it changes often, is complex and is used by many files).`,
     why: "Why",
     reasons: "These passages give a reason for something similar; check whether they answer the question.",

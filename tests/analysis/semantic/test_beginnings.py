@@ -125,6 +125,8 @@ def test_flows_of_the_product_come_before_those_of_scripts(project):
         ("src/main/java/org/shop/generated/Cart.java", True),
         ("mvnw", True),
         ("db/migrate/20260101_create_carts.rb", True),
+        ("quickstart/src/main/resources/archetype-resources/src/main/java/Pipe.java", True),
+        ("src/main/java/org/shop/resources/Texts.java", False),
     ],
 )
 def test_folders_and_names_tell_what_is_beside_the_product(path, beside):
