@@ -358,6 +358,25 @@ def test_a_question_in_the_box_is_offered_to_ask_first_and_notes_are_sentences(t
                 assert tab.value("document.querySelector('#find-list .said')") is None
 
 
+def test_a_broken_rule_leads_to_the_lines_that_break_it_and_programs_are_counted_without_handlers(tab, tmp_path, serve, visit):
+    root = tmp_path / "project"
+    (root / ".graphmem").mkdir(parents=True)
+    (root / ".graphmem" / "architecture.toml").write_text(
+        '[[rule]]\nname = "store-alone"\nfrom = "store.py"\nmay_not_use = ["api.py"]\nbecause = "the store is below"\n', encoding="utf-8"
+    )
+    (root / "store.py").write_text("import api\n\n\ndef keep():\n    return api.name()\n\n\nif __name__ == '__main__':\n    keep()\n")
+    routes = "".join(f"\n\n@app.get('/{i}')\ndef show{i}():\n    return name()\n" for i in range(3))
+    (root / "api.py").write_text("from fastapi import FastAPI\n\napp = FastAPI()\n\n\ndef name():\n    return 'api'\n" + routes)
+    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        with serve(memory) as address:
+            visit(address + "/explore/rules", "document.querySelectorAll('main table').length === 2")
+            shown = "[...document.querySelectorAll('main table:last-of-type tbody td a')].map((one) => one.textContent)"
+            assert {"store.py", "line 1", "line 5", "api.py"} <= {one.strip() for one in tab.value(shown)}, tab.value(shown)
+            visit(address + "/explore/ask?q=where+does+execution+start", "document.querySelector('main .card .answer')")
+            assert tab.value("document.querySelector('main .card .answer').textContent") == "Execution starts at store.py."
+
+
 def test_a_newcomer_reads_warnings_and_decisions_before_other_memories_and_the_project_files_last(tab, tmp_path, serve, visit):
     root = tmp_path / "project"
     root.mkdir()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
 _DOCUMENTATION: Final = ("doc", "docs", "documentation", "website", "misc", "etc", "contrib")
-_TOOLING: Final = ("script", "scripts", "tool", "tools", "build", "ci", "release", "releases", "hack")
+_TOOLING: Final = ("dev", "script", "scripts", "tool", "tools", "build", "ci", "release", "releases", "hack")
 _EXAMPLES: Final = {"example", "examples", "sample", "samples", "demo", "demos", "playground", "playgrounds", "sandbox"}
 _MEASURES: Final = {"bench", "benches", "benchmark", "benchmarks"}
 AT_ROOT: Final = frozenset((*_DOCUMENTATION, *_TOOLING))

@@ -3,7 +3,7 @@
 
 import { Refusal, ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { breakable, card, chip, choice, commitPage, day, details, failure, field, fileLink, go, into, link, listing, mostTangled, noted, symbolLink, table, to, where } from "./parts.js";
+import { breakable, card, chip, choice, commitPage, day, details, failure, field, fileLink, go, into, link, listing, mostTangled, noted, site, symbolLink, table, to, where } from "./parts.js";
 import { moduleOf, shares } from "./routes.js";
 import { answered, firstCut } from "./tangled.js";
 import { words } from "./words.js";
@@ -321,8 +321,8 @@ export async function rules(page, _, signal) {
     fill(place,
       h("p", null, w.count(found.new, found.total), " ", found.total ? link(to("graph", { paint: "rules", of: "all" }), w.on_map, { class: "button" }) : null),
       found.notes.map((note) => h("p.hint", null, noted(note))),
-      table(w.title, [w.rule, w.because, w.files, w.checked, w.broken, w.accepted], found.rules.map((one) => [one.name, one.because, words.number(one.files), words.number(one.checked), words.number(one.broken), words.number(one.accepted)]), { numeric: [2, 3, 4, 5] }),
-      found.broken.length ? table(w.breaches, [w.rule, words.architect.matrix.from, words.architect.matrix.to, ""], found.broken.map((one) => [one.rule, fileLink(one.src), fileLink(one.dst), one.accepted ? chip(w.accepted) : chip(w.fresh, "trap")]), { first: 50 }) : null,
+      table(w.table, [w.rule, w.because, w.files, w.checked, w.broken, w.in_baseline], found.rules.map((one) => [one.name, one.because, words.number(one.files), words.number(one.checked), words.number(one.broken), words.number(one.accepted)]), { numeric: [2, 3, 4, 5] }),
+      found.broken.length ? table(w.breaches, [w.rule, words.architect.matrix.from, words.architect.matrix.to, ""], found.broken.map((one) => [one.rule, [fileLink(one.src), one.sites.map((step) => [" ", site(step.src.path, step.line)])], fileLink(one.dst), one.accepted ? chip(w.accepted) : chip(w.fresh, "trap")]), { first: 50 }) : null,
       found.resolved.length ? details(w.resolved, found.resolved.length, false, listing(found.resolved, 20)) : null);
   } catch (error) {
     if (error.name === "AbortError") return;

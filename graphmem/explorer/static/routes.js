@@ -156,7 +156,8 @@ const FIRST = {
     const names = programNames(some.map(({ symbol }) => symbol));
     const called = some.map(({ symbol }, i) => [names[i], pageOf(symbol)]);
     const first = called.slice(0, NAMED).map(([name]) => name);
-    return first.length ? [(isOutside(some[0]) ? words.ask.starts : words.ask.exports)(first, total), called] : null;
+    const known = programs.length && programs.length < all.length ? programs.length : total; // programs come before handlers
+    return first.length ? [(isOutside(some[0]) ? words.ask.starts : words.ask.exports)(first, known), called] : null;
   },
   news: async (_, signal) => {
     const { teamNews: one } = await ask("TeamNews", { limit: 1 }, signal);

@@ -112,6 +112,7 @@ def test_flows_of_the_product_come_before_those_of_scripts(project):
     ("path", "beside"),
     [
         ("docs/conf.py", True),
+        ("dev/generate/main.py", True),
         ("web/examples/app.ts", True),
         ("web/gen/options_js.py", True),
         (".github/run.py", True),
