@@ -79,12 +79,12 @@ def occurrences_in(view: GraphView, path: str, written: list[Written], lines: Se
         enclosing = int(around[place.line]) if place.line < len(around) else -1
         found.setdefault(place, FoundName(place, role, [node for node, _ in nodes], nodes[0][1], kinds, enclosing))
     bound = {**aliases, **_own_classes(view, path)}
-    for one in list(found.values()):
-        line = lines[one.place.line - 1] if one.place.line <= len(lines) else ""
-        for column, name, node in qualifiers(view, line, one.place.column, one.nodes[0], bound):
-            place = NamePlace(one.place.line, column, len(name))
+    for member in list(found.values()):
+        line = lines[member.place.line - 1] if member.place.line <= len(lines) else ""
+        for column, name, node in qualifiers(view, line, member.place.column, member.nodes[0], bound):
+            place = NamePlace(member.place.line, column, len(name))
             found.setdefault(
-                place, FoundName(place, "import" if one.role == "import" else "use", [node], one.confidence, [], one.enclosing)
+                place, FoundName(place, "import" if member.role == "import" else "use", [node], member.confidence, [], member.enclosing)
             )
     return [found[place] for place in sorted(found)]
 
