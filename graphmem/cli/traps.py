@@ -1,4 +1,4 @@
-"""Known problems of embedded databases, for `graphmem doctor`.
+"""Known problems of an index and its agents' hooks, for `graphmem doctor`.
 
 Each problem has a name, a cause on this machine, and a fix.
 """
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from graphmem.hooks.outdated import outdated_hooks
 from graphmem.location import JOURNAL, SHARED, Location
 from graphmem.maintenance.archive import PORTABLE
 from graphmem.maintenance.backup import listed, readable
@@ -29,7 +30,7 @@ REMOTE_FS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fus
 
 
 class Trap(NamedTuple):
-    """A known problem of embedded databases, found in an index, with a fix."""
+    """A known problem of an index or of agents' hooks, with a fix."""
 
     name: str
     level: str  # note | bad
@@ -52,6 +53,7 @@ def find_traps(location: Location, report: DoctorReport) -> list[Trap]:
         *_database(folder, health),
         *_owners(location),
         *_backups(folder, report),
+        *_hooks(location),
     ]
 
 
@@ -100,6 +102,12 @@ def _database(folder: Path, health: Mapping[str, Any]) -> Iterator[Trap]:
     if log > LARGE_LOG:
         cause = f"{log / 1e6:,.0f} MB wait to be merged into the database"
         yield Trap("long log", "note", cause, "close the index, or keep its server idle for a minute")
+
+
+def _hooks(location: Location) -> Iterator[Trap]:
+    for one in outdated_hooks(location.root, Path.home()):
+        cause = f"{one.path} has no hook of graphmem for {', '.join(one.missing)}"
+        yield Trap("outdated hooks", "note", cause, f"run `graphmem install {one.agent}{' --user' * (one.scope == 'user')}`")
 
 
 def _owners(location: Location) -> Iterator[Trap]:
