@@ -46,7 +46,7 @@ UNSEEN = {
     "java": ["gson", "commons-csv", "joda-money", "jsoup", "picocli"],
     "kotlin": ["markdown", "koin"],
     "php": ["parser", "twig", "commonmark", "guzzle"],
-    "python": ["parso", "boltons", "voluptuous"],
+    "python": ["pyrsistent", "markdown", "portion"],
     "ruby": ["highline", "rubyzip", "hashie"],
     "rust": ["rustc-demangle", "memchr", "jpeg-decoder"],
     "typescript": ["immer", "query", "zod", "vue"],
