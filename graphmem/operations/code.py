@@ -124,7 +124,7 @@ class CodeOperations:
     def implementations(
         self, ref: Annotated[str, Ref(), Argument()], limit: Annotated[int, Within("hits"), Bounds(1, 100_000)] = 1000
     ) -> Implementations:
-        """List all subclasses of a class, or all methods that override one.
+        """List the subclasses of a class, or the overrides of a method.
 
         Every level of inheritance counts. Methods that implement the method of an interface are included, also inherited ones.
 

@@ -68,6 +68,7 @@ def test_what_is_private_or_of_no_package_can_be_low(library, path, name):
 def test_what_go_lets_nobody_import_is_not_public(library):
     for path in ("internal/a.go", "lib/b.go"):
         library.symbol(path, "Open", modifiers="exported")
+        library.written_in(path, "go")
     assert PUBLIC not in risk(library, "internal/a.go:Open").reasons
     assert PUBLIC in risk(library, "lib/b.go:Open").reasons
 

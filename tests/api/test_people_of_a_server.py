@@ -223,7 +223,7 @@ def test_the_news_name_who_said_what_and_a_curator_decides_a_dispute(server):
 
     with pytest.raises(ForbiddenError, match="role curate"):
         cem.resolve_conflict(never.id, plain.id)
-    with pytest.raises(ForbiddenError, match="give the id of the wrong memory"):
+    with pytest.raises(ForbiddenError, match="pass the id of the wrong memory"):
         dee.resolve_conflict(plain.id)
     dee.resolve_conflict(plain.id, never.id, note="asked the accountants")
     dee.verify(wrong.id)

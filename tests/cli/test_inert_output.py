@@ -168,6 +168,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "server erase": [["a\x1b[31m", "--confirm", "a\x1b[31m"]],
     "server audit": [PLAIN],
     "usages": [["helper_0"], ["none\x1b[31m"]],
+    "implementations": [["helper_0"], ["none\x1b[31m"]],
     "symbol-at": [[ESCAPE, "1", "5"], [FORGED, "1", "5"], ["none\x1b[31m", "1"]],
     "coaccess": [[ESCAPE], [FORGED, TURNED], ["none\x1b[31m"]],
     "contracts": [PLAIN, ["none\x1b[31m"]],
