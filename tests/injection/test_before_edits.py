@@ -343,12 +343,14 @@ def test_many_tests_are_told_as_their_files_and_only_what_a_runner_can_select():
 def test_code_of_a_test_file_that_is_no_test_stands_for_its_file():
     from graphmem.project.edit_advice import _tests
 
+    view = SimpleNamespace(language_of=lambda path: "python")
+
     def hit(name):
         return SimpleNamespace(symbol=SimpleNamespace(path="tests/test_a.py", qualname=name, start_line=1, kind="method"))
 
-    assert [one.name for one in _tests([hit("TestA.test_x"), hit("test_y")])] == ["TestA.test_x", "test_y"]
-    assert [one.shown for one in _tests([hit("TestA.test_x"), hit("TestA.test_x.Handler.get")])] == ["tests/test_a.py"]
-    assert [one.shown for one in _tests([hit("Fixture.setUp")])] == ["tests/test_a.py"]
+    assert [one.name for one in _tests(view, [hit("TestA.test_x"), hit("test_y")])] == ["TestA.test_x", "test_y"]
+    assert [one.shown for one in _tests(view, [hit("TestA.test_x"), hit("TestA.test_x.Handler.get")])] == ["tests/test_a.py"]
+    assert [one.shown for one in _tests(view, [hit("Fixture.setUp")])] == ["tests/test_a.py"]
 
 
 def test_a_file_is_named_once_at_the_stop():
