@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 CLASSES: Final = frozenset({"class", "interface", "enum", "type"})
 _QUALIFIER: Final = re.compile(r"(?<![\w$])([\w$]+)\s*(?:\?\.|\.|::)\s*$")
 _LONGEST: Final = 10  # parts of a dotted name
+_REACH: Final = 200  # characters before a member in which its class is looked for, because a minified line may have a million
 
 
 def qualifiers(view: GraphView, line: str, column: int, target: int, bound: Mapping[str, Sequence[int]]) -> Iterator[tuple[int, str, int]]:
@@ -34,7 +35,7 @@ def qualifiers(view: GraphView, line: str, column: int, target: int, bound: Mapp
         bound: the classes and modules that a name may refer to, from imports and definitions of the file.
     """
     for _ in range(_LONGEST):
-        found = _QUALIFIER.search(line, 0, column)
+        found = _QUALIFIER.search(line, max(0, column - _REACH), column)
         if found is None:
             return
         name, column = found[1], found.start(1)

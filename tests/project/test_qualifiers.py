@@ -19,6 +19,7 @@ FILES = {
     ),
     "web/kind.ts": "export enum Kind { A, B }\nexport class Store { static open() { return new Store(); } }\n",
     "web/use.ts": 'import { Kind, Store } from "./kind";\nexport const is = (one: Kind) => one === Kind.A || Store.open();\n',
+    "web/long.ts": 'import { Kind } from "./kind"; export const a = ' + "1 + " * 200 + "(Kind.B as number);\n",
     "java/p/Foo.java": "package p;\npublic class Foo {\n    static int N = 1;\n    static Foo make() { return new Foo(); }\n}\n",
     "java/p/Bar.java": "package p;\nclass Bar {\n    int n() { return Foo.N; }\n    Object m() { return p.Foo.make(); }\n}\n",
     "src/lib.rs": "pub struct Shelf;\nimpl Shelf { pub fn empty() -> Shelf { Shelf } }\n"
@@ -44,6 +45,7 @@ def memory(tmp_path_factory):
         ("shop/colour.py:Box", "shop/use.py", ["2:24", "2:31", "7:15", "8:18"]),  # and not the parameter
         ("shop/colour.py:Small", "shop/use.py", ["2:42", "7:25"]),  # the member is inherited
         ("web/kind.ts:Kind", "web/use.ts", ["1:9", "2:24", "2:41"]),
+        ("web/kind.ts:Kind", "web/long.ts", ["1:9", "1:849"]),  # a long line
         ("web/kind.ts:Store", "web/use.ts", ["1:15", "2:51"]),
         ("java/p/Foo.java:Foo", "java/p/Bar.java", ["3:21", "4:26"]),  # of one package, without an import
         ("src/lib.rs:Shelf", "src/lib.rs", ["1:11", "2:31", "2:39", "3:33"]),
