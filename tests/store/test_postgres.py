@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import re
 from unittest import mock
@@ -59,6 +60,7 @@ def test_arrow_reads_rows_from_its_own_memory(in_postgres, world):
         return read(source, *options)
 
     with mock.patch.object(csv, "read_csv", spy):
+        gc.collect()  # what earlier tests leave must not be freed meanwhile
         before = pa.total_allocated_bytes()
         store.tables()
         assert sizes
