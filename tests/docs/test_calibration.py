@@ -19,6 +19,7 @@ TOO_LOW_ELSEWHERE = {
     ("override", 0.65),
     ("function_value", 0.75),
     ("wrapped", 0.7),
+    ("ambiguous_name", 0.65),  # four edges in the six projects
     ("ambiguous_name", 0.25),  # a share of one among the candidates; three edges in the six projects
     ("ambiguous_name", 0.167),
 }
