@@ -74,8 +74,10 @@ def without_entries(target: Target, now: bytes | None) -> tuple[bytes | None, bo
         return rest.encode("utf-8"), bool(count)
     document = _document(target, text)
     ours = False
-    for path in dict.fromkeys(element.path for element in target.elements):
-        ours |= _drop_elements(document, path)
+    for folder in dict.fromkeys(element.path[:-1] for element in target.elements):
+        events = document.get(folder)
+        for event in events if isinstance(events, dict) else ():  # also those of another version
+            ours |= _drop_elements(document, (*folder, event))
     for entry in target.entries:
         if is_our_server(document.get((*entry.path, entry.key))):
             document.remove_member(entry.path, entry.key)

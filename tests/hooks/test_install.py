@@ -257,6 +257,24 @@ def test_the_hook_before_a_tool_is_called_for_edits_alone(place, agent):
     assert "matcher" not in found["PostToolUse"][0]
 
 
+def test_hooks_of_an_event_that_only_another_version_knows_are_removed(place):
+    before = place.tree()
+    place.install("claude-code")
+    file = place.root / ".claude" / "settings.json"
+    file.write_text(file.read_text().replace("SubagentStart", "EventOfAnotherVersion"))
+    place.uninstall("claude-code")
+    assert place.tree() == before
+
+
+def test_another_installation_replaces_the_hooks_of_another_version(place):
+    place.install("claude-code")
+    file = place.root / ".claude" / "settings.json"
+    file.write_text(file.read_text().replace("SubagentStart", "EventOfAnotherVersion"))
+    place.install("claude-code")
+    assert "SubagentStart" in file.read_text()
+    assert "EventOfAnotherVersion" not in file.read_text()
+
+
 def test_comments_and_spacing_stay(place):
     text = '{\n  // colours\n  "theme": "dark", // mine\n  /* empty */ "hooks": { /* none yet */ },\n}\n'
     file = place.write(".gemini/settings.json", text)

@@ -224,7 +224,7 @@ def implementations(output: Output, answer: Implementations) -> None:
     """Print the implementations of a class or method, one line each."""
     if not answer.implementations:
         output.line(f"No implementation of {answer.symbol.ref} found.")
-    output.rows([[(one.ref, common.NAME), f"{one.path}:{one.start_line}", (one.kind, common.DIM)] for one in answer.implementations])
+    output.rows([[(one.qualname, common.NAME), f"{one.path}:{one.start_line}", (one.kind, common.DIM)] for one in answer.implementations])
     if answer.total > len(answer.implementations):
         output.line((f"and {answer.total - len(answer.implementations):,} more; --limit shows more", common.DIM))
 
