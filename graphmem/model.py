@@ -26,6 +26,10 @@ class SymbolKind(StrEnum):
     VARIABLE = "variable"  # module level name, constant, class attribute, field
 
 
+CLASS_KINDS: Final[frozenset[str]] = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM, SymbolKind.TYPE})
+"""Kinds of definitions that stand for their members."""
+
+
 class EdgeKind(StrEnum):
     """Kinds of edges; each kind has a relationship table in the database."""
 

@@ -19,7 +19,7 @@ import numpy as np
 from graphmem.analysis.walk import FloatArray, IntArray, reverse
 from graphmem.analysis.walk import reached as nodes_reached
 from graphmem.analysis.words_of_names import name_features
-from graphmem.model import EdgeKind
+from graphmem.model import CLASS_KINDS, EdgeKind
 from graphmem.projection.arrays import FILE, NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ FULL_DEPTH: Final = 50  # most steps of a path to a test
 STORED: Final = "chances.json"
 TEST_FEATURES: Final = ("confidence", "depth", "share", "count", "named", "class_named", "file_named")
 MISS_FEATURES: Final = ("none_named", "dependents", "direct", "class_gap", "file_gap", "unresolved_share", "special_name")
-_CLASS_KINDS: Final = frozenset({"class", "interface", "enum", "type"})
 MOST_NEAR: Final = 64  # per graph; each takes 8 bytes for each test that is near
 _NEAR: WeakKeyDictionary[GraphView, dict[tuple[int, float, tuple[int, ...]], tuple[FloatArray, IntArray]]] = WeakKeyDictionary()
 _SUREST: Final = 0.97  # highest chance of a path found from text alone
@@ -113,7 +112,7 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
     rows = np.concatenate([view.in_edges(node) for node in targets])
     direct = rows[values[rows] > 0]
     classes = {int(view.parent[node]) for node in targets if view.parent[node] >= 0}
-    classes = {node for node in classes if NODE_KINDS[view.kind[node]] in _CLASS_KINDS}
+    classes = {node for node in classes if NODE_KINDS[view.kind[node]] in CLASS_KINDS}
     members = [one for node in classes for one in view.dst[view.out_edges(node, (EdgeKind.DEFINES,))].tolist()]
     paths = {view.path(node) for node in targets if view.label[node] in (FILE, SYMBOL)}
     neighbours = [one for path in sorted(paths) for one in view.by_path(path).tolist()]

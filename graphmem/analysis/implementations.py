@@ -5,19 +5,22 @@ Every level of inheritance counts, also behind abstract classes that have no suc
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from graphmem.model import EdgeKind
+from graphmem.model import CLASS_KINDS, EdgeKind
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.runtime.conventions import conventions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from graphmem.projection.graph import GraphView
 
-_CLASSES = frozenset({"class", "interface", "enum", "type"})
+_CLOSING: Final = {")": "(", "]": "[", "}": "{", ">": "<"}
+_TOKEN: Final = re.compile(r"""->|=>|"(?:\\.|[^"])*"|'(?:\\.|[^'])*'|\s[<>]=?\s|\S""")  # an arrow or a comparison closes nothing
 
 
 def implementations(view: GraphView, node: int) -> list[int]:
@@ -29,7 +32,7 @@ def implementations(view: GraphView, node: int) -> list[int]:
     """
     if view.label[node] != SYMBOL:
         return []
-    if NODE_KINDS[view.kind[node]] in _CLASSES:
+    if NODE_KINDS[view.kind[node]] in CLASS_KINDS:
         found = _below(view, [node], EdgeKind.INHERITS)
     elif NODE_KINDS[view.kind[node]] == "method":
         found = _below(view, [node], EdgeKind.OVERRIDES)
@@ -58,8 +61,8 @@ def _implicit(view: GraphView, node: int, known: set[int]) -> set[int]:
     """Return methods that implement a method without an edge to it.
 
     In `class Both extends Base implements Shape`, methods of `Base` and `Both` implement those of `Shape`. `Both` has an edge to `Base`,
-    because this is the nearest class with the method. `known` are the methods with a path of edges to `node`. An overload of another number
-    of parameters does not count.
+    because this is the nearest class with the method. `known` are the methods with a path of edges to `node`. In a language with overloads,
+    a method with another number of parameters does not count.
     """
     owner = int(view.parent[node])
     if owner < 0 or not (NODE_KINDS[view.kind[owner]] == "interface" or "abstract" in view.modifiers(node)):
@@ -97,23 +100,40 @@ def _nearest(view: GraphView, node: int, name: str) -> list[int]:
 
 
 def _alike(view: GraphView, method: int, other: int) -> bool:
-    """Whether two methods of one name have the same number of parameters."""
-    return _parameters(view.signature(method)) == _parameters(view.signature(other))
+    """Whether a method can implement another one of its name.
+
+    In a language with overloads, both have the same number of parameters.
+    """
+    if not conventions_of(view.language_of(view.path(method))).overloads:
+        return True
+    name = view.name(method)
+    return count_parameters(view.signature(method), name) == count_parameters(view.signature(other), name)
 
 
-def _parameters(signature: str) -> int:
-    """Return the number of parameters in the signature of a method."""
-    start = signature.find("(")
-    depth, count, is_empty = 0, 0, True
-    for sign in signature[start:] if start >= 0 else "":
-        if sign in "([{<":
-            depth += 1
-        elif sign in ")]}>":
-            depth -= 1
-            if not depth:
+def count_parameters(signature: str, name: str) -> int:
+    """Return the number of parameters in the signature of a method.
+
+    Args:
+        signature: may begin with annotations and modifiers.
+        name: the name of the method, which stands before the parameters and the type parameters.
+    """
+    # The name may also stand in an annotation, as in `@Cacheable("find") Foo find(int id)`. No parenthesis follows it there.
+    start = re.search(rf"(?<!@)\b{re.escape(name)}\s*(?=[(<\[])", signature)
+    if start is None:
+        return 0
+    opened: list[str] = []
+    commas, is_empty = 0, True
+    for token in _TOKEN.finditer(signature, start.end()):
+        sign = token.group()
+        if sign in _CLOSING:
+            if opened and opened[-1] == _CLOSING[sign]:
+                opened.pop()
+            if not opened and sign == ")":
                 break
-        elif depth == 1 and sign == ",":
-            count += 1
-        elif not sign.isspace():
+            continue
+        if opened[:1] == ["("]:
+            commas += sign == "," and len(opened) == 1
             is_empty = False
-    return 0 if is_empty else count + 1
+        if sign in _CLOSING.values():
+            opened.append(sign)
+    return 0 if is_empty else commas + 1

@@ -40,8 +40,6 @@ BODY_KINDS: Final = (EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.TESTS)
 IMPACT_KINDS: Final = tuple(TRAVEL)
 WEIGHTS: Final = {kind: travel.weight for kind, travel in TRAVEL.items()}
 
-CONTAINERS: Final = frozenset({"class", "interface", "enum", "type"})  # kinds that stand for their members
-
 STAND_INS: Final = frozenset({"wrapped"})
 """Rules of edges from a wrapper to the wrapped function.
 

@@ -11,7 +11,7 @@ from graphmem.evidence.observations import NO_SITE, End, Observation, Seen
 from graphmem.evidence.scip_definitions import FUNCTIONS, Definitions, Meant
 from graphmem.evidence.scip_places import Place, Places
 from graphmem.evidence.scip_symbols import bare, spells
-from graphmem.model import EdgeKind
+from graphmem.model import CLASS_KINDS, EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, SUPER, Definition, FileFacts, Reference
 
 _KINDS: Final = {
@@ -22,7 +22,6 @@ _KINDS: Final = {
     "read": EdgeKind.REFERENCES,
     "write": EdgeKind.REFERENCES,
 }
-_CLASSES: Final = ("class", "interface", "enum", "type")
 _WORDS: Final = {SELF: "this", SUPER: "super"}
 
 
@@ -194,7 +193,7 @@ def _kind(reference: Reference, place: Place, target: Definition) -> EdgeKind:
 def _relation(own: Definition, other: Definition) -> EdgeKind | None:
     if own.kind in FUNCTIONS and other.kind in FUNCTIONS:
         return EdgeKind.OVERRIDES
-    return EdgeKind.INHERITS if own.kind in _CLASSES and other.kind in _CLASSES else None
+    return EdgeKind.INHERITS if own.kind in CLASS_KINDS and other.kind in CLASS_KINDS else None
 
 
 def _begin(one: Reference) -> tuple[int, int]:

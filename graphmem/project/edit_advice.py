@@ -21,7 +21,7 @@ from graphmem.answers import IndexState
 from graphmem.answers.review import TestToRun
 from graphmem.errors import GraphMemError
 from graphmem.injection.edits import MOVES_SHARE, NAMED, REMOVED, Consequences, Dependent, Edit, TestCase
-from graphmem.model import EdgeKind
+from graphmem.model import CLASS_KINDS, EdgeKind, SymbolKind
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 from graphmem.reports import test_commands, test_runners
 from graphmem.runtime.conventions import conventions_of
@@ -45,7 +45,7 @@ MAX_LINE: Final = 90  # characters of a shown line of code
 MAX_TARGETS: Final = 20
 NEAR: Final = 2_000  # characters before and after an edit, in which the signature of the edited definition is searched
 _Moves = tuple[tuple[str, float], ...]  # paths, and their share of the changes of edited files
-_BODIES: Final = frozenset({"function", "method", "class", "interface", "enum", "type"})
+_BODIES: Final = CLASS_KINDS | {SymbolKind.FUNCTION, SymbolKind.METHOD}
 _QUESTION: Final = Question(max_depth=1, min_confidence=0.5, limit=100, estimates=False)
 _ANY_STATE: Final = IndexState("fresh", 0, "", 0, 0, 0, 0, 0)  # the report's state is not shown
 _log = logging.getLogger(__name__)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
-from graphmem.project.qualifiers import CLASSES, qualifiers
+from graphmem.model import CLASS_KINDS
+from graphmem.project.qualifiers import qualifiers
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
@@ -110,7 +111,9 @@ def _candidates(view: GraphView, text: str, written: Sequence[Written], alias: S
         if view.name(node) == text or node in alias:
             rank = 2
         elif (
-            (owner := _parent(view, node)) >= 0 and NODE_KINDS[view.kind[owner]] in CLASSES and (view.name(owner) == text or owner in alias)
+            (owner := _parent(view, node)) >= 0
+            and NODE_KINDS[view.kind[owner]] in CLASS_KINDS
+            and (view.name(owner) == text or owner in alias)
         ):
             node, rank = owner, 2
         elif one.kind == "IMPORTS":
@@ -125,7 +128,7 @@ def _own_classes(view: GraphView, path: str) -> dict[str, list[int]]:
     """Map the name of each class in a file to its graph nodes."""
     found: dict[str, list[int]] = defaultdict(list)
     for node in map(int, view.by_path(path)):
-        if view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] in CLASSES:
+        if view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] in CLASS_KINDS:
             found[view.name(node)].append(node)
     return found
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.model import EdgeKind
+from graphmem.model import CLASS_KINDS, EdgeKind
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from graphmem.projection.graph import GraphView
 
-CLASSES: Final = frozenset({"class", "interface", "enum", "type"})
 _QUALIFIER: Final = re.compile(r"(?<![\w$])([\w$]+)\s*(?:\?\.|\.|::)\s*$")
 _LONGEST: Final = 10  # parts of a dotted name
 _REACH: Final = 200  # characters before a member in which its class is looked for, because a minified line may have a million
@@ -86,4 +85,4 @@ def _owner(view: GraphView, node: int) -> int:
 
 
 def _is_class(view: GraphView, node: int) -> bool:
-    return view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] in CLASSES
+    return view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] in CLASS_KINDS

@@ -28,6 +28,7 @@ class Conventions:
     measured_as: str = ""  # the language of this family whose recall of calls was measured
     like: str = ""  # language whose `runtime_names` and `contract_habits` also apply
 
+    overloads: bool = False  # functions of one name differ by their parameters
     hash_comments: bool = False  # `#` begins a comment, and not `//`
     runtime_names: tuple[str, ...] = ()  # regular expressions of names that a runtime or framework calls
     private_prefixes: tuple[str, ...] = ()  # beginnings of private names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from graphmem.analysis.implementations import count_parameters
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
@@ -35,6 +36,12 @@ FILES = {
         "export abstract class Base implements Shape { abstract area(a: number): number }\n"
         "export class Square extends Base { area(a: number) { return 1 } }\n"
         "export class Other { area(a: number) { return 2 } }\nexport class Both extends Other implements Shape {}\n"
+        "export class Few { area() { return 3 } }\nexport class Short extends Few implements Shape {}\n"  # fewer parameters are allowed
+    ),
+    "p/Cached.java": (
+        'package p;\ninterface Finder { @Cacheable("find, all") Foo find(int id); }\n'
+        "class Store { public Foo find(int id) { return null; } public Foo find(int id, int more) { return null; } }\n"
+        "class Shop extends Store implements Finder { }\n"
     ),
 }
 
@@ -60,13 +67,33 @@ def memory(tmp_path_factory):
         ("p/A.java:Shape.area", ["Square.area", "Big.area", "Other.area", "Third.area"]),
         ("p/A.java:Square.area", ["Big.area"]),
         ("p/W.java:3", ["Whole.visit"]),  # past the other overload of a nearer base
-        ("t.ts:Shape.area", ["Base.area", "Square.area", "Other.area"]),
+        ("t.ts:Shape.area", ["Base.area", "Square.area", "Other.area", "Few.area"]),
+        ("p/Cached.java:Finder.find", ["Store.find"]),
     ],
 )
 def test_every_level_counts(memory, ref, found):
     answer = memory.implementations(ref)
     assert [one.qualname for one in answer.implementations] == found
     assert answer.total == len(found)
+
+
+@pytest.mark.parametrize(
+    ("signature", "name", "count"),
+    [
+        ('@Cacheable("x") public Foo find(int a)', "find", 1),
+        ("@find(1, 2) void find(int a)", "find", 1),
+        ("fun visit(callback: (Int) -> Unit, x: Int): Map<String, Int>", "visit", 2),
+        ("func visit(callback: () -> (), x: Int)", "visit", 2),
+        ("T Visit<T, U>(T a, Dictionary<int, string> b = null)", "Visit", 2),
+        ("def visit[A, B](x: Int): Int", "visit", 1),
+        ('fun join(separator: String = ",", short: Boolean = 1 < 2, x: Int)', "join", 3),
+        ("bool operator()(int a, int b)", "operator()", 2),
+        ("void visit( );", "visit", 0),
+        ("val visit", "visit", 0),
+    ],
+)
+def test_the_parameters_of_a_signature_are_counted(signature, name, count):
+    assert count_parameters(signature, name) == count
 
 
 def test_a_limit_leaves_the_total(memory):
@@ -91,4 +118,4 @@ def test_the_hover_of_an_abstract_method_has_implementations_and_their_callers(m
 
 def test_the_method_of_an_interface_counts_as_abstract(memory):
     found = memory.hover("t.ts", 1, 26)
-    assert (found.symbol.qualname, found.is_abstract, found.implementation_count) == ("Shape.area", True, 3)
+    assert (found.symbol.qualname, found.is_abstract, found.implementation_count) == ("Shape.area", True, 4)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from graphmem.analysis.semantic.beside import beside
 from graphmem.analysis.semantic.files import DEPENDENCY_KINDS
 from graphmem.analysis.semantic.heat import F64
+from graphmem.model import CLASS_KINDS
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 from graphmem.projection.graph_edges import kind_mask
 
@@ -26,7 +27,7 @@ ITERATIONS: Final = 100
 TOLERANCE: Final = 1e-10
 _DECLARED: Final = tuple(NODE_KINDS.index(kind) for kind in ("interface", "type", "enum"))  # say what values look like, and run nothing
 _BODIES: Final = tuple(NODE_KINDS.index(kind) for kind in ("function", "method"))
-_TYPES: Final = tuple(NODE_KINDS.index(kind) for kind in ("class", "interface", "enum", "type"))
+_TYPES: Final = tuple(NODE_KINDS.index(kind) for kind in sorted(CLASS_KINDS))
 _SKIPPED: Final = tuple(NODE_KINDS.index(kind) for kind in ("module", "variable"))
 
 

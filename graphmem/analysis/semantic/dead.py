@@ -17,7 +17,7 @@ import numpy.typing as npt
 from graphmem.analysis.semantic.beside import is_made, made_folders
 from graphmem.analysis.walk import stand_ins
 from graphmem.answers.findings import DeadSymbol
-from graphmem.model import EdgeKind
+from graphmem.model import CLASS_KINDS, EdgeKind
 from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
 from graphmem.projection.graph_edges import kind_mask
 from graphmem.runtime.conventions import all_conventions, conventions_of, runtime_names
@@ -56,7 +56,7 @@ SEVERAL: Final = 4
 
 REASONS: Final[dict[str, float]] = {"unreferenced": 1.0, "only_itself": 1.0, "only_dead": 1.0, "only_tests": 0.5}
 _CLASS: Final = NODE_KINDS.index("class")
-_TYPES: Final = tuple(NODE_KINDS.index(kind) for kind in ("class", "interface", "enum", "type"))
+_TYPES: Final = tuple(NODE_KINDS.index(kind) for kind in sorted(CLASS_KINDS))
 _METHOD: Final = NODE_KINDS.index("method")
 _DECORATIONS: Final = frozenset({"property", "static", "classmethod", "abstract", "setter", "dataclass"})
 

@@ -32,6 +32,7 @@ from graphmem.resolution.types import (
     box,
     one,
 )
+from graphmem.runtime.conventions import conventions_of
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts, Import
@@ -58,7 +59,7 @@ class JavaRules(PackageRules):
     constructors = (CONSTRUCTOR,)
     class_scope_is_visible = True
     this_is_implied = True
-    has_overloads = True
+    has_overloads = conventions_of("java").overloads
     final_types = FINAL
     value_types = PRIMITIVES
     lists_of_arguments = ARRAYS

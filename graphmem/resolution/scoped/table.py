@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from graphmem.resolution.packages import PackageRules, resolution_table
 from graphmem.resolution.types import EMPTY, EXT, Language, Package, Type, one
+from graphmem.runtime.conventions import conventions_of
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition
@@ -63,7 +64,7 @@ _KEYS: Final = frozenset(
             "text",
             "typed_results",
         ),
-        *("constructors", "maker", "implied_this", "overloads", "reopened", "typed", "any_count", "open_enums"),
+        *("constructors", "maker", "implied_this", "reopened", "typed", "any_count", "open_enums"),
     }
 )
 MAX_PACKAGES: Final = 3
@@ -120,7 +121,7 @@ class ScopedTable(PackageRules):
         self.constructors = tuple(table.get("constructors", ()))
         self.class_scope_is_visible = bool(table.get("implied_this"))
         self.this_is_implied = bool(table.get("implied_this"))
-        self.has_overloads = bool(table.get("overloads"))
+        self.has_overloads = conventions_of(spec.name).overloads
         self.types_are_declared = bool(table.get("typed"))
         self.class_calls_are_virtual = False
         self.lists_of_arguments = frozenset({"list", "tuple"})
