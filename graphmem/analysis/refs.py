@@ -12,9 +12,9 @@ Forms, in the order in which they are tried:
 * a qualified name, a suffix of one (`QuerySet.filter`), or a bare name;
 * `Class.member` or `path:Class.member` for a member that the class inherits: the definition in the nearest base.
 
-An exact dotted name precedes a suffix. Among bare names, symbols other than tests and variables come first. Several definitions with the
-same path and qualified name (overloads, a property and its setter) are one answer; the definition that runs comes first. Any other
-reference with two matches is ambiguous.
+An exact dotted name precedes a suffix. Among bare names, symbols other than tests and variables come first, and a class comes before its
+constructor of the same name. Several definitions with the same path and qualified name (overloads, a property and its setter) are one
+answer; the definition that runs comes first. Any other reference with two matches is ambiguous.
 """
 
 from __future__ import annotations
@@ -165,10 +165,19 @@ def _ranks(view: GraphView, ref: str) -> list[list[int]]:
     else:
         # A bare name means every symbol with it: a function does not hide a method. Tests and variables count only if nothing else matches.
         symbols = [node for node in by_name if view.label[node] == SYMBOL]
-        named = [node for node in symbols if NODE_KINDS[view.kind[node]] not in ("variable", "module")]
+        named = _without_constructors(view, [node for node in symbols if NODE_KINDS[view.kind[node]] not in ("variable", "module")])
         ranks += [[node for node in named if not view.is_test[node]], named, symbols]
         ranks.append([node for node in view.by_qualname(ref).tolist() if view.label[node] == EXTERNAL])
     return ranks
+
+
+def _without_constructors(view: GraphView, named: list[int]) -> list[int]:
+    """Return symbols of one name without the methods of those among them.
+
+    In Java and C#, such a method is the constructor of the class. The name means the class.
+    """
+    every = set(named)
+    return [node for node in named if NODE_KINDS[view.kind[node]] != "method" or int(view.parent[node]) not in every]
 
 
 def _inherited(view: GraphView, ref: str) -> list[int]:

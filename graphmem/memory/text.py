@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import threading
 import uuid
 from collections.abc import Container, Iterable, Sequence
@@ -18,6 +19,9 @@ TITLE_CHARACTERS: Final = 80
 CITATION_CHARACTERS: Final = 40
 _SHORTEST_ID: Final = 4
 _SENTENCE_ENDS: Final = (". ", "! ", "? ", "; ", "\n")
+
+# Markdown before a line (heading, quotation, item) and around words (strong text, link): group 1 or 2 is what people read.
+_MARKS: Final = re.compile(r"^[ \t]*(?:#{1,6}|>|[-*+])[ \t]+|\*\*(\S(?:[^*\n]*\S)?)\*\*|(?<!!)\[([^\]\[\n]+)\]\([^)\s]+\)", re.MULTILINE)
 
 _lock = threading.Lock()
 _last = 0  # (milliseconds << 12 | counter) of the last id
@@ -70,9 +74,9 @@ def clipped(text: str, characters: int) -> str:
 def title_of(content: str) -> str:
     """Return the title of a memory: its first sentence, on one line.
 
-    It has at most 80 characters.
+    It has at most 80 characters, and no Markdown except code in backticks.
     """
-    text = content.strip()
+    text = _MARKS.sub(lambda mark: mark[1] or mark[2] or "", content).strip()
     ends = [at + 1 for end in _SENTENCE_ENDS if (at := text.find(end)) > 0]
     return clipped(" ".join(text[: min(ends, default=len(text))].split()).rstrip(".;"), TITLE_CHARACTERS)
 

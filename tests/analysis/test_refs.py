@@ -41,6 +41,15 @@ def test_a_reference_means_one_symbol(view, ref, meant):
     assert view.info(node).ref == meant
 
 
+def test_a_bare_name_means_the_class_and_not_its_constructor(graph):
+    _class(graph, "shop/Cart.java", "Cart", "Cart", "total")
+    view = graph.view()
+    (node,) = resolve_ref(view, "Cart")
+    assert view.info(node).ref == "shop/Cart.java:Cart"
+    (node,) = resolve_ref(view, "Cart.Cart")
+    assert view.info(node).ref == "shop/Cart.java:Cart.Cart"
+
+
 def _class(graph, path, name, *methods):
     key = graph.symbol(path, name, "class")
     for method in methods:

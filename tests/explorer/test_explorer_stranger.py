@@ -194,3 +194,17 @@ def test_tests_that_hardly_run_the_target_are_folded_below_the_likely_ones(tab, 
     assert "1 test runs the target with a chance of 30% or more. The other 3 reach it" in said
     assert said.index("run the first 1") < said.index("run everything")
     assert "3 less likely tests in 3 files" in said
+
+
+def test_titles_of_memories_are_shown_without_their_markdown(tab, address, visit, shop):
+    text = "# Sums\nWe decided that `total` **rounds down**, as [the rules](https://shop.example/rules) say."
+    memory = shop.remember(text, type="decision", title="## Totals are **rounded down**", files=["src/cart/total.ts"]).memory
+    try:
+        for page in ("memories", "decisions", f"memories?id={memory.short_id}"):
+            visit(f"{address}/explore/{page}", "document.querySelector('main').textContent.includes('rounded down')")
+            shown = tab.value("[...document.querySelectorAll('main :is(h1, h3, td, .memory)')].map((one) => one.textContent).join(' ')")
+            assert "Totals are rounded down" in shown
+            assert "**" not in shown
+            assert "#" not in shown
+    finally:
+        shop.forget(memory.id)

@@ -199,6 +199,9 @@ def test_short_ids_grow_until_nobody_else_has_them():
         ("See a.py for it", "See a.py for it"),
         ("word " * 40, "word " * 15 + "word…"),
         ("x" * 100, "x" * 79 + "…"),
+        ("## Layers\nThey yield commands", "Layers"),
+        ("- Protocols are **sans-io**, see [the docs](https://a.example/b). More", "Protocols are sans-io, see the docs"),
+        ("`a ** b` and 2 ** 3 ** 4 stay", "`a ** b` and 2 ** 3 ** 4 stay"),
     ],
 )
 def test_a_title_is_the_first_sentence(content, title):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST: Final = 0.5  # a module takes the name of a folder that holds a larger share of its files
 PARTS: Final = 3  # folders named by a module without such a folder
+SECOND: Final = 1 / 3  # a module names a second folder that holds at least this share of its files
 SAME: Final = 1 / 3  # share of the larger group that two must share to be the same module
 ROOT: Final = "top level"  # name of a module whose files are in the root, unless they have a package's name
 _FORMER_ROOT: Final = "(root)"
@@ -216,7 +217,8 @@ class Folders:
         elif package == common:
             own = "" if project else common.rpartition("/")[2]
         else:
-            own = package.removeprefix(f"{common}/") if package.startswith(f"{common}/") else None
+            above = f"{common}/" if common else ""
+            own = package.removeprefix(above) if package.startswith(above) else None
         if own is None:
             return None
         return "/".join(part for part in (project, "" if kind == "main" else kind, own) if part)
@@ -228,6 +230,7 @@ def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: 
     The result is the first of these names that no other module has:
 
     * for a module of the root, of `src` or of the folder of all files, with most files in folders: the main folders, `build + perf`;
+    * the folder `base` with another that holds at least a third of the files: `net + platform`;
     * the folder `base`, if `most` is true;
     * the folder with two of its parts: `store: reading, tables`;
     * the folder with one of its parts;
@@ -245,16 +248,21 @@ def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: 
         root: name of the root.
     """
     inside = main_folder(group)
-    parts = Counter(path.removeprefix(inside).strip("/").partition("/")[0] for path in group if "/" in path.removeprefix(inside).strip("/"))
+    head = f"{inside}/" if inside else ""
+    within = [path for path in group if path.startswith(head)]
+    parts = Counter(path.removeprefix(head).partition("/")[0] for path in within if "/" in path.removeprefix(head))
+    in_parts = sum(parts.values()) > MOST * len(group)
     says_little = base == root or base in SOURCES or inside == folders.top
-    if says_little and sum(parts.values()) > MOST * len(group) and (name := _together(group, parts, folders, inside, weight)) not in taken:
+    if says_little and in_parts and (name := _together(group, parts, folders, inside, weight)) not in taken:
         return name
     if most and base not in taken:
-        return base
+        second = _second(group, inside, folders)
+        return name if second and (name := f"{base} + {second}") not in taken else base
     stems = list(dict.fromkeys(_stem(path) for path in sorted(group, key=lambda one: (-weight.get(one, 0.0), one))))
     stems = [stem for stem in stems if stem != base.rpartition("/")[2]] or stems
-    if sum(parts.values()) > MOST * len(group):
-        stems = list(dict.fromkeys([*sorted(parts, key=lambda one: (-parts[one], one)), *stems]))
+    if in_parts:
+        named = sorted(parts, key=lambda one: (-parts[one], one))
+        stems = list(dict.fromkeys([*(_deepest(within, f"{head}{part}").removeprefix(head) for part in named), *stems]))
     for one, other in combinations(stems[:SPOKEN], 2):
         if (name := f"{base}: {one}, {other}") not in taken:
             return name
@@ -265,6 +273,23 @@ def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: 
     while f"{base} {number}" in taken:
         number += 1
     return f"{base} {number}"
+
+
+def _deepest(paths: Iterable[str], folder: str) -> str:
+    """Return the deepest folder that has all of the paths below `folder`."""
+    return common_folder(path for path in paths if path.startswith(f"{folder}/"))
+
+
+def _second(group: Sequence[str], inside: str, folders: Folders) -> str:
+    """Return the name of the folder beside `inside` that a module also holds.
+
+    It is "" unless the folder has at least a third of the module's files.
+    """
+    others = [path for path in group if inside and not path.startswith(f"{inside}/")]
+    other = main_folder(others)
+    if not other or f"{inside}/".startswith(f"{other}/") or _below(others)[other] < SECOND * len(group):
+        return ""
+    return folders.shown(other)
 
 
 def _together(group: Sequence[str], parts: Counter[str], folders: Folders, inside: str, weight: Mapping[str, float]) -> str:

@@ -2,8 +2,8 @@
 // what was decided, and which rules hold.
 
 import { Refusal, ask } from "./api.js";
-import { fill, h } from "./dom.js";
-import { breakable, card, chip, choice, commitPage, day, details, failure, field, fileLink, go, into, link, listing, mostTangled, noted, site, symbolLink, table, to, where } from "./parts.js";
+import { fill, h, plain } from "./dom.js";
+import { breakable, card, chip, choice, commitPage, day, details, failure, field, fileLink, go, into, link, listing, mostTangled, noted, short, site, symbolLink, table, to, where } from "./parts.js";
 import { moduleOf, shares } from "./routes.js";
 import { answered, firstCut } from "./tangled.js";
 import { words } from "./words.js";
@@ -301,7 +301,7 @@ export async function decisions(page, { of = "" }, signal) {
     const age = (iso) => words.many(Math.max(0, Math.round((Date.now() - Date.parse(iso)) / 864e5)), "day");
     return [
       table(w.title, [w.decision, w.age, w.state, w.about], some.map((one) => [
-        [link(to("memories", { id: one.shortId }), one.title || one.shortId), h("div.where", null, one.content.length > 200 ? `${one.content.slice(0, 200)}…` : one.content)],
+        [link(to("memories", { id: one.shortId }), plain(one.title) || one.shortId), plain(one.content).replace(/[.;]$/, "") === plain(one.title) ? null : h("div.where", null, short(one.content, 200))],
         h("span", { title: one.validFrom }, age(one.validFrom)),
         [chip(words.memories.status_is(one.status.toLowerCase())), one.about.some((to) => ["suspect", "orphaned"].includes(to.anchor)) ? [" ", chip(w.changed, "trap")] : null, one.disputed ? [" ", chip(words.memories.flags.disputed, "trap")] : null],
         one.files.length ? listing(one.files.map(fileLink), 3) : "",

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { chip, commitPage, day, details, go, into, link, to } from "./parts.js";
+import { chip, commitPage, day, details, go, into, link, short, to } from "./parts.js";
 import { lead, routed } from "./routes.js";
 import { words } from "./words.js";
 
@@ -74,7 +74,7 @@ function cite(number) {
 }
 
 function gist(hit) {
-  if (hit.memory) return hit.memory.content.length > 220 ? `${hit.memory.content.slice(0, 220)}…` : hit.memory.content;
+  if (hit.memory) return short(hit.memory.content, 220);
   if (hit.summary) return `${hit.qualname || hit.title || hit.path}: ${hit.summary}`;
   const doc = /^[ \t]*[rRuU]?("""|''')[ \t]*([^\s"'][^\n]+)/m.exec(hit.snippet)?.[2]?.replace(/"""|'''/g, "");
   const name = hit.qualname || hit.title || hit.path;

@@ -41,6 +41,11 @@ export function visible(text) {
   return text.replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f]/g, (c) => `\\u${c.charCodeAt(0).toString(16)}`);
 }
 
+const MARKS = /^[ \t]*(?:#{1,6}|>|[-*+])[ \t]+|\*\*(\S(?:[^*\n]*\S)?)\*\*|(?<!!)\[([^\][\n]+)\]\([^)\s]+\)/gm;
+
+/** A text without its Markdown, except code in backticks. */
+export const plain = (text) => text.replace(MARKS, (_, strong, label) => strong ?? label ?? "").trim();
+
 /** Put children in the place of what an element holds. */
 export function fill(element, ...children) {
   element.replaceChildren();

@@ -1,7 +1,7 @@
 // How far one can trust what this server says.
 
 import { Refusal, ask } from "./api.js";
-import { announce, fill, h } from "./dom.js";
+import { announce, fill, h, plain } from "./dom.js";
 import { card, day, failure, into, link, listing, table, to } from "./parts.js";
 import { done } from "./memory.js";
 import { tokens, trustControl } from "./trust.js";
@@ -102,7 +102,7 @@ function helped(memories, trust) {
       ? terms([[w.help.shown, words.memories.times(times)], [w.help.used, [`${words.memories.times(sum("usedCount"))} `, share(Math.min(1, sum("usedCount") / times), w.help.used)]], [w.help.confirmed, words.memories.times(sum("confirmedCount"))], [w.help.wrong, share(trust.corrections, w.help.wrong)]])
       : h("p.hint", null, w.nothing_shown),
     h("p", null, w.help.trust(trust.level, trust.threshold)),
-    most.length ? listing(most.slice(0, 20).map((one) => [link(to("memories", { id: one.shortId }), one.title), h("span.where", null, ` ${w.help.each(one.injectedCount, one.usedCount)}`)]), 4) : null,
+    most.length ? listing(most.slice(0, 20).map((one) => [link(to("memories", { id: one.shortId }), plain(one.title)), h("span.where", null, ` ${w.help.each(one.injectedCount, one.usedCount)}`)]), 4) : null,
     memories.totalCount > nodes.length ? h("p.hint", null, words.of(nodes.length, memories.totalCount)) : null,
   ];
 }

@@ -1,7 +1,7 @@
 // The first page: what this system is made of, and where to look first.
 
 import { ask } from "./api.js";
-import { fill, h } from "./dom.js";
+import { fill, h, plain } from "./dom.js";
 import { card, chip, day, failure, fileLink, go, into, link, table, listing, to } from "./parts.js";
 import { atlas, mapView } from "./mapview.js";
 import { homeSemantics } from "./semantics.js";
@@ -45,7 +45,7 @@ export async function show(page, parameters, signal) {
   into(health, Promise.all([projectAsked, ask("ReviewQueue", { first: 1 }, signal), ask("Health", {}, signal)]), ([project, { reviewQueue }, answer]) => brief(project.state, reviewQueue, answer.health));
   into(learnt, ask("Memories", { sort: "NEWEST", first: 6 }, signal), ({ memories }) =>
     memories.edges.length
-      ? [listing(memories.edges.map(({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(words.memories.type_of[node.type] ?? node.type), " ", day(node.createdAt)])), h("p", null, memories.totalCount > memories.edges.length ? [words.of(memories.edges.length, memories.totalCount), " "] : null, link(to("news"), words.news.title), " · ", link(to("memories"), words.memories.back))]
+      ? [listing(memories.edges.map(({ node }) => [link(to("memories", { id: node.shortId }), plain(node.title)), " ", chip(words.memories.type_of[node.type] ?? node.type), " ", day(node.createdAt)])), h("p", null, memories.totalCount > memories.edges.length ? [words.of(memories.edges.length, memories.totalCount), " "] : null, link(to("news"), words.news.title), " · ", link(to("memories"), words.memories.back))]
       : h("p.hint", null, words.none));
   try {
     await projectAsked;

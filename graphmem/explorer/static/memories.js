@@ -1,7 +1,7 @@
 // What is known: browse, filter, and one memory with all about it.
 
 import { ask } from "./api.js";
-import { fill, h, later } from "./dom.js";
+import { fill, h, later, plain } from "./dom.js";
 import { choice, day, failure, field, go, into, isBeginning, knownList, MOST_TEXT, short, link, nameOf, note, sureness, symbolField, to } from "./parts.js";
 import { actions, bearings, flags, inPlace, provenance } from "./memory.js";
 import { words } from "./words.js";
@@ -140,7 +140,7 @@ function item(memory) {
   const whole = h(
     "li.memory",
     null,
-    same ? null : h("h3", null, link(address, memory.title || memory.shortId)),
+    same ? null : h("h3", null, link(address, plain(memory.title) || memory.shortId)),
     same ? inPlace("h3", memory, link(address, text || memory.shortId), redraw) : inPlace("p", memory, text, redraw),
     h("p.meta", null, flags(memory), sureness(memory.confidenceInUse), h("span.where", null, (memory.files.length ? memory.files : [...new Set((memory.about ?? []).map((one) => one.name))]).slice(0, 3).join(", ")), h("span.where", null, words.ago(memory.createdAt)), day(memory.createdAt)),
   );
@@ -155,7 +155,7 @@ async function showOne(page, id, signal) {
       if (!now) return go(to("memories"));
       fill(
         body,
-        h("h1", null, now.title || now.shortId),
+        h("h1", null, plain(now.title) || now.shortId),
         h("p.meta", null, flags(now), sureness(now.confidenceInUse), h("span.where", null, words.ago(now.createdAt)), h("span.where", null, now.shortId)),
         inPlace("blockquote.content", now, now.content, draw),
         actions(now, draw),

@@ -1,7 +1,7 @@
 // One memory: its content, where it comes from, and what a person can do about it.
 
 import { ask } from "./api.js";
-import { announce, fill, h } from "./dom.js";
+import { announce, fill, h, plain } from "./dom.js";
 import { chip, choice, commitPage, day, details, failure, field, into, link, listing, splitList, to } from "./parts.js";
 import { words } from "./words.js";
 
@@ -69,7 +69,7 @@ export function bearings(memory) {
       ? details(w.about, memory.about.length, true, listing(memory.about.map((one) => [one.label === "Symbol" || one.label === "File" ? link(to("graph", { focus: one.name }), one.name) : one.name, " ", chip(w.anchors[one.anchor] ?? one.anchor, one.anchor === "valid" ? "" : "possible"), one.role === "about" ? null : chip(one.role)]), 10))
       : null,
     memory.relations.length
-      ? details(w.relations, memory.relations.length, true, listing(memory.relations.map((one) => [h("span.quiet-text", null, `${(w.relation[one.kind] ?? [one.kind, one.kind])[one.outgoing ? 0 : 1]} `), link(to("memories", { id: one.shortId }), one.title), " ", one.status === "confirmed" ? null : chip(words.memories.status_is(one.status))]), 10))
+      ? details(w.relations, memory.relations.length, true, listing(memory.relations.map((one) => [h("span.quiet-text", null, `${(w.relation[one.kind] ?? [one.kind, one.kind])[one.outgoing ? 0 : 1]} `), link(to("memories", { id: one.shortId }), plain(one.title)), " ", one.status === "confirmed" ? null : chip(words.memories.status_is(one.status))]), 10))
       : null,
   ];
 }

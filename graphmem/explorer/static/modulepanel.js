@@ -1,7 +1,7 @@
 // Details of a module of the map: what it does, its dependencies, and what people may change about it.
 
 import { ask } from "./api.js";
-import { announce, fill, h } from "./dom.js";
+import { announce, fill, h, plain } from "./dom.js";
 import { chip, details, field, fileLink, into, link, listing, table, to } from "./parts.js";
 import { words } from "./words.js";
 
@@ -78,7 +78,7 @@ function memoriesOf(paths, signal, title = words.known.about.module) {
   const some = paths.slice(0, MOST_FILES);
   if (!some.length) return place;
   const asked = (first, after) => ask("Memories", { filter: { files: some }, first, after }, signal).then((answer) => answer.memories);
-  const entry = ({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(words.memories.type_of[node.type] ?? node.type)];
+  const entry = ({ node }) => [link(to("memories", { id: node.shortId }), plain(node.title)), " ", chip(words.memories.type_of[node.type] ?? node.type)];
   into(place, asked(8, null), ({ edges, totalCount, pageInfo }) => {
     let { endCursor } = pageInfo;
     const more = async () => {

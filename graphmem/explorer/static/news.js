@@ -1,7 +1,7 @@
 // What was learnt, on what people disagree and who knows what; and what somebody new has to know. For one person, and for a team.
 
 import { ask } from "./api.js";
-import { announce, fill, h } from "./dom.js";
+import { announce, fill, h, plain } from "./dom.js";
 import { MOST_TEXT, breakable, card, chip, choice, day, failure, field, fileLink, go, into, link, listing, noted, symbolLink, table, to, where } from "./parts.js";
 import { entriesOf } from "./semantics.js";
 import { words } from "./words.js";
@@ -30,10 +30,11 @@ const isCut = ({ title, content }) => title.endsWith("…") && content.length <=
 /** A memory of the news, in a few lines. */
 function entry(one) {
   const w = words.memories;
-  const whole = isCut(one);
-  const text = whole ? "" : rest(one);
+  const said = { title: plain(one.title), content: plain(one.content) };
+  const whole = isCut(said);
+  const text = whole ? "" : rest(said);
   return [
-    link(to("memories", { id: one.shortId }), whole ? one.content : one.title || one.shortId),
+    link(to("memories", { id: one.shortId }), (whole ? said.content : said.title) || one.shortId),
     text ? h("p.quiet-text", null, text.length > 240 ? `${text.slice(0, 240)}…` : text) : null,
     h("p.meta", null, chip(w.type_of[one.type] ?? one.type), one.isNew ? null : chip(words.news.changed), person(one.person), day(one.at), files(one.files)),
   ];

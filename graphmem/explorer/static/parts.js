@@ -1,7 +1,7 @@
 // Pieces several views are made of.
 
 import { BASE, Refusal, ask } from "./api.js";
-import { announce, fill, h, later } from "./dom.js";
+import { announce, fill, h, later, plain } from "./dom.js";
 import { words } from "./words.js";
 
 /** Address of a view. */
@@ -117,7 +117,7 @@ export function fileTraps(known, symbols, but = new Set()) {
 
 /** A mark that leads to a trap. */
 export function trapMark(one) {
-  return link(to("memories", { id: one.shortId }), words.known.trap_here(one.title), { class: "chip trap", title: one.content });
+  return link(to("memories", { id: one.shortId }), words.known.trap_here(plain(one.title)), { class: "chip trap", title: one.content });
 }
 
 /** Why a change is as risky as it is: the first reasons, which open to the others. */
@@ -206,7 +206,7 @@ function others(known, paths, about) {
   const place = h("div");
   const shown = new Set(known.memories.map((one) => one.shortId));
   const list = () => into(place, ask("Memories", { filter: { files: [...new Set(paths)].slice(0, MOST_PATHS) }, sort: "CONFIDENCE", first: 100 }), ({ memories }) => [
-    listing(memories.edges.filter(({ node }) => !shown.has(node.shortId)).map(({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(words.memories.type_of[node.type] ?? node.type), " ", sureness(node.confidenceInUse), h("div.where", null, node.files.slice(0, 3).join(", "), " · ", day(node.createdAt))]), 20),
+    listing(memories.edges.filter(({ node }) => !shown.has(node.shortId)).map(({ node }) => [link(to("memories", { id: node.shortId }), plain(node.title)), " ", chip(words.memories.type_of[node.type] ?? node.type), " ", sureness(node.confidenceInUse), h("div.where", null, node.files.slice(0, 3).join(", "), " · ", day(node.createdAt))]), 20),
     memories.totalCount > memories.edges.length ? h("p", null, words.of(memories.edges.length, memories.totalCount), " ", link(to("memories", paths.length === 1 ? { file: paths[0] } : {}), words.views.memories)) : null,
   ]);
   fill(place, h("button.plain", { type: "button", onclick: list }, w.more(known.more, about)));
@@ -215,8 +215,8 @@ function others(known, paths, about) {
 
 /** Whether a memory's title is only the beginning of its text, which is then shown in its place. */
 export function isBeginning(title, content) {
-  const told = title.replace(/…$/, "");
-  return content.startsWith(told) && (title !== told || content.length <= MOST_TEXT);
+  const told = plain(title).replace(/…$/, "");
+  return plain(content).startsWith(told) && (title.endsWith("…") || content.length <= MOST_TEXT);
 }
 
 /** How certain a memory is, on its scale. */
@@ -224,7 +224,8 @@ export function sureness(confidence) {
   return h("span.chip", { title: words.known.certain_hint }, words.known.certain(confidence));
 }
 
-export const short = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
+/** The beginning of a text, without Markdown. */
+export const short = (text, most) => (plain(text).length > most ? `${plain(text).slice(0, most)}…` : plain(text));
 
 /**
  * Memories about the code of an answer: the target's own first, each with the code it is about and the reason to check it.
@@ -236,7 +237,7 @@ export function knownList(known, none, paths, about) {
   const near = (one) => NEAR.indexOf(one.place) + (NEAR.includes(one.place) ? 0 : NEAR.length + 1);
   const entries = [...known.memories].sort((a, b) => near(a) - near(b)).map((one) => [
     one.trap ? [chip(w.trap, "trap"), " "] : null,
-    link(to("memories", { id: one.shortId }), isBeginning(one.title, one.content) ? short(one.content, MOST_TEXT) : one.title),
+    link(to("memories", { id: one.shortId }), isBeginning(one.title, one.content) ? short(one.content, MOST_TEXT) : plain(one.title)),
     " ",
     one.trap ? null : [chip(words.memories.type_of[one.type] ?? one.type), " "],
     sureness(one.confidenceInUse),
@@ -390,7 +391,7 @@ async function proposals(query, kinds, everything, signal, folders = false) {
     ...inFiles.filter((one) => !one.sure).slice(0, FILES / 2),
     ...named.slice(0, 3).map(({ name, mine }) => ({ kind: words.search.module, text: mine || name, where: mine ? name : "", address: to("graph", { focus: name }) })),
     ...offered.filter((one) => !surely.includes(one)).slice(0, SOME_FOLDERS),
-    ...memories.edges.map(({ node }) => ({ kind: words.search.memory, text: node.title, where: words.memories.type_of[node.type] ?? node.type, address: to("memories", { id: node.shortId }) })),
+    ...memories.edges.map(({ node }) => ({ kind: words.search.memory, text: plain(node.title), where: words.memories.type_of[node.type] ?? node.type, address: to("memories", { id: node.shortId }) })),
     ...made.map((one) => ({ kind: words.search.commit, text: one.subject, where: `${one.at.slice(0, 10)} ${one.author}`, address: commitPage(one.sha) })),
     ...views.filter((one) => !one.sure).slice(0, 2),
   ];
@@ -413,7 +414,7 @@ async function searched(query, signal) {
   const { search } = await ask("Search", { query, limit: 6, explain: false }, signal);
   return search.hits.map((hit) => ({
     kind: words.ask.kind[hit.kind] ?? words.kinds(hit.kind),
-    text: hit.qualname || hit.title || hit.path,
+    text: hit.qualname || plain(hit.title) || hit.path,
     where: hit.path ? `${hit.path}:${hit.startLine}` : "",
     ...(hit.memory ? { address: to("memories", { id: hit.memory.shortId }) } : { ref: hit.qualname ? `${hit.path}:${hit.qualname}` : hit.path }),
   }));

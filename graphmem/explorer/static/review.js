@@ -1,7 +1,7 @@
 // The review queue, made for the keyboard: one memory after another, a key for each decision.
 
 import { ask } from "./api.js";
-import { announce, fill, h } from "./dom.js";
+import { announce, fill, h, plain } from "./dom.js";
 import { chip, details, failure, go, into, to } from "./parts.js";
 import { actions, bearings, inPlace, provenance } from "./memory.js";
 import { words } from "./words.js";
@@ -67,7 +67,7 @@ export async function show(page, parameters, signal) {
   const make = (node) => {
     const { memory, reasons } = node;
     const body = h("div.body", { hidden: true });
-    const title = h("h2", { id: `review-${memory.shortId}` }, memory.title || memory.shortId);
+    const title = h("h2", { id: `review-${memory.shortId}` }, plain(memory.title) || memory.shortId);
     const one = { memory, said: saying(node), body, acting: null, opened: false };
     one.open = () => {
       if (one.opened) return;

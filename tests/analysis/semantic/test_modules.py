@@ -236,7 +236,7 @@ def test_a_kept_name_is_given_up_when_its_folder_holds_less_than_half():
     mail = [f"mail/{name}.py" for name in ("send", "queue", "list", "host")]
     known = Known("k", "shop", frozenset(shop))
     (one,) = named([[*shop, *mail]], [known], {}, set(), "p")
-    assert (one.id, one.name) == ("k", "mail")
+    assert (one.id, one.name) == ("k", "mail + shop")
     (same,) = named([[*shop, *mail[:2]]], [known], {}, set(), "p")
     assert (same.id, same.name) == ("k", "shop")
 
@@ -298,6 +298,29 @@ def test_the_folder_of_sources_does_not_name_a_module():
 )
 def test_names_of_modules_have_no_folders_that_every_package_has(groups, names):
     assert [one.name for one in named(groups, [], {}, (), "p")] == names
+
+
+def test_a_module_that_holds_much_of_a_second_folder_names_both():
+    net, platform = [f"net/{name}.py" for name in "abcdef"], [f"platform/{name}.py" for name in "abcde"]
+    core = [f"core/{name}.py" for name in "abcdef"]
+    assert [one.name for one in named([net + platform, core], [], {}, set(), "p")] == ["net + platform", "core"]
+    assert [one.name for one in named([net + platform[:2], core], [], {}, set(), "p")] == ["net", "core"]
+
+
+def test_parts_of_a_module_are_named_by_their_own_folders():
+    whole = [f"pkg/backup/{name}.go" for name in "abcdef"]
+    rest = [f"pkg/{kind}/actions/csi/{name}.go" for kind in ("backup", "restore") for name in "xyz"]
+    types = [f"pkg/{kind}/{name}.go" for kind in ("persistence", "types") for name in "abc"]
+    cli = [f"cmd/cli/{part}/{name}.go" for part in ("agent", "repo") for name in "ab"]
+    more = [f"cmd/cli/{part}/{name}.go" for part in ("list", "show") for name in "ab"]
+    groups = [whole, types, rest, [*cli, "pkg/agent/run.go"], [*more, "cmd/cli/get/c.go"]]
+    assert [one.name for one in named(groups, [], {}, set(), "p")] == [
+        "pkg/backup",
+        "pkg: persistence, types",
+        "pkg: backup/actions/csi, restore/actions/csi",
+        "cmd/cli: agent, repo",
+        "cmd/cli: list, show",
+    ]
 
 
 def test_folders_beside_the_product_are_named_last():
