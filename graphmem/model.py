@@ -29,6 +29,9 @@ class SymbolKind(StrEnum):
 CLASS_KINDS: Final[frozenset[str]] = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM, SymbolKind.TYPE})
 """Kinds of definitions that stand for their members."""
 
+FUNCTION_KINDS: Final = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
+"""Kinds of symbols with a body that a call runs."""
+
 
 class EdgeKind(StrEnum):
     """Kinds of edges; each kind has a relationship table in the database."""

@@ -19,8 +19,8 @@ import numpy as np
 from graphmem.analysis.walk import FloatArray, IntArray, reverse
 from graphmem.analysis.walk import reached as nodes_reached
 from graphmem.analysis.words_of_names import name_features
-from graphmem.model import CLASS_KINDS, EdgeKind
-from graphmem.projection.arrays import FILE, NODE_KINDS, SYMBOL
+from graphmem.model import EdgeKind
+from graphmem.projection.arrays import CLASS_CODES, FILE, SYMBOL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,7 +112,7 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
     rows = np.concatenate([view.in_edges(node) for node in targets])
     direct = rows[values[rows] > 0]
     classes = {int(view.parent[node]) for node in targets if view.parent[node] >= 0}
-    classes = {node for node in classes if NODE_KINDS[view.kind[node]] in CLASS_KINDS}
+    classes = {node for node in classes if view.kind[node] in CLASS_CODES}
     members = [one for node in classes for one in view.dst[view.out_edges(node, (EdgeKind.DEFINES,))].tolist()]
     paths = {view.path(node) for node in targets if view.label[node] in (FILE, SYMBOL)}
     neighbours = [one for path in sorted(paths) for one in view.by_path(path).tolist()]

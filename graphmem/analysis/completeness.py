@@ -18,7 +18,7 @@ from graphmem.analysis.families import family_of
 from graphmem.analysis.walk import Adjacency, FloatArray, IntArray, reverse, walk
 from graphmem.answers import Cause, Possible
 from graphmem.model import EdgeKind, EdgeSource
-from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, NODE_KINDS, SYMBOL, distinct, without
+from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, FUNCTION_CODES, SYMBOL, distinct, without
 
 if TYPE_CHECKING:
     from graphmem.answers import IndexState
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
 MAX_POSSIBLE: Final = 50
-RUNNABLE: Final = frozenset({"function", "method"})
 LEAST: Final = 0.01  # lowest confidence of a path that may matter
 _FAILED: WeakKeyDictionary[GraphView, dict[frozenset[str], list[str]]] = WeakKeyDictionary()
 
@@ -63,7 +62,7 @@ def runnable(view: GraphView, nodes: Sequence[int]) -> bool:
 
     Test runs record only which functions and methods were executed.
     """
-    return all(view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] in RUNNABLE for node in nodes)
+    return all(view.label[node] == SYMBOL and view.kind[node] in FUNCTION_CODES for node in nodes)
 
 
 def unjudged_tests(

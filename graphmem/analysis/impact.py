@@ -40,8 +40,8 @@ from graphmem.analysis.surface import outside_callers
 from graphmem.analysis.walk import FloatArray, forward, reverse, step_values
 from graphmem.analysis.weights import IMPACT_KINDS, WEIGHTS
 from graphmem.answers import ImpactHit, ImpactReport, IndexState, Risk
-from graphmem.model import CLASS_KINDS, EdgeKind, EdgeSource
-from graphmem.projection.arrays import FILE, NODE_KINDS, SYMBOL, distinct
+from graphmem.model import EdgeKind, EdgeSource
+from graphmem.projection.arrays import CLASS_CODES, FILE, SYMBOL, distinct
 from graphmem.runtime.text_only import LANGUAGE, text_only_language
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def expand(view: GraphView, targets: Collection[int]) -> list[int]:
         seen.add(node)
         if view.label[node] == FILE:
             stack.extend(int(symbol) for symbol in view.by_path(view.path(node)))
-        elif view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] in CLASS_KINDS:
+        elif view.label[node] == SYMBOL and view.kind[node] in CLASS_CODES:
             stack.extend(view.dst[view.out_edges(node, DEFINES)].tolist())
     return sorted(seen)
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from graphmem.model import CLASS_KINDS, EdgeKind
-from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.model import EdgeKind
+from graphmem.projection.arrays import CLASS_CODES, NODE_KINDS, SYMBOL
 from graphmem.runtime.conventions import conventions_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def implementations(view: GraphView, node: int) -> list[int]:
     """
     if view.label[node] != SYMBOL:
         return []
-    if NODE_KINDS[view.kind[node]] in CLASS_KINDS:
+    if view.kind[node] in CLASS_CODES:
         found = _below(view, [node], EdgeKind.INHERITS)
     elif NODE_KINDS[view.kind[node]] == "method":
         found = _below(view, [node], EdgeKind.OVERRIDES)

@@ -13,8 +13,7 @@ import numpy as np
 
 from graphmem.analysis.walk import step_values
 from graphmem.analysis.weights import IMPACT_KINDS, WEIGHTS
-from graphmem.model import CLASS_KINDS
-from graphmem.projection.arrays import NODE_KINDS, SYMBOL, distinct
+from graphmem.projection.arrays import CLASS_CODES, NODE_KINDS, SYMBOL, distinct
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -56,7 +55,7 @@ def _direct_dependents(view: GraphView) -> _Counts:
     dependent of the class. The class's own members are not its dependents.
     """
     ranked = (view.label == SYMBOL) & ~view.is_test & (view.kind != _MODULE)
-    holds = np.isin(view.kind, [NODE_KINDS.index(kind) for kind in CLASS_KINDS]) & (view.kind != _MODULE)
+    holds = np.isin(view.kind, CLASS_CODES) & (view.kind != _MODULE)
     above = np.where((view.parent >= 0) & holds[view.parent], view.parent, -1).astype(np.int64)  # products of two nodes exceed 32 bits
     rows = np.flatnonzero((step_values(view, IMPACT_KINDS, WEIGHTS) >= _FLOOR) & ~view.is_test[view.src] & ranked[view.dst])
     src, owner = view.src[rows].astype(np.int64), view.dst[rows].astype(np.int64)

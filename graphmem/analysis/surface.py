@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from graphmem.model import TEST_KINDS, EdgeKind
-from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
+from graphmem.projection.arrays import EXTERNAL, FUNCTION_CODES, NODE_KINDS, SYMBOL
 from graphmem.runtime.conventions import all_conventions, conventions_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
 _CLASSES: Final = ("class", "interface")
-_INNER: Final = frozenset({"function", "method"})
 _CALLED_BY: Final = {
     "route": "route handler: requests from outside call it",
     "command": "command: people call it",
@@ -115,7 +114,7 @@ def _is_public_name(view: GraphView, node: int, modifiers: Sequence[str]) -> boo
         if NODE_KINDS[view.kind[above]] != "module" and _is_private(view.name(above)):
             return False
         above = int(view.parent[above])
-        if above >= 0 and NODE_KINDS[view.kind[above]] in _INNER:
+        if above >= 0 and view.kind[above] in FUNCTION_CODES:
             return False
     return True
 

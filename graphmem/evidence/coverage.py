@@ -18,8 +18,8 @@ from urllib.parse import quote
 
 from graphmem.errors import EvidenceError
 from graphmem.evidence.observations import NO_SITE, End, Observation, Reading, Seen
-from graphmem.evidence.owners import FUNCTIONS, owners_of_lines
-from graphmem.model import EdgeKind
+from graphmem.evidence.owners import owners_of_lines
+from graphmem.model import FUNCTION_KINDS, EdgeKind
 
 if TYPE_CHECKING:
     from graphmem.resolution.resolver import Resolver
@@ -190,6 +190,6 @@ class _Reading:
     def _definition(self, path: str, qualname: str) -> End | None:
         facts = self._resolver.facts(path) if path in self._owners else None
         for one in facts.definitions if facts is not None else ():
-            if one.qualname == qualname and one.kind in FUNCTIONS:
+            if one.qualname == qualname and one.kind in FUNCTION_KINDS:
                 return End(path, one.qualname, one.kind, one.ordinal, one.body_hash)
         return None

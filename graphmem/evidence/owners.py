@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from graphmem.evidence.observations import End
+from graphmem.model import FUNCTION_KINDS
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition
-
-FUNCTIONS: Final = ("function", "method")
 
 
 def owners_of_lines(path: str, lines: int, definitions: Sequence[Definition]) -> list[End | None]:
@@ -24,7 +23,7 @@ def owners_of_lines(path: str, lines: int, definitions: Sequence[Definition]) ->
     ends: list[End | None] = []
     for one in definitions:
         outer = ends[one.parent] if one.parent >= 0 else None
-        if one.kind not in FUNCTIONS:
+        if one.kind not in FUNCTION_KINDS:
             ends.append(outer)
             continue
         end = End(path, one.qualname, one.kind, one.ordinal, one.body_hash)

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import EvidenceError
 from graphmem.evidence.observations import NO_SITE, End, Observation, Reading, Seen
-from graphmem.evidence.owners import FUNCTIONS, owners_of_lines
+from graphmem.evidence.owners import owners_of_lines
 from graphmem.evidence.report_formats import ENDINGS, Ran, Test, as_rows, from_rows, tests_of
-from graphmem.model import MODULE_QUALNAME, EdgeKind
+from graphmem.model import FUNCTION_KINDS, MODULE_QUALNAME, EdgeKind
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.language import language_of_path, language_spec
 
@@ -218,7 +218,7 @@ class _Reading:
             for file in ([where] if where else self._resolver.paths())
             if _is_test(file) and (where or not folder or PurePosixPath(file).parent.match(folder))
             for one in self._facts(file).definitions
-            if one.kind in (*FUNCTIONS, "class") and (one.qualname == last or one.qualname.endswith("." + last))
+            if one.kind in (*FUNCTION_KINDS, "class") and (one.qualname == last or one.qualname.endswith("." + last))
         ]
         return found if len(found) == 1 else []
 
@@ -249,9 +249,9 @@ class _Reading:
             first, last = at[start], at[end]
             around = [one for one in definitions if one.start_byte <= first and last <= one.end_byte and one.parent >= 0]
             inner = min(around, key=lambda one: one.end_byte - one.start_byte, default=None)
-            while inner is not None and inner.kind not in FUNCTIONS and inner.parent > 0:
+            while inner is not None and inner.kind not in FUNCTION_KINDS and inner.parent > 0:
                 inner = definitions[inner.parent]
-            if inner is not None and inner.kind in FUNCTIONS:
+            if inner is not None and inner.kind in FUNCTION_KINDS:
                 yield End(path, inner.qualname, inner.kind, inner.ordinal, inner.body_hash)
 
     def _is_unchanged(self, path: str, written_ns: int) -> bool:

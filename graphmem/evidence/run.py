@@ -11,11 +11,11 @@ import inspect
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphmem.evidence.observations import NO_SITE, End, Observation, Seen
 from graphmem.evidence.recorder import CUT, PROCESS, Recorder, stamp
-from graphmem.model import MODULE_QUALNAME, EdgeKind
+from graphmem.model import FUNCTION_KINDS, MODULE_QUALNAME, EdgeKind
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.extract import extract
@@ -23,8 +23,6 @@ from graphmem.parsing.language import language_of_path
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition
-
-_FUNCTIONS: Final = ("function", "method")
 
 
 class Code(NamedTuple):
@@ -218,7 +216,7 @@ class _File:
             if one.kind != "variable":
                 self._named.setdefault(one.qualname, []).append(one)
         self._starting: dict[int, list[Definition]] = {}
-        for one in (one for twins in self._named.values() for one in twins if one.kind in _FUNCTIONS):
+        for one in (one for twins in self._named.values() for one in twins if one.kind in FUNCTION_KINDS):
             self._starting.setdefault(one.start_line, []).append(one)
         self._lines = {self._as_end(one): one.start_line for twins in self._named.values() for one in twins}
 
@@ -234,7 +232,7 @@ class _File:
         for name, is_own in _names(code.qualname):
             twins = self._named.get(name, [])
             for one in twins:
-                if is_own and (one.kind in _FUNCTIONS) == code.is_function and one.start_line == code.line:
+                if is_own and (one.kind in FUNCTION_KINDS) == code.is_function and one.start_line == code.line:
                     return self._as_end(one)
             around = [one for one in twins if one.start_line <= code.line <= one.end_line]
             if around and (not is_own or not code.is_function):

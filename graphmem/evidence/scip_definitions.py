@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 
 from graphmem.evidence.observations import End
 from graphmem.evidence.scip_symbols import parsed, split
+from graphmem.model import FUNCTION_KINDS
 from graphmem.parsing.facts import Definition
 
 MAX_TWINS: Final = 64  # maximum definitions kept for one symbol; overloads and reopened classes have a few
-FUNCTIONS: Final = ("function", "method")
 
 
 class Meant(NamedTuple):
@@ -105,6 +105,6 @@ def _chosen(twins: Iterable[Meant]) -> list[Meant]:
     found = list(twins)
     if len(found) < 2:
         return found
-    if found[0].definition.kind not in FUNCTIONS:
+    if found[0].definition.kind not in FUNCTION_KINDS:
         return found[:1]
     return [max(found, key=lambda one: (one.definition.complexity > 0, one.end.path == found[0].end.path, one.definition.start_line))]

@@ -8,10 +8,10 @@ from itertools import accumulate
 from typing import Any, Final
 
 from graphmem.evidence.observations import NO_SITE, End, Observation, Seen
-from graphmem.evidence.scip_definitions import FUNCTIONS, Definitions, Meant
+from graphmem.evidence.scip_definitions import Definitions, Meant
 from graphmem.evidence.scip_places import Place, Places
 from graphmem.evidence.scip_symbols import bare, spells
-from graphmem.model import CLASS_KINDS, EdgeKind
+from graphmem.model import CLASS_KINDS, FUNCTION_KINDS, EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, SUPER, Definition, FileFacts, Reference
 
 _KINDS: Final = {
@@ -185,13 +185,13 @@ def _kind(reference: Reference, place: Place, target: Definition) -> EdgeKind:
     kind = _KINDS[reference.kind]
     if reference.kind == "jsx" and target.kind == "variable" and place.text[:1].islower():
         return EdgeKind.REFERENCES  # `<html>` is an element from type declarations
-    if kind == EdgeKind.REFERENCES and "property" in target.modifiers and target.kind in FUNCTIONS:
+    if kind == EdgeKind.REFERENCES and "property" in target.modifiers and target.kind in FUNCTION_KINDS:
         return EdgeKind.CALLS  # reading a property runs its code
     return kind
 
 
 def _relation(own: Definition, other: Definition) -> EdgeKind | None:
-    if own.kind in FUNCTIONS and other.kind in FUNCTIONS:
+    if own.kind in FUNCTION_KINDS and other.kind in FUNCTION_KINDS:
         return EdgeKind.OVERRIDES
     return EdgeKind.INHERITS if own.kind in CLASS_KINDS and other.kind in CLASS_KINDS else None
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from graphmem.explorer.packing import F64, packed, sunflower
 from graphmem.explorer.rows import Band, Block, in_rows
-from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL, distinct, grouped
+from graphmem.projection.arrays import EDGE_KINDS, FUNCTION_CODES, NODE_KINDS, SYMBOL, distinct, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
 SURE: Final = 0.8  # edges of at least this confidence are drawn as certain; the explorer's legend says so
-_FUNCTIONS: Final = tuple(NODE_KINDS.index(kind) for kind in ("function", "method"))
 _KIND_DEFINES: Final = EDGE_KINDS.index("DEFINES") if "DEFINES" in EDGE_KINDS else -1
 
 
@@ -168,7 +167,7 @@ def _measures(view: GraphView, file_of_node: npt.NDArray[np.int64], at: npt.NDAr
     The result has the form of `Atlas.measures`. `file_of_node` maps each node of the graph to the number of its file on the map, from 0 to
     `f` - 1. `at` maps the graph's path numbers to the same file numbers. The number is -1 for a file that is not on the map.
     """
-    functions = np.isin(view.kind, _FUNCTIONS) & (view.label == SYMBOL) & (file_of_node >= 0) & ~view.is_test
+    functions = np.isin(view.kind, FUNCTION_CODES) & (view.label == SYMBOL) & (file_of_node >= 0) & ~view.is_test
     tested = np.zeros(view.n, np.bool_)
     tested[view.dst[view.is_test[view.src] & (view.edge_kind != _KIND_DEFINES)]] = True
     numbers = at[view.arrays.unresolved.path]

@@ -21,8 +21,8 @@ from graphmem.answers import IndexState
 from graphmem.answers.review import TestToRun
 from graphmem.errors import GraphMemError
 from graphmem.injection.edits import MOVES_SHARE, NAMED, REMOVED, Consequences, Dependent, Edit, TestCase
-from graphmem.model import CLASS_KINDS, EdgeKind, SymbolKind
-from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.model import EdgeKind
+from graphmem.projection.arrays import CLASS_CODES, FUNCTION_CODES, SYMBOL
 from graphmem.reports import test_commands, test_runners
 from graphmem.runtime.conventions import conventions_of
 from graphmem.runtime.inside import inside
@@ -45,7 +45,7 @@ MAX_LINE: Final = 90  # characters of a shown line of code
 MAX_TARGETS: Final = 20
 NEAR: Final = 2_000  # characters before and after an edit, in which the signature of the edited definition is searched
 _Moves = tuple[tuple[str, float], ...]  # paths, and their share of the changes of edited files
-_BODIES: Final = CLASS_KINDS | {SymbolKind.FUNCTION, SymbolKind.METHOD}
+_BODIES: Final = frozenset({*FUNCTION_CODES, *CLASS_CODES})
 _QUESTION: Final = Question(max_depth=1, min_confidence=0.5, limit=100, estimates=False)
 _ANY_STATE: Final = IndexState("fresh", 0, "", 0, 0, 0, 0, 0)  # the report's state is not shown
 _log = logging.getLogger(__name__)
@@ -89,7 +89,7 @@ class EditAdvice:
 
         The edit leaves the definition's first line as it is. The result is None without such a definition.
         """
-        able = (view.label == SYMBOL) & ~view.is_test & np.isin(view.kind, [NODE_KINDS.index(kind) for kind in _BODIES])
+        able = (view.label == SYMBOL) & ~view.is_test & np.isin(view.kind, [*_BODIES])
         if not able.any():
             return None
         node = int(np.argmax(np.where(able, np.diff(view.in_ptr), -1)))
@@ -266,7 +266,7 @@ def _edited(view: GraphView, edit: Edit, text: str) -> list[int]:
     found = [
         int(node)
         for node in view.by_path(edit.path)
-        if NODE_KINDS[view.kind[node]] in _BODIES and view.start_line[node] <= last and view.end_line[node] >= first
+        if view.kind[node] in _BODIES and view.start_line[node] <= last and view.end_line[node] >= first
     ]
     parents = {int(view.parent[node]) for node in found}
     return [node for node in found if node not in parents]

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
-from graphmem.model import CLASS_KINDS
 from graphmem.project.qualifiers import qualifiers
-from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.projection.arrays import CLASS_CODES, NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -110,11 +109,7 @@ def _candidates(view: GraphView, text: str, written: Sequence[Written], alias: S
         rank = 1
         if view.name(node) == text or node in alias:
             rank = 2
-        elif (
-            (owner := _parent(view, node)) >= 0
-            and NODE_KINDS[view.kind[owner]] in CLASS_KINDS
-            and (view.name(owner) == text or owner in alias)
-        ):
+        elif (owner := _parent(view, node)) >= 0 and view.kind[owner] in CLASS_CODES and (view.name(owner) == text or owner in alias):
             node, rank = owner, 2
         elif one.kind == "IMPORTS":
             rank = 2
@@ -128,7 +123,7 @@ def _own_classes(view: GraphView, path: str) -> dict[str, list[int]]:
     """Map the name of each class in a file to its graph nodes."""
     found: dict[str, list[int]] = defaultdict(list)
     for node in map(int, view.by_path(path)):
-        if view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] in CLASS_KINDS:
+        if view.label[node] == SYMBOL and view.kind[node] in CLASS_CODES:
             found[view.name(node)].append(node)
     return found
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.model import CLASS_KINDS, EdgeKind
-from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.model import EdgeKind
+from graphmem.projection.arrays import CLASS_CODES, NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -85,4 +85,4 @@ def _owner(view: GraphView, node: int) -> int:
 
 
 def _is_class(view: GraphView, node: int) -> bool:
-    return view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] in CLASS_KINDS
+    return view.label[node] == SYMBOL and view.kind[node] in CLASS_CODES

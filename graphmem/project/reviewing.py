@@ -17,7 +17,7 @@ from graphmem.errors import HistoryError
 from graphmem.history.git_log import only_in
 from graphmem.knowledge import is_held
 from graphmem.memory.types import COMMIT, LIVE_STATUSES
-from graphmem.model import file_id
+from graphmem.model import FUNCTION_KINDS, file_id
 from graphmem.project.inherited_tests import classes_of
 from graphmem.project.questions import DEFAULT_CONFIDENCE, DEFAULT_DEPTH
 from graphmem.reports.test_commands import Named, commands
@@ -283,7 +283,7 @@ def _untested(view: GraphView, found: DiffImpact, floor: float) -> list[ChangedS
         node: one
         for one in found.changed
         if one.change != "removed"
-        and one.symbol.kind in ("function", "method")
+        and one.symbol.kind in FUNCTION_KINDS
         and not one.symbol.is_test
         and (node := view.index_of.get(one.symbol.id)) is not None
     }

@@ -9,7 +9,7 @@ from graphmem.analysis.completeness import families, possible_sites
 from graphmem.analysis.impact import expand
 from graphmem.analysis.refs import resolve_ref
 from graphmem.answers.places import Usage, Usages
-from graphmem.model import EdgeKind
+from graphmem.model import FUNCTION_KINDS, EdgeKind
 from graphmem.project.qualifiers import reached_by
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class UsageQuestions:
                 others = sorted(_importers(view, path) - seen)
                 seen.update(others)
                 waiting += others
-        possible = possible_sites(view, [node], families(view, [node]))[1] if view.info(node).kind in ("function", "method") else 0
+        possible = possible_sites(view, [node], families(view, [node]))[1] if view.info(node).kind in FUNCTION_KINDS else 0
         return Usages(view.info(node), found[:limit], len(found), possible, stale)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from graphmem.model import EdgeKind, EdgeSource, SymbolKind
+from graphmem.model import CLASS_KINDS, FUNCTION_KINDS, EdgeKind, EdgeSource, SymbolKind
 
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
@@ -32,6 +32,8 @@ EDGE_KINDS: Final[tuple[str, ...]] = tuple(str(kind) for kind in EdgeKind)
 EDGE_SOURCES: Final[tuple[str, ...]] = tuple(str(source) for source in EdgeSource)
 KIND_FILE: Final = NODE_KINDS.index("file")
 KIND_EXTERNAL: Final = NODE_KINDS.index("external")
+CLASS_CODES: Final = tuple(code for code, kind in enumerate(NODE_KINDS) if kind in CLASS_KINDS)
+FUNCTION_CODES: Final = tuple(code for code, kind in enumerate(NODE_KINDS) if kind in FUNCTION_KINDS)
 
 MAX_NODES: Final = 1 << 28  # (source, kind, destination) is sorted as one 64-bit number
 

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Final
 
+from graphmem.model import FUNCTION_KINDS
 from graphmem.projection.arrays import NODE_KINDS
 from graphmem.projection.entries import Entry
 from graphmem.projection.graph import GraphView
 from graphmem.projection.text import STOP_WORDS, query_words
 from graphmem.search.fusion import Fused
 from graphmem.search.stems import stems_of
-from graphmem.search.unit_facts import BODIES
 from graphmem.search.units import Units
 
 _MARKS: Final = ("//", "/*", "*", "#", "--", ";")  # of a comment's line, in any language; also of an attribute in Rust
@@ -99,6 +99,6 @@ def _cut_off(view: GraphView, entry: Entry) -> dict[str, int]:
     """
     symbols = view.symbols_in(entry.path)
     for row in range(bisect_left(symbols.starts, entry.start_line), bisect_right(symbols.starts, entry.end_line + 1)):
-        if symbols.ends[row] > entry.end_line and NODE_KINDS[symbols.kinds[row]] in BODIES:
+        if symbols.ends[row] > entry.end_line and NODE_KINDS[symbols.kinds[row]] in FUNCTION_KINDS:
             return {view.ids[symbols.nodes[row]]: symbols.starts[row] - entry.start_line}
     return {}

@@ -11,14 +11,13 @@ from itertools import chain, islice
 from threading import Lock
 from typing import Final, NamedTuple, TypeVar
 
-from graphmem.model import SymbolKind
+from graphmem.model import FUNCTION_KINDS, SymbolKind
 from graphmem.projection.arrays import NODE_KINDS
 from graphmem.projection.entries import Entry
 from graphmem.projection.graph import GraphView
 from graphmem.runtime.conventions import all_conventions
 from graphmem.search.stems import stems_of_texts
 
-BODIES: Final = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
 HOLDERS: Final = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM})
 _MOST_UNITS: Final = 20_000  # units whose facts are kept: about 15 MB
 _TESTS: Final = "tests"  # name of a module of tests inside a source file
@@ -128,7 +127,7 @@ def _facts(view: GraphView, node: int | None, texts: tuple[str, str, str, str], 
         around = int(parents[around])
     # A symbol is a test, or belongs to a file of tests. In Rust, a source file may contain a module of tests.
     is_test = bool(view.is_test[node] or view.is_test_case[node]) or name == _TESTS or (_TESTS in outer and _TESTS in outer.split("."))
-    inner = parent >= 0 and kind_of(view, parent) in BODIES
+    inner = parent >= 0 and kind_of(view, parent) in FUNCTION_KINDS
     return UnitFacts(path, is_test, inner, is_class(view, node), tuple(enclosing), fields, stems)
 
 
@@ -152,7 +151,7 @@ def _texts(view: GraphView, node: int | None, entry: Entry | None) -> tuple[str,
 
 def is_function(view: GraphView, node: int) -> bool:
     """Whether a node is a function or a method."""
-    return kind_of(view, node) in BODIES
+    return kind_of(view, node) in FUNCTION_KINDS
 
 
 def is_class(view: GraphView, node: int) -> bool:

@@ -16,16 +16,16 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphmem.model import SymbolKind
+from graphmem.model import FUNCTION_KINDS, SymbolKind
 from graphmem.projection.arrays import NODE_KINDS
 from graphmem.projection.entries import Entry
 from graphmem.projection.graph import GraphView
 from graphmem.projection.pieces import Piece, Pieces, Segment
 from graphmem.projection.stem_numbers import I64, LINE, having, unpacked
 from graphmem.search.fusion import Fused
-from graphmem.search.unit_facts import BODIES, HOLDERS, Documentation, FactsOfUnits, UnitFacts, kind_of
+from graphmem.search.unit_facts import HOLDERS, Documentation, FactsOfUnits, UnitFacts, kind_of
 
-_FOUND: Final = BODIES | HOLDERS | {SymbolKind.TYPE}
+_FOUND: Final = FUNCTION_KINDS | HOLDERS | {SymbolKind.TYPE}
 SURE: Final = 0.3  # confidence above which a name is intended: then a variable or inner function is a unit as well
 NOWHERE: Final = Pieces(most=0)  # keeps no pieces
 _BYTE: Final = 256  # units of a chunk whose numbers fit into bytes
@@ -322,7 +322,7 @@ class _Symbols:
         """
         view, parent = self._view, self._symbols.parents[row]
         around = kind_of(view, parent) if parent >= 0 else SymbolKind.MODULE
-        if around in BODIES:
+        if around in FUNCTION_KINDS:
             return bool(view.start_line[parent] < entry.start_line or view.end_line[parent] > entry.end_line)
         # A type parameter is a type as well, on the first line of its owner.
         return NODE_KINDS[self._symbols.kinds[row]] != SymbolKind.TYPE or around == SymbolKind.MODULE

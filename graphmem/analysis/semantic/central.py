@@ -15,8 +15,7 @@ import numpy.typing as npt
 from graphmem.analysis.semantic.beside import beside
 from graphmem.analysis.semantic.files import DEPENDENCY_KINDS
 from graphmem.analysis.semantic.heat import F64
-from graphmem.model import CLASS_KINDS
-from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.projection.arrays import CLASS_CODES, FUNCTION_CODES, NODE_KINDS, SYMBOL
 from graphmem.projection.graph_edges import kind_mask
 
 if TYPE_CHECKING:
@@ -26,8 +25,6 @@ DAMPING: Final = 0.85
 ITERATIONS: Final = 100
 TOLERANCE: Final = 1e-10
 _DECLARED: Final = tuple(NODE_KINDS.index(kind) for kind in ("interface", "type", "enum"))  # say what values look like, and run nothing
-_BODIES: Final = tuple(NODE_KINDS.index(kind) for kind in ("function", "method"))
-_TYPES: Final = tuple(NODE_KINDS.index(kind) for kind in sorted(CLASS_KINDS))
 _SKIPPED: Final = tuple(NODE_KINDS.index(kind) for kind in ("module", "variable"))
 
 
@@ -65,7 +62,7 @@ def central(view: GraphView, rank: F64, limit: int) -> list[int]:
     kept = np.flatnonzero((view.label == SYMBOL) & ~view.is_test & ~np.isin(view.kind, _SKIPPED))
     declared = np.isin(view.kind[kept], _DECLARED)
     parent = view.parent[kept]
-    local = (parent >= 0) & np.isin(view.kind[parent], _BODIES)
+    local = (parent >= 0) & np.isin(view.kind[parent], FUNCTION_CODES)
     late = np.where(local | _only_contain(view)[kept] | beside(view)[kept], 2, declared)
     order = np.lexsort((kept, view.start_line[kept], view.path_index[kept], -np.round(rank[kept], 6), late))
     found: list[int] = kept[order][:limit].tolist()
@@ -78,7 +75,7 @@ def _only_contain(view: GraphView) -> npt.NDArray[np.bool_]:
     An example is Ruby's `module Shop` around the class of a file: each file opens it again, and uses of its name may mean any of them.
     """
     inside = np.flatnonzero((view.label == SYMBOL) & (view.parent >= 0))
-    types = np.isin(view.kind[inside], _TYPES)
+    types = np.isin(view.kind[inside], CLASS_CODES)
     holds_types, holds_others = np.zeros(view.n, np.bool_), np.zeros(view.n, np.bool_)
     holds_types[view.parent[inside[types]]] = True
     holds_others[view.parent[inside[~types]]] = True

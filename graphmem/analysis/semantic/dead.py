@@ -17,8 +17,8 @@ import numpy.typing as npt
 from graphmem.analysis.semantic.beside import is_made, made_folders
 from graphmem.analysis.walk import stand_ins
 from graphmem.answers.findings import DeadSymbol
-from graphmem.model import CLASS_KINDS, EdgeKind
-from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
+from graphmem.model import EdgeKind
+from graphmem.projection.arrays import CLASS_CODES, EXTERNAL, NODE_KINDS, SYMBOL
 from graphmem.projection.graph_edges import kind_mask
 from graphmem.runtime.conventions import all_conventions, conventions_of, runtime_names
 
@@ -56,7 +56,6 @@ SEVERAL: Final = 4
 
 REASONS: Final[dict[str, float]] = {"unreferenced": 1.0, "only_itself": 1.0, "only_dead": 1.0, "only_tests": 0.5}
 _CLASS: Final = NODE_KINDS.index("class")
-_TYPES: Final = tuple(NODE_KINDS.index(kind) for kind in sorted(CLASS_KINDS))
 _METHOD: Final = NODE_KINDS.index("method")
 _DECORATIONS: Final = frozenset({"property", "static", "classmethod", "abstract", "setter", "dataclass"})
 
@@ -282,7 +281,7 @@ def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defin
     """
     view = entries.view
     name = view.name(node)
-    member = int(view.parent[node]) >= 0 and view.kind[int(view.parent[node])] in _TYPES
+    member = int(view.parent[node]) >= 0 and view.kind[int(view.parent[node])] in CLASS_CODES
     hidden = all_conventions().private_prefixes
     private = name.startswith(hidden) or (not member and any(part.startswith("_") for part in view.qualname(node).split(".")))
     standing, sentence = (
@@ -382,7 +381,7 @@ def _doubts(entries: Entries, node: int, name: str, reason: str, mentions: Menti
         yield "external_base"
     if view.kind[node] == _METHOD and _stands_in(view, node, parent):
         yield "empty"
-    if view.kind[node] == _METHOD and (parent < 0 or view.kind[parent] not in _TYPES):
+    if view.kind[node] == _METHOD and (parent < 0 or view.kind[parent] not in CLASS_CODES):
         yield "of_object"
     if is_made_elsewhere(view.path(node)):
         yield "made_elsewhere"

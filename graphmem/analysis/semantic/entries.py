@@ -15,7 +15,7 @@ import pyarrow as pa
 from graphmem.analysis.semantic.beside import beside
 from graphmem.analysis.semantic.files import FileGraph
 from graphmem.model import TEST_KINDS, EdgeKind
-from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL
+from graphmem.projection.arrays import EDGE_KINDS, FUNCTION_CODES, NODE_KINDS, SYMBOL
 from graphmem.projection.graph_edges import kind_mask
 from graphmem.runtime.arrow import computed
 from graphmem.runtime.conventions import all_conventions
@@ -29,7 +29,7 @@ ENTRY_KINDS: Final = ("main", "command", "route", "event", "task", "export", "te
 MAX_STEPS: Final = 8  # calls that a flow, or the reach of an entry point, may follow
 CONFIDENT: Final = 0.85  # calls that a flow may follow, without those to any of several overrides
 _PROGRAMS: Final = ("main", "<module>")  # other functions that nobody calls run when a package is loaded, such as `init` of Go
-_CALLABLE: Final = frozenset(NODE_KINDS.index(kind) for kind in ("function", "method", "class"))
+_CALLABLE: Final = frozenset({*FUNCTION_CODES, NODE_KINDS.index("class")})
 
 
 class Entries:

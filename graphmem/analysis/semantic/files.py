@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from graphmem.answers import PathStep
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL
+from graphmem.projection.arrays import EDGE_KINDS, FUNCTION_CODES, NODE_KINDS, SYMBOL
 from graphmem.projection.graph_edges import kind_mask
 from graphmem.runtime.conventions import all_conventions
 
@@ -239,11 +239,10 @@ class FileGraph:
     def _function_lines(self, file: int) -> list[tuple[int, int]]:
         if file not in self._spans:
             view = self.view
-            functions = {"function", "method"}
             self._spans[file] = [
                 (int(view.start_line[node]), int(view.end_line[node]))
                 for node in view.by_path(self.paths[file]).tolist()
-                if NODE_KINDS[view.kind[node]] in functions
+                if view.kind[node] in FUNCTION_CODES
             ]
         return self._spans[file]
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from graphmem.model import FUNCTION_KINDS
 from graphmem.parsing.contracts import paths
 from graphmem.parsing.contracts.end import ASKS, OFFERS, End
 from graphmem.parsing.contracts.paths import HOLE
@@ -40,7 +41,7 @@ class Annotations:
         """
         in_comments = self.source.table.annotations if self.source.has_habit("annotations_in_comments") else ()
         for position, definition in enumerate(self.source.facts.definitions):
-            if definition.kind not in ("function", "method"):
+            if definition.kind not in FUNCTION_KINDS:
                 continue
             names = [self._annotation(decorator) for decorator in definition.decorators]
             for name in names or in_comments:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from graphmem.model import FUNCTION_KINDS
 from graphmem.parsing.contracts.habits import Habit, has_habit
 from graphmem.parsing.contracts.paths import HOLE
 from graphmem.parsing.contracts.table import Row, Table
@@ -238,7 +239,7 @@ class Source:
 
     def _parameters(self, name: str) -> str | None:
         """Return the names of the parameters of the only function `name`."""
-        found = [one for one in self.facts.definitions if one.name == name and one.kind in ("function", "method")]
+        found = [one for one in self.facts.definitions if one.name == name and one.kind in FUNCTION_KINDS]
         if len(found) != 1:
             return None
         names = [one.name for one in found[0].parameters if one.kind in ("positional", "normal")]
@@ -249,7 +250,7 @@ class Source:
 
         The result is None if the function has several `return` statements or none, or if several functions have this name.
         """
-        positions = [one for one in self.facts.definitions if one.name == name and one.kind in ("function", "method")]
+        positions = [one for one in self.facts.definitions if one.name == name and one.kind in FUNCTION_KINDS]
         if f"{name}()" in self.entries():
             return self.entries()[f"{name}()"]
         if len(positions) != 1:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from graphmem.model import FUNCTION_KINDS
 from graphmem.parsing.contracts.end import End
 from graphmem.parsing.contracts.source import Source, callee_of
 from graphmem.parsing.contracts.written import split
@@ -23,7 +24,7 @@ def speech(source: Source) -> Iterator[End]:
     words = sorted(set(map(" ".join, map(str.split, _CAPITAL.findall(source.text)))))
     yield End("speaks", "grpc", "", 0, 0, "", "\n".join(words))
     for position, definition in enumerate(source.facts.definitions):
-        if definition.kind in ("function", "method"):
+        if definition.kind in FUNCTION_KINDS:
             owner = source.facts.definitions[definition.parent].name if definition.parent > 0 else ""
             yield End("defines", "grpc", definition.name, position, definition.name_line, "", owner)
     for reference in source.facts.references:
