@@ -70,7 +70,7 @@ class StoreChanges(LiveFile):
         return {KNOWLEDGE: str(int(self._meta.get(KNOWLEDGE, "0")) + 1)}
 
     def _next_generation(self) -> dict[str, str]:
-        used = self._announced - bool(self._announcer)  # a number that answers had is not used again if its commit failed
+        used = self._announcements.used()  # a number that answers had is not used again if its commit failed
         return {GENERATION: str(max(int(self._meta[GENERATION]), used) + 1)}
 
     def _put_vectors(self, model: str, table: EmbeddingTable, rows: pa.Table) -> None:
@@ -113,7 +113,7 @@ class StoreChanges(LiveFile):
         Use this for a change that is too large for one transaction. Reads wait until the copy has replaced the old file.
         """
         files.check_room(self._file, 2 * self._file.stat().st_size + delta_bytes(delta))
-        following = str(self._checkpointed + 1)
+        following = str(self._state.checkpointed + 1)
         with self._gate.exclusive(BUSY_S), self._reopened({CHECKPOINT: following}):
             write_copy(self._file, self._options, self._catalog, delta, vectors, self._vector_tables, meta, times.now())
             self._take_place(beside(self._file, NEXT))
@@ -129,7 +129,7 @@ class StoreChanges(LiveFile):
         rows, text_bytes = weight(delta)
         old, new = self._file.stat().st_size, rows * ROW_BYTES + text_bytes
         files.check_room(self._file, max(old, new))
-        changed = {**self._meta, **meta, **self._next_generation(), CHECKPOINT: str(self._checkpointed + 1)}
+        changed = {**self._meta, **meta, **self._next_generation(), CHECKPOINT: str(self._state.checkpointed + 1)}
         if self._stored_nodes() or self._anything_to_carry():
             self._build(delta, self._connection, changed, keep_code, size=old + new)
             with self._gate.exclusive(BUSY_S), self._reopened({}):
@@ -143,9 +143,9 @@ class StoreChanges(LiveFile):
                 self._build(delta, None, changed, keep_code, size=new, onto_copy=unused)
                 self._take_place(beside(self._file, NEXT))
         self._lock.note_file()
-        self._compact_bytes = files.size_of(self._file)
+        self._state.compact_bytes = files.size_of(self._file)
         self._say_open()
-        give_back(between=self._compact_bytes < SMALL_FILE)
+        give_back(between=self._state.compact_bytes < SMALL_FILE)
         return int(self._meta[GENERATION])
 
     def _build(
@@ -182,7 +182,7 @@ class StoreChanges(LiveFile):
         with self._gate.exclusive(BUSY_S), self._reopened({}):
             self._take_place(new)
         self._lock.note_file()
-        self._compact_bytes = files.size_of(self._file)
+        self._state.compact_bytes = files.size_of(self._file)
         self._say_open()
         return int(self._meta[GENERATION])
 

@@ -279,7 +279,7 @@ class KuzuStore(StoreReads, StoreChanges):
         `compact` frees about as many bytes.
         """
         self._check_open()
-        return max(0, files.size_of(self._file) - self._compact_bytes)
+        return max(0, files.size_of(self._file) - self._state.compact_bytes)
 
     def __enter__(self) -> KuzuStore:
         return self

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
@@ -28,6 +27,7 @@ from graphmem.runtime.heap import give_back
 from graphmem.runtime.identity import index_id
 from graphmem.runtime.limits import disk_refusal
 from graphmem.store import files, resting
+from graphmem.store.announcements import Announcements
 from graphmem.store.base import EngineInfo
 from graphmem.store.building import OpenOptions
 from graphmem.store.catalog import load_catalog
@@ -36,14 +36,15 @@ from graphmem.store.engine_errors import BREAKING
 from graphmem.store.files import NEXT, beside, damaged
 from graphmem.store.gate import Gate
 from graphmem.store.lock import DatabaseLock, Record, read_record
-from graphmem.store.meta_names import CHECKPOINT, DATABASE, GENERATION
+from graphmem.store.meta_names import CHECKPOINT, GENERATION
 from graphmem.store.migrate import table_names
 from graphmem.store.opening import open_current, prepare
 from graphmem.store.readers import Readers
 from graphmem.store.rebuild import HELD_BYTES
+from graphmem.store.recorded_state import RecordedState
 from graphmem.store.tables import EmbeddingTable
 from graphmem.store.transaction import CommitError, Transaction
-from graphmem.store.writer import RETRY_S, Writer
+from graphmem.store.writer import Writer
 
 _log = logging.getLogger(__name__)
 
@@ -79,6 +80,7 @@ class LiveFile:
         self._folder = index_id(path.parent)
         self._options = options
         self._lock = lock
+        self._state = RecordedState(path, options.engine, lock)
         self._catalog = load_catalog()
         self._gate = Gate()
         self._pid = os.getpid()
@@ -87,10 +89,7 @@ class LiveFile:
         self._closed = False
         self._used = time.monotonic()  # when the engine was last needed
         self._held = 0  # changes of the code since the file was opened
-        self._announcer = 0  # thread that has announced a change of the code, until the change is committed
-        self._announced = 0  # highest generation that was announced
-        self._is_level = threading.Event()  # no change is announced
-        self._is_level.set()
+        self._announcements = Announcements(self.path)
         self.notes: list[str] = []
         known = resting.recorded_facts(path, options.engine, lock.previous) if options.at_rest and not options.read_only else None
         self._at_rest = known is not None
@@ -102,17 +101,12 @@ class LiveFile:
             try:
                 self._open(lock.previous)
             except BaseException:
-                self._doubt(lock)
+                self._state.doubt()
                 raise
         left = lock.previous
         self.proven = left is not None and left.clean and left.checksum != 0 and not self.notes
         lock.note_file()
-        # The file's state without its log. The log may have a higher number, of a checkpoint that a crash prevented.
-        self._checkpointed = int(self._meta[CHECKPOINT])
-        if lock.previous is not None and files.size_of(beside(path, ".wal")):
-            self._checkpointed = min(self._checkpointed, lock.previous.checkpoint)
-        remembered = lock.previous.compact if lock.previous is not None else 0
-        self._compact_bytes = min(remembered, files.size_of(path)) or files.size_of(path)
+        self._state.begin(self._meta)
         if known is not None and lock.previous is not None:
             self._say_closed(lock.previous.checksum)
         else:
@@ -147,16 +141,6 @@ class LiveFile:
     def _reads_only(self) -> bool:
         return self._options.read_only or self._refused is not None
 
-    def _doubt(self, lock: DatabaseLock) -> None:
-        """Mark the database as not properly closed if a failed open changed it.
-
-        `lock` has the checksum that was recorded when the file was last closed. A failed open may have merged the write-ahead log into the
-        file.
-        """
-        left = lock.previous
-        if left is not None and left.clean and files.checksum(self._file) != left.checksum:
-            lock.write(clean=False, database=left.database, checkpoint=left.checkpoint, log=0, compact=left.compact)
-
     def _attach(self, database: RawDatabase) -> None:
         try:
             connection = database.connect()
@@ -190,30 +174,9 @@ class LiveFile:
         """Announce the next change of the code; see `LocalFile.announced`."""
         self._check_open()
         self._writer.run(int)  # a long write ends before others have to wait
-        self._announcer = threading.get_ident()
-        self._is_level.clear()
-        try:
+        with self._announcements.held():
             self._writer.run(int)  # so do writes of the meantime, some of which count as a change
-            self._announced = max(self._announced, int(self._meta[GENERATION])) + 1
-            yield self._announced
-        finally:
-            self._announcer = 0
-            self._is_level.set()
-
-    def _await_announced(self, timeout_s: float | None = BUSY_S) -> None:
-        """Wait until a change that another thread announced is committed.
-
-        Raises:
-            StoreBusyError: the commit takes longer than `timeout_s`; None stands for no limit.
-        """
-        announcer = self._announcer
-        if announcer and announcer != threading.get_ident() and not self._is_level.wait(timeout_s):
-            raise StoreBusyError(
-                f"another write to the code graph has been running for more than {timeout_s:g} s; try again",
-                path=self.path,
-                owner=None,
-                retry_after=RETRY_S,
-            )
+            yield self._announcements.announce(int(self._meta[GENERATION]))
 
     def held_changes(self) -> int:
         """Return how many code changes the engine keeps in RAM.
@@ -254,8 +217,8 @@ class LiveFile:
                         self._database.close()
                     else:
                         if beside(self._file, ".wal").exists():
-                            self._checkpointed += 1
-                            self._put_meta({CHECKPOINT: str(self._checkpointed)})
+                            self._state.checkpointed += 1
+                            self._put_meta({CHECKPOINT: str(self._state.checkpointed)})
                         self._connection.rows("CHECKPOINT")
                         self._memories = self._count_memories(self._connection)
                         self._database.close()
@@ -316,7 +279,7 @@ class LiveFile:
 
     def _write(self, job: Callable[[], _Answer]) -> _Answer:
         self._check_open()
-        self._await_announced(None)  # as in the queue of writes, where it would come after the announced one
+        self._announcements.wait(None)  # as in the queue of writes, where it would come after the announced one
         if self._options.read_only:
             remedy = (
                 "open it for writing"
@@ -390,7 +353,7 @@ class LiveFile:
         if not beside(self._file, ".wal").exists():
             return
         files.check_room(self._file, 2 * beside(self._file, ".wal").stat().st_size)
-        following = str(self._checkpointed + 1)
+        following = str(self._state.checkpointed + 1)
         with self._gate.exclusive(wait_s), self._reopened({CHECKPOINT: following}):
             pass
         self._say_open()
@@ -404,9 +367,9 @@ class LiveFile:
             with self._on_the_live_file(gated=True):
                 if beside(self._file, ".wal").exists():
                     files.check_room(self._file, 2 * files.size_of(beside(self._file, ".wal")))
-                    self._put_meta({CHECKPOINT: str(self._checkpointed + 1)})
+                    self._put_meta({CHECKPOINT: str(self._state.checkpointed + 1)})
                     self._connection.rows("CHECKPOINT")
-                    self._checkpointed += 1
+                    self._state.checkpointed += 1
                 self._memories = self._count_memories(self._connection)
                 self._database.close()
             self._at_rest = True
@@ -484,7 +447,7 @@ class LiveFile:
     def _opened(self) -> None:
         self._lost = False
         if not files.size_of(beside(self._file, ".wal")):
-            self._checkpointed = int(self._meta[CHECKPOINT])
+            self._state.checkpointed = int(self._meta[CHECKPOINT])
 
     @contextmanager
     def _on_the_live_file(self, gated: bool = False, whole: int | None = None) -> Iterator[None]:
@@ -529,21 +492,7 @@ class LiveFile:
     def _say_open(self) -> None:
         if self._reads_only:
             return  # the lock file keeps the last owner's record
-        log = beside(self._file, ".wal")
-        files.restrict(log)
-        self._say(clean=False, log=files.size_of(log))
+        self._state.put_open(self._meta)
 
     def _say_closed(self, checksum: int) -> None:
-        known = resting.encoded_facts(self._options.engine, self._meta, self._vector_tables, self._memories)
-        self._say(clean=True, log=0, checksum=checksum, known=known)
-
-    def _say(self, *, clean: bool, log: int, checksum: int = 0, known: str = "") -> None:
-        self._lock.write(
-            clean=clean,
-            database=self._meta[DATABASE],
-            checkpoint=self._checkpointed,
-            log=log,
-            compact=self._compact_bytes,
-            checksum=checksum,
-            known=known,
-        )
+        self._state.put_closed(self._meta, self._vector_tables, self._memories, checksum)

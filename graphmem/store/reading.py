@@ -14,7 +14,7 @@ from graphmem.model import EdgeRow
 from graphmem.store import derived, embeddings, times
 from graphmem.store.base import GraphCounts, GraphTables, KeyRow, Knowledge, LinkRow, StoredModule, StoredRows
 from graphmem.store.engine import Connection
-from graphmem.store.live_file import LiveFile
+from graphmem.store.live_file import BUSY_S, LiveFile
 from graphmem.store.meta_names import GENERATION, KNOWLEDGE, MODULES_OF, OWN
 from graphmem.store.of_files import edges_of, rows_of_files
 from graphmem.store.pieces import Pieces
@@ -203,7 +203,7 @@ class StoreReads(LiveFile):
         text, values = named.bind(params)
         seconds = self._query_timeout_s if timeout_s is None else timeout_s
         if query not in _OF_MEMORIES:
-            self._await_announced()
+            self._announcements.wait(BUSY_S)
         with self._passage() as connection:
             connection.set_timeout(seconds)
             try:
@@ -240,7 +240,7 @@ class StoreReads(LiveFile):
         The named values are the counters and settings in the table `Meta`. See `_snapshot` about checkpoints and `of_code`.
         """
         if of_code:
-            self._await_announced()
+            self._announcements.wait(BUSY_S)
         with self._passage() as connection:
             connection.set_timeout(0)
             connection.rows("BEGIN TRANSACTION READ ONLY")
