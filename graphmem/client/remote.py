@@ -7,29 +7,25 @@ example to split long input, copy files or report progress.
 from __future__ import annotations
 
 import base64
-import contextlib
 import dataclasses
-import json
-import shutil
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import IndexState, IndexSummary, Missed, NearbyMemories, Site, Subgraph, SymbolDetail, SymbolInfo
 from graphmem.answers.doctor import DoctorReport
+from graphmem.client.copied_backups import copied_in, expect_new, move_out
 from graphmem.client.decode import decoder, variable
-from graphmem.client.wire import Wire
-from graphmem.errors import BadInputError, GraphMemError, IndexCancelledError
+from graphmem.client.index_runs import followed, run_index
+from graphmem.client.sent_events import batches
+from graphmem.client.wire import FOR_EVER, Wire
+from graphmem.errors import BadInputError
 from graphmem.model import IndexProgress
 from graphmem.operations.declare import Operation, accepting, by_new_names, camel, pascal
 from graphmem.operations.finding import find
 from graphmem.operations.marks import Filled, Local
-from graphmem.runtime.faults import unraised
-from graphmem.runtime.limits import disk_refusal
 
 if TYPE_CHECKING:
     from graphmem.answers import ImportAnswer, MemoryInfo, RememberManyAnswer, SyncAnswer
@@ -43,14 +39,9 @@ else:
 
 TIMEOUT_S: Final = 60.0  # maximum between two pieces of an answer; the server's own limit is shorter
 LONG_S: Final = 600.0  # for an operation that may take minutes
-FOR_EVER: Final = 0.0  # a large index takes minutes, and the server ends hanging requests
 PAGE: Final = 1_000  # maximum rows of one request
 MANY: Final = 2_000  # items of one request; their texts must fit the server's limit of a body
 LARGE_TEXT: Final = 100_000  # characters; as JSON up to six times as many bytes, which still fit into one request
-BATCH_BYTES: Final = 512 << 10  # of events in one request; every server accepts it, see settings.LEAST_BODY_KB
-BATCH_EVENTS: Final = 5_000
-TEXT_CHARACTERS: Final = 32_768  # maximum sent of an event's text; the server keeps an eighth of it
-BACKUPS: Final = "backups"
 RELATIONS: Final = ("callers", "callees", "references", "bases", "subclasses", "overrides", "overridden_by", "tests")
 
 
@@ -212,72 +203,13 @@ class RemoteGraphMem(Operations):
 
         `cancelled` ends the wait for the run; the run continues on the server.
         """
-        with self._followed(on_progress):
-            answer = self._waited_for(cancelled, repo=repo, full=full)
+        with followed(self._wire, on_progress):
+            answer = run_index(self._wire, cancelled, repo=repo, full=full)
         return decoder(IndexSummary)(answer["index"]["summary"])  # type: ignore[no-any-return]
 
     def export(self) -> Iterator[dict[str, Any]]:
         """Yield every node and edge of the graph; see `CodeOperations.export`."""
         return self._wire.lines("/export.jsonl")
-
-    def _waited_for(self, cancelled: Callable[[], bool] | None, **variables: Any) -> dict[str, Any]:
-        """Request an index run and wait for its answer, without a time limit.
-
-        `variables` are the arguments of the index run, such as `full`. `cancelled` is called from time to time.
-
-        Raises:
-            IndexCancelledError: `cancelled` returned True; the run continues on the server.
-        """
-        answers: list[dict[str, Any]] = []
-        failures: list[Exception] = []
-
-        def ask() -> None:
-            try:
-                answers.append(self._wire.ask("Index", timeout_s=FOR_EVER, wait=True, **variables))
-            except Exception as failure:  # noqa: BLE001 - passed to the waiting thread
-                failures.append(failure)
-
-        thread = threading.Thread(target=ask, name="graphmem-index", daemon=True)
-        thread.start()
-        while thread.is_alive():
-            thread.join(0.1)
-            if cancelled is not None and cancelled():
-                raise IndexCancelledError(
-                    f"you interrupted the wait for the index run, but the server at {self.address} continues the run; "
-                    "wait for its end, or stop the server",
-                    stage="waiting",
-                )
-        if failures:
-            raise failures[0]
-        return answers[0]
-
-    @contextlib.contextmanager
-    def _followed(self, on_progress: Callable[[IndexProgress], None] | None) -> Iterator[None]:
-        """Report progress of the server's index runs during a `with` block.
-
-        `on_progress` is called for each step. If the connection is lost, the reports end without an error.
-        """
-        if on_progress is None:
-            yield
-            return
-        over = threading.Event()
-
-        def follow() -> None:
-            try:
-                for step in self._wire.stream("IndexProgress", follow=True):
-                    if over.is_set():
-                        return
-                    on_progress(IndexProgress(**step["indexProgress"]))
-            except GraphMemError:
-                return
-            except Exception as error:  # noqa: BLE001 - see above
-                unraised(error, "following the index run")
-
-        threading.Thread(target=follow, name="graphmem-progress", daemon=True).start()
-        try:
-            yield
-        finally:
-            over.set()
 
     # ---- memories
 
@@ -375,7 +307,7 @@ class RemoteGraphMem(Operations):
         touched: dict[str, None] = {}
         ended: dict[str, None] = {}
         early: list[str] = []
-        for batch in _batches(events):
+        for batch in batches(events):
             answer = self._call(self._operation("observe"), (batch, session), {})
             taken += answer.taken
             ignored.update(answer.ignored)
@@ -396,64 +328,28 @@ class RemoteGraphMem(Operations):
     def backup(self, dest: str | Path | None = None, portable: bool = False) -> BackupInfo:
         """Back up the index; see `UpkeepOperations.backup`.
 
-        The server writes the backup into its own directory, from which it is copied to `dest`.
+        The server writes the backup into its own directory, from which it is moved to `dest`.
         """
         target = Path(dest).expanduser().absolute() if dest is not None else None
-        if target is not None and target.suffix == ".zip" and target.exists() and not target.is_dir():
-            raise BadInputError(
-                f"the backup file {target} already exists; give the name of a new file, or a directory", argument="dest", path=str(target)
-            )
+        if target is not None:
+            expect_new(target)
         made: BackupInfo = self._call(self._operation("backup"), (), {"portable": portable}, FOR_EVER)
-        if target is None:
-            return made
-        source = _expect_local(Path(made.path))
-        if target.suffix != ".zip" or target.is_dir():
-            target = target / source.name
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, target)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                target.unlink(missing_ok=True)
-            elsewhere = f"choose another directory; the backup is at {source}"
-            raise disk_refusal(error, "copying the backup", target.parent, elsewhere) from error
-        source.unlink()
-        return dataclasses.replace(made, path=str(target))
+        return made if target is None else dataclasses.replace(made, path=str(move_out(Path(made.path), target)))
 
     def restore(self, file: str | Path, rules: bool = False) -> RestoreAnswer:
         """Restore a backup of the index; see `UpkeepOperations.restore`.
 
         The file is copied into the server's own directory during the restore.
         """
-        path = Path(file).expanduser()
-        data_dir = Path(self.project().data_dir)
-        own = data_dir / BACKUPS
-        known = own / path.name
-        operation = self._operation("restore")
-        if (path.name == str(file) and not path.exists()) or (known.exists() and path.exists() and known.samefile(path)):
-            return self._call(operation, (path.name, rules), {}, FOR_EVER)  # type: ignore[no-any-return]
-        if not path.is_file():
-            raise BadInputError(
-                f"the backup {path} was not found; choose one from `graphmem backup --list`", argument="file", path=str(path)
-            )
-        _expect_local(data_dir)
-        given = own / f"given-{path.name}"
-        try:
-            own.mkdir(exist_ok=True)
-            shutil.copyfile(path, given)
-            return self._call(operation, (given.name, rules), {}, FOR_EVER)  # type: ignore[no-any-return]
-        except OSError as error:
-            raise disk_refusal(error, f"copying {path} to {own}", own) from error
-        finally:
-            with contextlib.suppress(OSError):
-                given.unlink(missing_ok=True)
+        with copied_in(file, Path(self.project().data_dir)) as name:
+            return self._call(self._operation("restore"), (name, rules), {}, FOR_EVER)  # type: ignore[no-any-return]
 
     def rebuild(self, repo: str | Path | None = None, on_progress: Callable[[IndexProgress], None] | None = None) -> RebuildAllAnswer:
         """Rebuild memories and code; see `UpkeepOperations.rebuild`.
 
         The server rebuilds its own project.
         """
-        with self._followed(on_progress):
+        with followed(self._wire, on_progress):
             return self._call(self._operation("rebuild"), (), {}, FOR_EVER)  # type: ignore[no-any-return]
 
 
@@ -465,54 +361,3 @@ def cursor(offset: int) -> str:
 def _site(edge: Mapping[str, Any]) -> Site:
     kind, source = edge["kind"], edge["source"].lower()
     return Site(decoder(SymbolInfo)(edge["node"]), kind, edge["confidence"], source, edge["rule"], list(edge["lines"]))
-
-
-def _expect_local(path: Path) -> Path:
-    """Return a path if it exists on this machine.
-
-    Raises:
-        BadInputError: the path does not exist here; the server is probably on another machine.
-    """
-    if not path.exists():
-        raise BadInputError(
-            f"{path} does not exist on this machine, and the server may run on another one; run the command on the server's machine, or "
-            "omit the path",
-            argument="path",
-            path=str(path),
-        )
-    return path
-
-
-def _batches(events: Iterable[Mapping[str, Any]]) -> Iterator[list[Any]]:
-    batch: list[Any] = []
-    size = 0
-    for event in events:
-        sent = _sendable(event)
-        weight = len(json.dumps(sent))
-        if batch and (size + weight > BATCH_BYTES or len(batch) >= BATCH_EVENTS):
-            yield batch
-            batch, size = [], 0
-        batch.append(sent)
-        size += weight
-    if batch:
-        yield batch
-
-
-def _sendable(value: Any, depth: int = 4) -> Any:
-    """Convert a value to JSON, and shorten long strings and lists.
-
-    A long string loses its middle, as it would on the server. Values nested deeper than `depth`, and values without an equivalent in JSON,
-    become None.
-    """
-    if isinstance(value, str):
-        half = TEXT_CHARACTERS // 2
-        return value if len(value) <= TEXT_CHARACTERS else f"{value[:half]}\n…\n{value[-half:]}"
-    if value is None or isinstance(value, (bool, int, float)):
-        return value
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if depth and isinstance(value, Mapping):
-        return {str(name): _sendable(inner, depth - 1) for name, inner in value.items()}
-    if depth and isinstance(value, (list, tuple)):
-        return [_sendable(inner, depth - 1) for inner in value[:1_000]]
-    return None

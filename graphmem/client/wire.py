@@ -9,7 +9,7 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from graphmem import answers, errors
@@ -27,6 +27,7 @@ _ERRORS: dict[str, type[errors.GraphMemError]] = {
     "CONFLICT": errors.StoreBusyError,
 }
 
+FOR_EVER: Final = 0.0  # a large index takes minutes, and the server ends hanging requests
 _ELSEWHERE = "check the address, and whether the server runs"
 _RESTART = "run `graphmem serve` to start it, or to see which process to end first"
 _CHECK = "check that it is a graphmem server"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.client import remote
+from graphmem.client import remote, sent_events
 from graphmem.errors import SettingsError
 from graphmem.hooks import entry
 from graphmem.location import find_project, locate
@@ -125,7 +125,7 @@ def test_every_setting_has_a_description_and_a_variable_of_its_own() -> None:
 def test_the_least_server_accepts_the_largest_requests_of_hooks_and_clients() -> None:
     least = Limits(body_kb=LEAST_BODY_KB).body_kb * 1024
     assert least >= entry.MAX_BODY
-    assert least >= remote.BATCH_BYTES
+    assert least >= sent_events.BATCH_BYTES
     assert least >= remote.LARGE_TEXT * 6
 
 
