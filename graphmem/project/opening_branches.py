@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphmem.model import IndexProgress
+from graphmem.project.branch_tree import INDEX
 from graphmem.project.graphmem import GraphMem
 from graphmem.project.opening import wired
-from graphmem.project.overlays import INDEX, Overlay
+from graphmem.project.overlays import Overlay
 from graphmem.project.wiring.inputs import Overlaid
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ An overlay is an open branch. It stores graph rows only for files that differ fr
 from __future__ import annotations
 
 import logging
-import os
 import shutil
 import sqlite3
 import threading
@@ -18,19 +17,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem.contracts import rows as contracts
-from graphmem.contracts.rows import ContractRow
 from graphmem.errors import BadInputError
 from graphmem.indexing.delta import Rows, difference, edges_of, external_uses
 from graphmem.knowledge import AboutRow, Anchor
-from graphmem.memory.code_links import adopt_links
 from graphmem.memory.link import link
-from graphmem.project.branches import GONE, Branch, Branches, BranchId, BranchKey, BranchLink
-from graphmem.project.pushed_rows import body_of, external_rows, rows_by_file, rows_in, text_in
-from graphmem.project.pushed_texts import encoded, free_place, remove
+from graphmem.project.branch_links import BranchLinks
+from graphmem.project.branch_tree import FOLDER, BranchTrees
+from graphmem.project.branches import GONE, Branch, Branches, BranchId, BranchKey
+from graphmem.project.pushed_rows import body_of, external_rows, rows_by_file, rows_in
 from graphmem.projection.entries import DamagedWordsError
-from graphmem.runtime.pushes import PUSHED_FILE, address_of
-from graphmem.runtime.replacing import replace_file
 from graphmem.security.access import Access, caller
 from graphmem.store.anchors import real_moves, states
 from graphmem.store.base import KeyRow
@@ -47,8 +42,6 @@ if TYPE_CHECKING:
     from graphmem.projection.words import WordIndex
     from graphmem.store.base import GraphStore
 
-FOLDER: Final = "branches"  # in the index directory: files of the branches that are open
-INDEX: Final = ".graphmem"
 _CACHED: Final = 512  # files of a branch whose rows stay decoded
 _log = logging.getLogger(__name__)
 _NO_LINKS: Final = Judging({}, {}, {}, ())
@@ -68,6 +61,37 @@ class Overlay:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
+@dataclass(frozen=True, eq=False)
+class PushedBranch:
+    """The state of a branch, as it was pushed.
+
+    A digest is a hash of a file's graph rows.
+
+    Attributes:
+        by: login of the person who pushes.
+        commit_sha: the pushed commit; "" if unknown.
+        facts: further data of the branch: "meta" (named values), "contracts" and "handles" (framework keys, such as routes).
+        digests: the digest of each file of the branch.
+        main: the digest of each file of the main branch.
+        bodies: packed rows of the sent files, by digest. A file whose rows the server has already is not sent.
+    """
+
+    by: str
+    commit_sha: str
+    facts: Mapping[str, Any]
+    digests: Mapping[str, str]
+    main: Mapping[str, str]
+    bodies: Mapping[str, bytes]
+
+    def own(self) -> dict[str, str]:
+        """Return the digests in which the branch differs from the main branch.
+
+        The digest of a file that only the main branch has is `GONE`.
+        """
+        own = {path: digest for path, digest in self.digests.items() if self.main.get(path) != digest}
+        return own | dict.fromkeys(self.main.keys() - self.digests.keys(), GONE)
+
+
 @dataclass(eq=False, repr=False)
 class Overlays:
     """The branches of one project. Thread-safe.
@@ -80,7 +104,14 @@ class Overlays:
     branches: Branches
     _live: dict[BranchKey, Overlay] = field(default_factory=dict, init=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, init=False)
-    _links: list[tuple[BranchKey, BranchLink]] | None = field(default=None, init=False)
+    _links: BranchLinks = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._links = BranchLinks(self.branches)
+
+    @property
+    def _trees(self) -> BranchTrees:
+        return BranchTrees(self.data_dir, self.branches, self.store)
 
     @property
     def store(self) -> GraphStore:
@@ -122,11 +153,7 @@ class Overlays:
             memory: id of the memory.
             here: the branch that answers the request; None for the main branch.
         """
-        with self._lock:  # otherwise an older list could replace the reset by a new link
-            if self._links is None:
-                self._links = self.branches.links()
-            links = self._links
-        found = [one for one in links if one[1].memory == memory]
+        found = self._links.of_memory(memory)
         if not found:
             return []
         overlay = self._live.get(here) if here is not None else None
@@ -201,12 +228,9 @@ class Overlays:
             BadInputError: the branch is unknown or unusable.
         """
         layer = self.layer(key)
-        root = self.data_dir / FOLDER / f"{address_of('', key.name).strip('@')[:80]}-{uuid.uuid4().hex[:12]}"
-        (root / INDEX).mkdir(parents=True, mode=0o700)
-        self._write_tree(root, layer.own)
         branch = self.branches.find(key)
         assert branch is not None  # noqa: S101 - `layer` has found it
-        _write_contracts(root / INDEX, branch)
+        root = self._trees.create(branch, layer.own)
         store = OverlayStore(self.store, _cached_rows(self.branches), layer._replace(meta={**layer.meta, "root": str(root)}))
         self._judge(store)
         return root, store
@@ -287,98 +311,54 @@ class Overlays:
         view, main = overlay.graph.view(), self.runs.projections.graph()
         project = self.store.meta().get("project", "")
         found = link(info.content, files, symbols, view, project, branch.commit_sha).about
-        links = [
-            BranchLink(
-                *(info.id, one.target_id, one.role, one.label, one.confidence, one.body_hash, one.commit_sha),
-                view.path(node) if one.label == "File" else view.info(node).ref,
-            )
-            for one in found
-            if one.target_id not in main.index_of and (node := view.index_of.get(one.target_id)) is not None
-        ]
-        if links:
-            self.branches.add_links(key, links)
-            self._reset_links()
+        if self._links.add(key, info.id, found, view, main):
             overlay.seen = -1
-
-    def _adopt_links(self) -> None:
-        """Move stored links of memories from branches to the main branch.
-
-        When the main branch gets code that only a branch had before, the main branch also gets the links to this code.
-        """
-        view = self.runs.projections.graph()
-        there = [one for _, one in self.branches.links() if one.target in view.index_of]
-        if not there:
-            return
-        adopt_links(
-            self.runs.book,
-            [
-                AboutRow(one.memory, one.target, one.label, one.role, one.confidence, one.body_hash, one.commit_sha, "valid")
-                for one in there
-            ],
-        )
-        self.branches.forget_links(there)
-        self._reset_links()
 
     # ---- pushes
 
-    def put(
-        self,
-        key: BranchKey,
-        pushed_by: str,
-        commit_sha: str,
-        facts: Mapping[str, Any],
-        digests: Mapping[str, str],
-        main: Mapping[str, str],
-        bodies: Mapping[str, bytes],
-    ) -> int:
+    def put(self, key: BranchKey, pushed: PushedBranch) -> int:
         """Store the pushed state of a branch; return its new counter of changes.
 
-        If the branch is open, its answers show the new state from then on. A digest is a hash of a file's graph rows.
-
-        Args:
-            key: the branch.
-            pushed_by: login of the person who pushes.
-            commit_sha: the pushed commit; "" if unknown.
-            facts: further data of the branch: "meta" (named values), "contracts" and "handles" (framework keys, such as routes).
-            digests: the digest of each file of the branch.
-            main: the digest of each file of the main branch.
-            bodies: packed rows of the sent files, by digest. A file whose rows the server has already is not sent.
+        If the branch is open, its answers show the new state from then on.
         """
-        own = {path: digest for path, digest in digests.items() if main.get(path) != digest}
-        own |= dict.fromkeys(main.keys() - digests.keys(), GONE)
         known = self.branches.find(key)
         generation = (known.generation if known is not None else 0) + 1
+        born, first = (known.born, known.pushed_by) if known is not None else (uuid.uuid4().hex, pushed.by)
+        branch = Branch(key, born, first, pushed.commit_sha, datetime.now(UTC).isoformat(), generation, pushed.facts)
+        own = pushed.own()
         overlay = self._live.get(key)
-        born, first = (known.born, known.pushed_by) if known is not None else (uuid.uuid4().hex, pushed_by)
-        branch = Branch(key, born, first, commit_sha, datetime.now(UTC).isoformat(), generation, facts)
         if overlay is None:
-            self.branches.put(branch, own, own, bodies, self.line_mark())
+            self.branches.put(branch, own, own, pushed.bodies, self.line_mark())
             return generation
-        old = overlay.store.layer
-        touched = sorted(path for path in {*old.own, *own} if old.own.get(path) != own.get(path))
-        rows = overlay.store.rows_of(touched, touched)
-        edges = edges_of(overlay.graph.view(), touched)
-        self.branches.put(branch, own, own, bodies, self.line_mark())
+        old = overlay.store.layer.own
+        touched = sorted(path for path in {*old, *own} if old.get(path) != own.get(path))
+        before = self._shown(overlay, touched)
+        self.branches.put(branch, own, own, pushed.bodies, self.line_mark())
         layer = self.layer(key)
-        layer = layer._replace(meta={**layer.meta, "root": str(overlay.root)})
-        overlay.store.become(layer)
-        after = overlay.store.rows_of(touched, touched)
-        wanted = {edge.dst for edge in overlay.store.edges_from(touched)}
-        externals = rows_in(self.branches.bodies(filter(None, own.values())).values()).externals
-        externals |= {one: row for one, row in external_rows(self.store).items() if one in wanted}
-        view = overlay.graph.view()
-        before = Rows(rows.files, rows.symbols, rows.chunks, edges, rows.unresolved, rows.occurrences, {})
-        new = Rows(
-            *(after.files, after.symbols, after.chunks, overlay.store.edges_from(touched), after.unresolved, after.occurrences), externals
-        )
-        ends = {edge.dst for some in (before.edges, new.edges) for edge in some}
-        overlay.projections.refresh(generation, difference(before, new, external_uses(view, ends)))
-        self._write_tree(overlay.root, own, touched)
-        _write_contracts(overlay.root / INDEX, branch)
+        overlay.store.become(layer._replace(meta={**layer.meta, "root": str(overlay.root)}))
+        after = self._stored(overlay, touched)
+        ends = {edge.dst for some in (before.edges, after.edges) for edge in some}
+        overlay.projections.refresh(generation, difference(before, after, external_uses(overlay.graph.view(), ends)))
+        self._trees.write(overlay.root, branch, own, touched)
         overlay.seen = -1
         self.follow_memories(key)
-        overlay.pushed(len(digests))
+        overlay.pushed(len(pushed.digests))
         return generation
+
+    def _shown(self, overlay: Overlay, paths: Sequence[str]) -> Rows:
+        """Return the rows of files, with the edges that an open branch shows."""
+        rows = overlay.store.rows_of(paths, paths)
+        edges = edges_of(overlay.graph.view(), paths)
+        return Rows(rows.files, rows.symbols, rows.chunks, edges, rows.unresolved, rows.occurrences, {})
+
+    def _stored(self, overlay: Overlay, paths: Sequence[str]) -> Rows:
+        """Return the rows of files, with the edges that its store has now."""
+        rows = overlay.store.rows_of(paths, paths)
+        edges = overlay.store.edges_from(paths)
+        wanted = {edge.dst for edge in edges}
+        externals = rows_in(self.branches.bodies(filter(None, overlay.store.layer.own.values())).values()).externals
+        externals |= {one: row for one, row in external_rows(self.store).items() if one in wanted}
+        return Rows(rows.files, rows.symbols, rows.chunks, edges, rows.unresolved, rows.occurrences, externals)
 
     def before_line(self, old: Mapping[str, str], new: Mapping[str, str], mark: str) -> None:
         """Store the old versions of files that a push of the main branch changes.
@@ -397,7 +377,7 @@ class Overlays:
         paths = [path for path in sorted(self.store.file_hashes()) if not old or old.get(path) != new.get(path)]
         externals = external_rows(self.store)
         kept: dict[str, tuple[str, bytes]] = {
-            one.path: (old.get(one.path) or one.digest, body_of(one.rows, externals, self._text(one.path)))
+            one.path: (old.get(one.path) or one.digest, body_of(one.rows, externals, self._trees.main_text(one.path)))
             for one in rows_by_file(self.store, view, paths)
         }
         kept |= dict.fromkeys(new.keys() - old.keys() - kept.keys(), (GONE, b""))
@@ -419,7 +399,7 @@ class Overlays:
         if not known:
             return []
         self.branches.settle(digests, self.line_mark())
-        self._adopt_links()
+        self._links.adopt(self.runs.book, self.runs.projections.graph())
         dropped = []
         for one in known:
             changed = self.branches.changed(one.key)
@@ -439,7 +419,7 @@ class Overlays:
         with self._lock:
             self._live.pop(key, None)
         gone = self.branches.drop(key)
-        self._reset_links()
+        self._links.reset()
         return gone
 
     def drop_expired(self, days: float) -> list[BranchKey]:
@@ -455,39 +435,8 @@ class Overlays:
 
     # ---- inside
 
-    def _reset_links(self) -> None:
-        """Read the links of memories again when they are needed."""
-        with self._lock:
-            self._links = None
-
     def _judge(self, store: OverlayStore) -> None:
         store.judge(self.judging(store.layer.own))
-
-    def _text(self, path: str) -> str | None:
-        try:
-            return (self.data_dir.parent / path).read_bytes().decode("utf-8", "surrogateescape")
-        except OSError:  # its text was never sent
-            return None
-
-    def _write_tree(self, root: Path, own: Mapping[str, str], touched: Iterable[str] | None = None) -> None:
-        """Write the texts of a branch's files to the directory `root`.
-
-        `own` maps each path that differs from the main branch to a digest (hash) of the file's rows. All other files become hard links to
-        the files of the main branch. If `touched` is given, only the paths in `touched` are written.
-        """
-        main = self.data_dir.parent
-        replace_file(root / PUSHED_FILE, b"{}")  # marks the directory of a pushed project
-        paths = {*self.store.file_hashes(), *own} if touched is None else set(touched)
-        for path in sorted(paths):
-            remove(root, path)
-            digest = own.get(path)
-            if digest == GONE:
-                continue
-            if digest is None:
-                if (main / path).is_file():  # otherwise only the branch had the file, or its text was never sent
-                    os.link(main / path, free_place(root, path))
-            elif (text := text_in(self.branches.bodies([digest])[digest])) is not None:
-                replace_file(free_place(root, path), encoded(text))
 
 
 def login_of(access: Access) -> str:
@@ -524,9 +473,3 @@ def _cached_rows(branches: Branches) -> Callable[[Iterable[str]], OwnRows]:
         return found
 
     return read
-
-
-def _write_contracts(data_dir: Path, branch: Branch) -> None:
-    meta = branch.facts["meta"]
-    rows = {path: [ContractRow._make(row) for row in some] for path, some in branch.facts["contracts"].items()}
-    contracts.write(data_dir, meta["run"], meta["project"], rows)

@@ -22,7 +22,7 @@ from graphmem.indexing.delta import Rows, difference, edges_of, everything, exte
 from graphmem.memory.code_links import follow_index
 from graphmem.model import HandlesRow, IndexProgress, stable_id
 from graphmem.project.branches import BranchKey
-from graphmem.project.overlays import Overlays, unknown_branch
+from graphmem.project.overlays import Overlays, PushedBranch, unknown_branch
 from graphmem.project.pushed_commits import commit_of, digest_of
 from graphmem.project.pushed_parts import PushedParts, Reading
 from graphmem.project.pushed_rows import body_of
@@ -283,7 +283,7 @@ class Receiving:
                     for row in rows:
                         of_path[path_of[row[1]] if table == "edges" else row[1]].setdefault(table, []).append(row)
                 bodies |= {digests[path]: body_of(rows, part["externals"], part["texts"].get(path)) for path, rows in of_path.items()}
-            return self.overlays.put(key, who.login, str(last.get("commit", "")), facts, digests, main, bodies)
+            return self.overlays.put(key, PushedBranch(who.login, str(last.get("commit", "")), facts, digests, main, bodies))
 
     def _apply(self, last: Mapping[str, Any], parts: Reading, who: Pusher, texts: PushedTexts) -> tuple[int, list[BranchKey]]:
         """Apply a push of the main branch to the graph.
