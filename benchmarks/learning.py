@@ -288,7 +288,7 @@ def run(sessions: Sequence[Session], folder: Path, embedder: str = "hashed") -> 
     """Process the sessions in a new project."""
     from graphmem import GraphMem
     from graphmem.memory.clock import ManualClock
-    from graphmem.observe.promotion import SOURCE
+    from graphmem.observe.learner import SOURCE
     from graphmem.observe.wording import dead_ends, worded
     from graphmem.settings import Settings
 

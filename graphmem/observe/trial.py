@@ -15,7 +15,8 @@ from graphmem.memory.changes import forget_many
 from graphmem.memory.records import Event
 from graphmem.memory.types import LIVE_STATUSES
 from graphmem.observe import gates
-from graphmem.observe.promotion import ACTOR, receipt_of
+from graphmem.observe.learner import ACTOR
+from graphmem.observe.verdicts import receipt_of
 
 if TYPE_CHECKING:
     from graphmem.memory.repository import MemoryRepository

@@ -17,13 +17,15 @@ from graphmem.injection.experiment import CONTROL, GROUPS, group_of
 from graphmem.memory.fields import moment, text
 from graphmem.memory.redact import redact_all
 from graphmem.observe import summary as summaries
+from graphmem.observe.learner import Means
 from graphmem.observe.ledger import Ledger
 from graphmem.observe.measures import by_week, cost, share, summed
 from graphmem.observe.model import SessionRecord, session_record
-from graphmem.observe.promotion import Means, promote, receipt_of
+from graphmem.observe.promotion import promote
 from graphmem.observe.switch import PAUSED
 from graphmem.observe.synthesis import synthesise
 from graphmem.observe.trial import settle, undo
+from graphmem.observe.verdicts import receipt_of
 from graphmem.runtime.vault import read_mark
 from graphmem.security.access import caller
 from graphmem.security.guarded import rule_of

@@ -16,7 +16,7 @@ from graphmem.memory import outside, read, retention
 from graphmem.memory.drafts import listed
 from graphmem.memory.update import update
 from graphmem.memory.user_book import USER
-from graphmem.observe.promotion import WISH_TAGS
+from graphmem.observe.learner import WISH_TAGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -16,8 +16,8 @@ from graphmem.memory import changes as changing
 from graphmem.memory.user_book import USER
 from graphmem.observe.events import MAX_BATCH
 from graphmem.observe.gates import UNITS
+from graphmem.observe.learner import WISH_TAGS
 from graphmem.observe.model import SESSION_KINDS
-from graphmem.observe.promotion import WISH_TAGS
 from graphmem.observe.switch import OFF
 from graphmem.project.session_answers import detail, row
 from graphmem.project.user_memories import EVERYWHERE
