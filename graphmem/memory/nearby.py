@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from graphmem.answers import MemoryInfo
     from graphmem.knowledge import MemoryRow
     from graphmem.memory.describe import BranchesOf
     from graphmem.projection.graph import GraphView
@@ -127,31 +128,29 @@ def nearby(
         found.append(_Candidate(score * (TRAP if warns else 1.0), score, one, warns))
     found.sort(key=lambda one: (-one.weight, one.id))
     describer = Describer(index, view, now, dict, branches)
-    chosen = []
-    for candidate in found[:limit]:
-        node_id, place = nearest[candidate.id]
-        info = describer.info(rows[candidate.id])
-        name = next((anchor.name for anchor in info.about if anchor.id == node_id), "")
-        doubts = ("disputed" if info.disputed else "", "text from outside" if info.contaminated else "", code_since(info))
-        chosen.append(
-            NearbyMemory(
-                id=info.id,
-                short_id=info.short_id,
-                type=info.type,
-                title=info.title,
-                content=info.content,
-                trap=info.type in TRAPS,
-                about=name,
-                place=place.role,
-                steps=place.steps,
-                confidence_in_use=info.confidence_in_use,
-                trust=info.trust,
-                score=round(candidate.score, 4),
-                created_at=info.created_at,
-                contaminated=info.contaminated,
-                doubt="; ".join(filter(None, doubts)),
-            )
-        )
+    chosen = [_described(candidate, describer.info(rows[candidate.id]), *nearest[candidate.id]) for candidate in found[:limit]]
     first = {one.id for one in found[:limit] if one.warns}
     chosen.sort(key=lambda one: (one.id not in first, -one.score, one.id))
     return NearbyMemories(chosen, len(found) - len(chosen) + len(nearest) - len(judged), held)
+
+
+def _described(candidate: _Candidate, info: MemoryInfo, node_id: str, place: Place) -> NearbyMemory:
+    """Describe a memory about the symbol or file `node_id` of an answer."""
+    doubts = ("disputed" if info.disputed else "", "text from outside" if info.contaminated else "", code_since(info))
+    return NearbyMemory(
+        id=info.id,
+        short_id=info.short_id,
+        type=info.type,
+        title=info.title,
+        content=info.content,
+        trap=info.type in TRAPS,
+        about=next((anchor.name for anchor in info.about if anchor.id == node_id), ""),
+        place=place.role,
+        steps=place.steps,
+        confidence_in_use=info.confidence_in_use,
+        trust=info.trust,
+        score=round(candidate.score, 4),
+        created_at=info.created_at,
+        contaminated=info.contaminated,
+        doubt="; ".join(filter(None, doubts)),
+    )

@@ -133,28 +133,11 @@ class Backups:
             UnsupportedError: the store has no database file.
         """
         local = local_file(self.store, "restoring a backup")
-        try:
-            archive = Path(file).expanduser()
-            archive.stat()
-        except FileNotFoundError:
-            pass  # reported below, unless it is in the index's own folder
-        except (OSError, ValueError, RuntimeError) as error:  # the name is too long, contains a null, or has an unknown ~user
-            raise BadInputError(
-                f"the backup {str(file)[:200]!r} cannot be read ({error}); give the path of a backup", argument="file"
-            ) from error
-        own = self.data_dir / archives.FOLDER / archive.name
-        archive = own.absolute() if archive.name == str(file) and not archive.exists() and own.exists() else archive.absolute()
+        archive = self._archive(file)
         manifest = archives.read_manifest(archive)
         archives.expect_engine(manifest, archive, self.settings.engine)
         with self.runs.turn:
-            here = self.store.meta().get("project", "")
-            if here and manifest.project != here and (self.store.generation() or len(self.book.index())):
-                raise BadInputError(
-                    f"{archive.name} is a backup of the project {manifest.project}, but this index belongs to {here}; restore the backup "
-                    "into another directory with --db",
-                    argument="file",
-                    project=manifest.project,
-                )
+            self._expect_same_project(manifest, archive)
             self.vectors.pause()
             with backups.opened(archive, self.settings, beside=self.data_dir) as (manifest, staging):
                 _expect_same_key(archive, staging, self.data_dir)
@@ -163,24 +146,11 @@ class Backups:
                 with self.book.writing():
                     self.book.flush()
                     local.exchange(staging / archives.DATABASE)
-                    journal = staging / archives.JOURNAL
-                    journal.mkdir(exist_ok=True)
-                    adopted = self.book.journal.folder.with_name(archives.JOURNAL + ".new")
-                    shutil.rmtree(adopted, ignore_errors=True)
-                    journal.rename(adopted)
-                    self.book.adopt_journal(adopted)
+                    self._adopt_journal(staging)
                 for close in self.reopen:
                     close()
                 brought = _new_rules(manifest, staging, self.data_dir)
-                for name in manifest.files:
-                    if (not rules and _is_rule(name)) or name == ENCRYPTION:
-                        continue
-                    if name != archives.DATABASE and not name.startswith((archives.JOURNAL + "/", archives.DUMP + "/")):
-                        target = self.data_dir / name
-                        target.parent.mkdir(parents=True, exist_ok=True)
-                        (staging / name).replace(target)
-                        for side in ("-wal", "-shm"):  # they belong to the old file; the engine would replay them into the new one
-                            target.with_name(target.name + side).unlink(missing_ok=True)
+                self._put_files(manifest, staging, rules=rules)
             self.vectors.look_again()
             self.runs.forget_indexer()
             if self.store.generation():
@@ -188,6 +158,60 @@ class Backups:
         self.vectors.resume()
         files = len(self.store.file_hashes())
         return RestoreAnswer(str(archive), manifest.made_at, files, len(self.book.index()), before, list(self.book.notes), brought, rules)
+
+    def _archive(self, file: str | Path) -> Path:
+        """Return the absolute path of a backup, which may be missing.
+
+        `file` is a path, or the file name of a backup in the index's `backups` directory.
+
+        Raises:
+            BadInputError: the path is invalid.
+        """
+        try:
+            archive = Path(file).expanduser()
+            archive.stat()
+        except FileNotFoundError:
+            pass  # reported by the caller, unless it is in the index's own folder
+        except (OSError, ValueError, RuntimeError) as error:  # the name is too long, contains a null, or has an unknown ~user
+            raise BadInputError(
+                f"the backup {str(file)[:200]!r} cannot be read ({error}); give the path of a backup", argument="file"
+            ) from error
+        own = self.data_dir / archives.FOLDER / archive.name
+        return own.absolute() if archive.name == str(file) and not archive.exists() and own.exists() else archive.absolute()
+
+    def _expect_same_project(self, manifest: archives.Manifest, archive: Path) -> None:
+        here = self.store.meta().get("project", "")
+        if here and manifest.project != here and (self.store.generation() or len(self.book.index())):
+            raise BadInputError(
+                f"{archive.name} is a backup of the project {manifest.project}, but this index belongs to {here}; restore the backup "
+                "into another directory with --db",
+                argument="file",
+                project=manifest.project,
+            )
+
+    def _adopt_journal(self, staging: Path) -> None:
+        """Replace the journal of memories by that of an unpacked backup."""
+        journal = staging / archives.JOURNAL
+        journal.mkdir(exist_ok=True)
+        adopted = self.book.journal.folder.with_name(archives.JOURNAL + ".new")
+        shutil.rmtree(adopted, ignore_errors=True)
+        journal.rename(adopted)
+        self.book.adopt_journal(adopted)
+
+    def _put_files(self, manifest: archives.Manifest, staging: Path, *, rules: bool) -> None:
+        """Move the files of an unpacked backup to the index directory.
+
+        The database, the journal and the key stay. `rules` includes the files with rules for agents.
+        """
+        for name in manifest.files:
+            if (not rules and _is_rule(name)) or name == ENCRYPTION:
+                continue
+            if name != archives.DATABASE and not name.startswith((archives.JOURNAL + "/", archives.DUMP + "/")):
+                target = self.data_dir / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                (staging / name).replace(target)
+                for side in ("-wal", "-shm"):  # they belong to the old file; the engine would replay them into the new one
+                    target.with_name(target.name + side).unlink(missing_ok=True)
 
     def backup_when_due(self) -> BackupInfo | None:
         """Make a portable backup if one is due, and delete old ones.

@@ -7,7 +7,7 @@ text of these files. So a laptop and a CI runner can push alternately, from diff
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -107,39 +107,17 @@ class Pushing:
             )
         commits = self._push_commits(server, held.get("commits"))
         known: dict[str, str] = held["files"]
-        externals = external_rows(self.store)
-        push, number, digests = uuid4().hex, 0, {}
-        part = _empty()
-        size = sent = 0
-        for one in self._files():
-            digests[one.path] = one.digest
-            if known.get(one.path) == one.digest:
-                continue
-            sent += 1
-            for table, rows in one.rows.items():
-                part["rows"].setdefault(table, []).extend(rows)
-            targets = {row[2] for row in one.rows.get("edges", ())}
-            part["externals"].update((id_, list(externals[id_])) for id_ in targets & externals.keys())
-            text = self._text(one.path, one.content_hash)
-            if text is not None:
-                part["texts"][one.path] = text
-            size += sum(len(str(row)) for rows in one.rows.values() for row in rows) + len(text or "")
-            if size >= PART_BYTES:
-                server.ask("POST", f"/{push}/{number}", packed(part))
-                part, size, number = _empty(), 0, number + 1
-        if part["rows"]:
-            server.ask("POST", f"/{push}/{number}", packed(part))
-            number += 1
+        digests, parts = self._push_files(server, known)
         removed = len(known.keys() - digests.keys())
         merged = [] if server.branch else [name for name, commit in held.get("branches", {}).items() if holds(root, commit)]
-        if not sent and not removed and known and not merged and not server.branch:
+        if not parts.files and not removed and known and not merged and not server.branch:
             return Pushed(server.project, held["generation"], 0, 0, len(digests), commits, server.sent, "", [])
         published = contracts.read(self.data_dir)
         keys = [list(one) for one in self.store.framework_keys()]
         last = {
             "format": FORMAT,
             "base": held["generation"],
-            "parts": number,
+            "parts": parts.number,
             "digests": digests,
             "meta": {name: meta.get(name, "") for name in META},
             "contracts": {path: [list(row) for row in rows] for path, rows in published.rows.items()} if published is not None else {},
@@ -148,11 +126,28 @@ class Pushing:
             "private": private,
             "merged": merged,
         }
-        answer = server.ask("POST", f"/{push}/end", packed(last))
+        answer = parts.end(last)
         return Pushed(
-            *(server.project, answer["generation"], sent, removed, len(digests) - sent, commits, server.sent),
+            *(server.project, answer["generation"], parts.files, removed, len(digests) - parts.files, commits, server.sent),
             *(server.branch, answer.get("dropped", [])),
         )
+
+    def _push_files(self, server: _Server, known: Mapping[str, str]) -> tuple[dict[str, str], _Parts]:
+        """Send the files that the server lacks.
+
+        `known` has the digests (hashes of the rows) of the server's files.
+
+        Returns:
+            The digest of each file by its path, and the sent parts.
+        """
+        parts = _Parts(server, external_rows(self.store))
+        digests: dict[str, str] = {}
+        for one in self._files():
+            digests[one.path] = one.digest
+            if known.get(one.path) != one.digest:
+                parts.add(one, self._text(one.path, one.content_hash))
+        parts.send()
+        return digests, parts
 
     def _push_commits(self, server: _Server, known: str | None) -> int:
         """Send the commits that the server lacks; return their number.
@@ -250,6 +245,47 @@ class _Server:
         if found.get("errors"):
             raise _error(found["errors"][0])
         return dict(found)
+
+
+class _Parts:
+    """Sends files in parts of limited size.
+
+    Attributes:
+        files: number of files.
+        number: number of sent parts.
+    """
+
+    def __init__(self, server: _Server, externals: Mapping[str, Sequence[Any]]) -> None:
+        self.files = 0
+        self.number = 0
+        self._server = server
+        self._externals = externals
+        self._push = uuid4().hex
+        self._part = _empty()
+        self._size = 0
+
+    def add(self, one: FileRows, text: str | None) -> None:
+        """Add the rows of a file, and its text if it is known."""
+        self.files += 1
+        for table, rows in one.rows.items():
+            self._part["rows"].setdefault(table, []).extend(rows)
+        targets = {row[2] for row in one.rows.get("edges", ())}
+        self._part["externals"].update((id_, list(self._externals[id_])) for id_ in targets & self._externals.keys())
+        if text is not None:
+            self._part["texts"][one.path] = text
+        self._size += sum(len(str(row)) for rows in one.rows.values() for row in rows) + len(text or "")
+        if self._size >= PART_BYTES:
+            self.send()
+
+    def send(self) -> None:
+        """Send the files that were added since the last part, if any."""
+        if self._part["rows"]:
+            self._server.ask("POST", f"/{self._push}/{self.number}", packed(self._part))
+            self._part, self._size, self.number = _empty(), 0, self.number + 1
+
+    def end(self, last: Mapping[str, Any]) -> dict[str, Any]:
+        """Send the description of the push; return the server's answer."""
+        return self._server.ask("POST", f"/{self._push}/end", packed(last))
 
 
 def _error(error: Mapping[str, Any]) -> GraphMemError:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from graphmem.answers import IndexSummary
+    from graphmem.history.git_history import Reading
     from graphmem.memory.repository import MemoryRepository
     from graphmem.parsing.ignore import DiscoveryOptions
     from graphmem.project.graph_source import GraphSource
@@ -115,6 +116,28 @@ class IndexRuns:
         def stop() -> bool:
             return self._closing.is_set() or (cancelled is not None and cancelled())
 
+        root, history, summary = self._run_in_turn(repo, full, paths, tell, stop)
+        self.vectors.resume()
+        follow_index(self.book)
+        self.seeding.refresh(root)
+        self.history.learn_from_commits(root, history)
+        if self.vectors.is_started:
+            self.book.embed_soon()
+        self.history.derive_edges()
+        return self._with_notes(self._derived_after(summary))
+
+    def _run_in_turn(
+        self,
+        repo: str | Path | None,
+        full: bool,
+        paths: Collection[str] | None,
+        tell: Callable[[IndexProgress], None],
+        stop: Callable[[], bool],
+    ) -> tuple[Path, Reading | None, IndexSummary]:
+        """Wait for the turn, then read commits and index files.
+
+        Return (root, commits, summary). A failure is told as the last step, and then raised.
+        """
         self._is_due.set()
         with self.turn:
             self._is_due.clear()
@@ -138,21 +161,23 @@ class IndexRuns:
                 raise
             finally:
                 self._ended = time.monotonic()
-        self.vectors.resume()
-        follow_index(self.book)
-        self.seeding.refresh(root)
-        self.history.learn_from_commits(root, history)
-        if self.vectors.is_started:
-            self.book.embed_soon()
-        self.history.derive_edges()
-        if not self._closing.is_set():
-            started = time.perf_counter()
-            if self.semantics.derive_after(summary):
-                summary = dataclasses.replace(summary, seconds={**summary.seconds, "explorer": round(time.perf_counter() - started, 3)})
-        if self.store.notes:
-            summary.diagnostics[:0] = [DiagnosticInfo("", "warning", "damaged", note, 0) for note in self.store.notes]
-            summary = dataclasses.replace(summary, diagnostic_count=summary.diagnostic_count + len(self.store.notes))
-        return summary
+        return root, history, summary
+
+    def _derived_after(self, summary: IndexSummary) -> IndexSummary:
+        """Derive modules and flows from the new graph, unless closing."""
+        if self._closing.is_set():
+            return summary
+        started = time.perf_counter()
+        if not self.semantics.derive_after(summary):
+            return summary
+        return dataclasses.replace(summary, seconds={**summary.seconds, "explorer": round(time.perf_counter() - started, 3)})
+
+    def _with_notes(self, summary: IndexSummary) -> IndexSummary:
+        """Add the store's notes about damaged files to a summary, first."""
+        if not self.store.notes:
+            return summary
+        summary.diagnostics[:0] = [DiagnosticInfo("", "warning", "damaged", note, 0) for note in self.store.notes]
+        return dataclasses.replace(summary, diagnostic_count=summary.diagnostic_count + len(self.store.notes))
 
     def start_index(self, repo: str | None = None, full: bool = False) -> str:
         with self._lock:
