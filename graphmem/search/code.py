@@ -12,7 +12,9 @@ from heapq import nlargest
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
+from graphmem.projection.entries import Entry
 from graphmem.projection.graph import GraphView
+from graphmem.projection.pieces import Pieces
 from graphmem.projection.snapshot import Snapshot
 from graphmem.projection.words import WordAnswer
 from graphmem.search.candidates import Dense
@@ -64,29 +66,31 @@ class CodeLists(NamedTuple):
     texts: Collection[str] = ()  # functions that only hold a long string
 
 
-def gather(
-    query: str,
-    shot: Snapshot,
-    words: WordAnswer | None,
-    dense: Dense | None,
-    signs: Signs,
-    weights: Weights,
-    share: float,
-    tuning: Tuning,
-) -> CodeLists:
+class Answers(NamedTuple):
+    """The chunks that the two indexes of chunks found for a query.
+
+    Attributes:
+        words: the answer of the index of words; None if it did not run.
+        dense: the answer of the index of vectors; None if it did not run.
+        share: the share of all chunks that have vectors, 0 to 1. The weight of vectors is multiplied by it.
+    """
+
+    words: WordAnswer | None
+    dense: Dense | None
+    share: float
+
+
+def gather(query: str, shot: Snapshot, answers: Answers, signs: Signs, weights: Weights, tuning: Tuning) -> CodeLists:
     """Find candidates among code in every way: words, vectors, names, graph.
 
-    The result has the scores of units: symbols, or chunks without a symbol. `share` is the share of all chunks that have vectors, 0 to 1.
-    The weight of vectors is multiplied by `share`.
+    The result has the scores of units: symbols, or chunks without a symbol.
     """
-    view = shot.graph
+    view, words, dense = shot.graph, answers.words, answers.dense
+    weights = weights._replace(dense=weights.dense * answers.share, told=weights.told * (1 - answers.share))
     chunk_words = {hit.id: hit.score for hit in words.hits} if words is not None else {}
     chunk_dense = dense.chunks if dense is not None else {}
-    chunks = sorted(chunk_words.keys() | chunk_dense.keys())
     pieces = shot.words.pieces if shot.words is not None and shot.words.generation == view.generation else NOWHERE
-    entries = {chunk: piece.entry for chunk, piece in pieces.known(chunks).items()}
-    if shot.words is not None and len(entries) < len(chunks):
-        entries |= shot.words.entries(chunk for chunk in chunks if chunk not in entries)
+    entries = _entries_of(sorted(chunk_words.keys() | chunk_dense.keys()), pieces, shot)
     if dense is not None and shot.vectors is not None:
         # A cosine is cheap for any text, so every candidate gets one, from any path.
         known = shot.vectors.cosines(dense.query, [entry.text_hash for entry in entries.values()])
@@ -95,33 +99,50 @@ def gather(
     units = divided(view, entries, best_first, signs.named, pieces, divide=tuning.divide, most=tuning.units)
     units.nodes.update({view.ids[node]: node for node in (*signs.named, *signs.around)})
     by_words = UnitWords({}, {}, {}, {})
-    told = weights.told * (1 - share)
     if words is not None and shot.words is not None:
-        by_words = unit_words(units, words, shot.words, query, tuning.fields, with_docs=told > 0)
+        by_words = unit_words(units, words, shot.words, query, tuning.fields, with_docs=weights.told > 0)
     receivers = _receivers(units)
     by_cosine = _cosines(receivers, chunk_dense)
     for chunk in sorted(units.segments, key=lambda key: (-chunk_words.get(key, 0.0), -chunk_dense.get(key, -1.0), key)):
         for segment in units.segments[chunk]:
             units.best.setdefault(segment.unit, segment)
-    near = _in_files(units, signs.active)
+    lists = _lists(query, units, by_words, by_cosine, signs, weights)
+    texts = texts_among(view, units.stems, units.nodes, shot.words) if shot.words is not None and _asks_for_code(query) else ()
+    return CodeLists(lists, units, receivers, max(chunk_dense.values(), default=0.0), answers.share if chunk_dense else 0.0, texts)
+
+
+def _entries_of(chunks: Sequence[str], pieces: Pieces, shot: Snapshot) -> dict[str, Entry]:
+    """Return the entries of chunks; chunks that no longer exist have none."""
+    entries = {chunk: piece.entry for chunk, piece in pieces.known(chunks).items()}
+    if shot.words is not None and len(entries) < len(chunks):
+        entries |= shot.words.entries(chunk for chunk in chunks if chunk not in entries)
+    return entries
+
+
+def _lists(query: str, units: Units, words: UnitWords, cosines: Mapping[str, float], signs: Signs, weights: Weights) -> list[Ranked]:
+    """Return the scores of units from each way of searching.
+
+    `words` and `cosines` have the scores of the two indexes.
+    """
+    view = units.view
+    literals = literal(query, units.texts()) if weights.literal else {}
+    said = _messages(view, query, units, words.whole) if weights.message else {}
     places = _in_files(units, named_files(view, query)) if weights.places else {}
-    lists = [
-        Ranked("words", by_words.whole, weights.words),
-        Ranked("sentence", by_words.sentence, weights.sentence, full=1.0),
-        Ranked("names", by_words.names, weights.names, full=1.0),
-        Ranked("told", by_words.told, told, full=1.0),
-        Ranked("dense", by_cosine, weights.dense * share, None),
+    return [
+        Ranked("words", words.whole, weights.words),
+        Ranked("sentence", words.sentence, weights.sentence, full=1.0),
+        Ranked("names", words.names, weights.names, full=1.0),
+        Ranked("told", words.told, weights.told, full=1.0),
+        Ranked("dense", cosines, weights.dense, None),
         Ranked("exact", {view.ids[node]: score for node, score in signs.named.items()}, weights.exact, full=1.0),
         Ranked("graph", {view.ids[node]: score for node, (score, _) in signs.around.items()}, weights.graph),
-        Ranked("literal", literal(query, units.texts()) if weights.literal else {}, weights.literal, full=1.0),
-        Ranked("message", _messages(view, query, units, by_words.whole) if weights.message else {}, weights.message, full=1.0),
+        Ranked("literal", literals, weights.literal, full=1.0),
+        Ranked("message", said, weights.message, full=1.0),
         Ranked("places", places, weights.places, full=1.0),
         Ranked("frames", {view.ids[node]: 1.0 for node in signs.placed}, weights.frames, full=1.0),
-        Ranked("files", near, weights.files, full=1.0),
+        Ranked("files", _in_files(units, signs.active), weights.files, full=1.0),
         Ranked("churn", _in_files(units, signs.churn) if weights.churn else {}, weights.churn, full=1.0),
     ]
-    texts = texts_among(view, units.stems, units.nodes, shot.words) if shot.words is not None and _asks_for_code(query) else ()
-    return CodeLists(lists, units, receivers, max(chunk_dense.values(), default=0.0), share if chunk_dense else 0.0, texts)
 
 
 def worth_of(view: GraphView, query: str, tuning: Tuning) -> Callable[[str, str], float] | None:

@@ -280,7 +280,7 @@ class _Run:
         if dense is not None and share < 1:
             self.missing["dense"] = f"vectors {share:.0%}"
         signs = code.Signs(named, placed, around, active, self.aids.churn)
-        coded = code.gather(self.request.query, shot, words, dense, signs, weights, share, self.tuning)
+        coded = code.gather(self.request.query, shot, code.Answers(words, dense, share), signs, weights, self.tuning)
         self._answers(*(one.name for one in coded.lists if one.name in _SELDOM and one.scores and one.weight))
         return coded
 

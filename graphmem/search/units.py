@@ -46,6 +46,7 @@ class Units:
     """The candidates of a search as units: symbols, or chunks without symbols.
 
     Attributes:
+        view: the code graph.
         entries: for each chunk its entry in the word index, with its text.
         segments: for each chunk its lines by unit; segments of one chunk have different units.
         stems: the words of the units.
@@ -63,7 +64,7 @@ class Units:
         *,
         kept: bool,
     ) -> None:
-        self._view = view
+        self.view = view
         self._facts = FactsOfUnits(view, kept=kept)
         self._facts_of: dict[str, UnitFacts] = {}
         self.entries = entries
@@ -99,7 +100,7 @@ class Units:
         path = self._paths.get(unit)
         if path is None:
             node = self.nodes.get(unit)
-            path = self._paths[unit] = self._view.path(node) if node is not None else self.entries[unit].path
+            path = self._paths[unit] = self.view.path(node) if node is not None else self.entries[unit].path
         return path
 
     def rows_with(self, shown: Collection[str], numbers: Collection[int]) -> dict[str, dict[int, set[int]]]:
