@@ -128,47 +128,54 @@ def build_app(
         server.close()
 
     app = Starlette(
-        routes=[
-            Route(HEALTH_PATH, health),
-            Route(READY_PATH, ready),
-            Route(METRICS_PATH, exposed),
-            Route(IMPORT_PATH, import_memories, methods=["POST"]),
-            Route(EXPORT_PATH, Export(), methods=["GET"]),
-            *(Route(path, GraphQLOrPage(view)) for path in (GRAPHQL_PATH, GRAPHQL_PATH + "/")),
-            *(WebSocketRoute(path, view) for path in (GRAPHQL_PATH, GRAPHQL_PATH + "/")),
-            Route(page.ASSETS_PATH + "{name}", page.asset),
-            Route(explorer.ASSETS_PATH + "{name}", explorer.asset),
-            *(Route(path, explorer.page) for path in ("/", explorer.EXPLORER_PATH, explorer.EXPLORER_PATH + "/{view:path}")),
-            *((Route(path, mcp) for path in (MCP_PATH, MCP_PATH + "/")) if mcp is not None else ()),
-            *more,
-        ],
-        middleware=[
-            Middleware(NoteActivity, server.activity, UNCOUNTED),
-            Middleware(SecurityHeaders),
-            Middleware(IndexCheck, cast("Placed", service)),
-            Middleware(HostCheck, options.allowed_hosts),
-            Middleware(OriginCheck, options.allowed_origins, is_page),
-            Middleware(StreamLimit, room(options.limits) // 4),
-            Middleware(RateLimit, options.limits.per_minute, OPEN),
-            Middleware(
-                CORSMiddleware,
-                allow_origins=options.allowed_origins,
-                allow_origin_regex="|".join(f"{re.escape(one[:-1])}.*" for one in options.allowed_origins if one.endswith("://*")) or None,
-                allow_methods=["GET", "POST"],
-                allow_headers=["authorization", "content-type", "accept", INDEX_HEADER],
-                expose_headers=[INDEX_HEADER],
-            ),
-            Middleware(
-                TokenCheck, keys, (*OPEN, explorer.EXPLORER_PATH, ""), (page.ASSETS_PATH, explorer.EXPLORER_PATH + "/"), GRAPHQL_PATH
-            ),
-            Middleware(BodyLimit, options.limits.body_bytes, body_limits(options)),
-        ],
+        routes=_routes(view, mcp, more),
+        middleware=_middleware(server, service, options, keys),
         exception_handlers={404: not_found, 405: not_allowed, Exception: internal},
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
     app.state.server = server
     return app
+
+
+def _routes(view: GraphQLView, mcp: Mounted | None, more: Sequence[BaseRoute]) -> list[BaseRoute]:
+    return [
+        Route(HEALTH_PATH, health),
+        Route(READY_PATH, ready),
+        Route(METRICS_PATH, exposed),
+        Route(IMPORT_PATH, import_memories, methods=["POST"]),
+        Route(EXPORT_PATH, Export(), methods=["GET"]),
+        *(Route(path, GraphQLOrPage(view)) for path in (GRAPHQL_PATH, GRAPHQL_PATH + "/")),
+        *(WebSocketRoute(path, view) for path in (GRAPHQL_PATH, GRAPHQL_PATH + "/")),
+        Route(page.ASSETS_PATH + "{name}", page.asset),
+        Route(explorer.ASSETS_PATH + "{name}", explorer.asset),
+        *(Route(path, explorer.page) for path in ("/", explorer.EXPLORER_PATH, explorer.EXPLORER_PATH + "/{view:path}")),
+        *((Route(path, mcp) for path in (MCP_PATH, MCP_PATH + "/")) if mcp is not None else ()),
+        *more,
+    ]
+
+
+def _middleware(server: ServerState, service: Service, options: ServerOptions, keys: Keys) -> list[Middleware]:
+    """Return the checks and limits of each request, outermost first."""
+    return [
+        Middleware(NoteActivity, server.activity, UNCOUNTED),
+        Middleware(SecurityHeaders),
+        Middleware(IndexCheck, cast("Placed", service)),
+        Middleware(HostCheck, options.allowed_hosts),
+        Middleware(OriginCheck, options.allowed_origins, is_page),
+        Middleware(StreamLimit, room(options.limits) // 4),
+        Middleware(RateLimit, options.limits.per_minute, OPEN),
+        Middleware(
+            CORSMiddleware,
+            allow_origins=options.allowed_origins,
+            allow_origin_regex="|".join(f"{re.escape(one[:-1])}.*" for one in options.allowed_origins if one.endswith("://*")) or None,
+            allow_methods=["GET", "POST"],
+            allow_headers=["authorization", "content-type", "accept", INDEX_HEADER],
+            expose_headers=[INDEX_HEADER],
+        ),
+        Middleware(TokenCheck, keys, (*OPEN, explorer.EXPLORER_PATH, ""), (page.ASSETS_PATH, explorer.EXPLORER_PATH + "/"), GRAPHQL_PATH),
+        Middleware(BodyLimit, options.limits.body_bytes, body_limits(options)),
+    ]
 
 
 def keys_of(options: ServerOptions) -> Keys:

@@ -46,37 +46,62 @@ def entrance(people: People, openid: OpenId | None, options: ServerOptions, site
         options: who may use the server.
         site: address under which browsers reach the server; "" for the address of each request.
     """
+    logins = _Logins(people, openid, site)
+    return Starlette(
+        routes=[
+            Route(JOIN_PATH, logins.join, methods=["POST"]),
+            Route(LOGIN_PATH, logins.login, methods=["GET"]),
+            Route(CALLBACK_PATH, logins.back, methods=["GET"]),
+            Route(LOGOUT_PATH, logins.logout, methods=["POST"]),
+        ],
+        middleware=[
+            Middleware(SecurityHeaders),
+            Middleware(HostCheck, options.allowed_hosts),
+            Middleware(OriginCheck, options.allowed_origins, lambda path: path in (LOGIN_PATH, CALLBACK_PATH)),
+            Middleware(RateLimit, options.limits.per_minute or PER_MINUTE, ()),
+            Middleware(BodyLimit, BODY_BYTES),
+        ],
+    )
 
-    async def join(request: Request) -> Response:
+
+class _Logins:
+    """The routes for logins; the parameters are those of `entrance`."""
+
+    def __init__(self, people: People, openid: OpenId | None, site: str) -> None:
+        self._people = people
+        self._openid = openid
+        self._site = site
+
+    async def join(self, request: Request) -> Response:
         try:
             given = orjson.loads(await request.body())
             if not isinstance(given, dict) or not isinstance(given.get("code"), str):
                 raise BadInputError("the code of the invitation is missing; send a JSON object with `code`", argument="code")
-            login, token = await asyncio.to_thread(people.redeem, given["code"], str(given.get("name", "")))
+            login, token = await asyncio.to_thread(self._people.redeem, given["code"], str(given.get("name", "")))
         except orjson.JSONDecodeError:
             return refusal(BadInputError("the body is not JSON; send the code of an invitation", argument="code"))
         except GraphMemError as error:
             return refusal(error)
         return Response(orjson.dumps({"login": login, "token": token}), media_type="application/json", headers=_UNKEPT)
 
-    def callback(request: Request) -> str:
-        return (site or f"{request.url.scheme}://{request.url.netloc}").rstrip("/") + CALLBACK_PATH
+    def _callback(self, request: Request) -> str:
+        return (self._site or f"{request.url.scheme}://{request.url.netloc}").rstrip("/") + CALLBACK_PATH
 
-    async def login(request: Request) -> Response:
+    async def login(self, request: Request) -> Response:
         try:
-            if openid is None:
+            if self._openid is None:
                 raise ForbiddenError("this server has no identity provider; use a token of `graphmem login`", needs="login", verb="login")
-            address, state = await asyncio.to_thread(openid.begin, callback(request))
+            address, state = await asyncio.to_thread(self._openid.begin, self._callback(request))
         except GraphMemError as error:
             return refusal(error)
         response = RedirectResponse(address, 303, headers=_UNKEPT)
         _put(response, STATE_COOKIE, state, 600)
         return response
 
-    async def back(request: Request) -> Response:
+    async def back(self, request: Request) -> Response:
         try:
             state, code = request.query_params.get("state", ""), request.query_params.get("code", "")
-            if openid is None or not state or request.cookies.get(STATE_COOKIE) != state:
+            if self._openid is None or not state or request.cookies.get(STATE_COOKIE) != state:
                 raise ForbiddenError(
                     "the login was started in another browser, or its cookie is missing; start again at /login", needs="login", verb="login"
                 )
@@ -87,15 +112,15 @@ def entrance(people: People, openid: OpenId | None, options: ServerOptions, site
                     needs="login",
                     verb="login",
                 )
-            identity = await asyncio.to_thread(openid.finish, state, code, callback(request))
-            person = await asyncio.to_thread(people.known_as, *identity)
+            identity = await asyncio.to_thread(self._openid.finish, state, code, self._callback(request))
+            person = await asyncio.to_thread(self._people.known_as, *identity)
             if person is None:
                 raise ForbiddenError(
                     "no invitation to this server has the verified email address of this login; ask an administrator of the server for one",
                     needs="login",
                     verb="login",
                 )
-            session = await asyncio.to_thread(people.session, person)
+            session = await asyncio.to_thread(self._people.session, person)
         except GraphMemError as error:
             return refusal(error)
         response = RedirectResponse("/", 303, headers=_UNKEPT)
@@ -103,27 +128,11 @@ def entrance(people: People, openid: OpenId | None, options: ServerOptions, site
         _drop(response, STATE_COOKIE)
         return response
 
-    async def logout(request: Request) -> Response:
-        await asyncio.to_thread(people.end_session, request.cookies.get(SESSION_COOKIE, ""))
+    async def logout(self, request: Request) -> Response:
+        await asyncio.to_thread(self._people.end_session, request.cookies.get(SESSION_COOKIE, ""))
         response = Response(status_code=204)
         _drop(response, SESSION_COOKIE)
         return response
-
-    return Starlette(
-        routes=[
-            Route(JOIN_PATH, join, methods=["POST"]),
-            Route(LOGIN_PATH, login, methods=["GET"]),
-            Route(CALLBACK_PATH, back, methods=["GET"]),
-            Route(LOGOUT_PATH, logout, methods=["POST"]),
-        ],
-        middleware=[
-            Middleware(SecurityHeaders),
-            Middleware(HostCheck, options.allowed_hosts),
-            Middleware(OriginCheck, options.allowed_origins, lambda path: path in (LOGIN_PATH, CALLBACK_PATH)),
-            Middleware(RateLimit, options.limits.per_minute or PER_MINUTE, ()),
-            Middleware(BodyLimit, BODY_BYTES),
-        ],
-    )
 
 
 def credential_of(headers: Headers) -> str:

@@ -35,6 +35,8 @@ _log = logging.getLogger(__name__)
 Opened: TypeAlias = "Callable[[str], AbstractAsyncContextManager[Service]]"
 """Opens a branch by its name, for a block."""
 
+_Page: TypeAlias = "types.PaginatedRequestParams | None"
+
 
 def build_server(service: Callable[[], Service], of_branch: Opened | None = None) -> Server[Any]:
     """Build the MCP server, without a transport such as stdio.
@@ -43,30 +45,50 @@ def build_server(service: Callable[[], Service], of_branch: Opened | None = None
         service: returns the open project; called for each request, from any thread. The caller closes the project.
         of_branch: opens a branch that the argument `branch` of a tool names; None if the server keeps no branches.
     """
+    handlers = _Handlers(service, of_branch)
+    return Server(
+        "graphmem",
+        version=graphmem.__version__,
+        instructions=INSTRUCTIONS if of_branch is None else INSTRUCTIONS + OF_BRANCHES,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
+        on_list_resources=handlers.list_resources,
+        on_read_resource=handlers.read_resource,
+    )
 
-    async def list_tools(context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+
+class _Handlers:
+    """Answers the requests of an agent; the arguments are those of MCP."""
+
+    def __init__(self, service: Callable[[], Service], of_branch: Opened | None) -> None:
+        self._service = service
+        self._of_branch = of_branch
+
+    async def list_tools(self, context: ServerRequestContext[Any], params: _Page) -> types.ListToolsResult:
         return types.ListToolsResult(
             tools=[types.Tool(name=name, description=tool.description, input_schema=tool.schema) for name, tool in TOOLS.items()]
         )
 
-    async def call_tool(context: ServerRequestContext[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(self, context: ServerRequestContext[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
             given = dict(params.arguments or {})
             branch = _branch(given)
             tool, arguments = _checked(params.name, given)
             budget = arguments.pop("budget", tool.budget)
             if not branch:
-                answer = await anyio.to_thread.run_sync(lambda: tool.answer(service(), arguments, budget))
-            elif of_branch is None:
+                answer = await anyio.to_thread.run_sync(lambda: tool.answer(self._service(), arguments, budget))
+            elif self._of_branch is None:
                 raise no_branches()
             else:
-                async with of_branch(branch) as there:
+                async with self._of_branch(branch) as there:
                     answer = await anyio.to_thread.run_sync(lambda: tool.answer(there, arguments, budget))
         except Exception as error:  # noqa: BLE001 - reported to the agent
             return types.CallToolResult(content=[types.TextContent(type="text", text=_error_text(error, params.name))], is_error=True)
         return types.CallToolResult(content=[types.TextContent(type="text", text=inert_lines(answer))])
 
-    async def list_prompts(context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+    async def list_prompts(self, context: ServerRequestContext[Any], params: _Page) -> types.ListPromptsResult:
         return types.ListPromptsResult(
             prompts=[
                 types.Prompt(
@@ -76,15 +98,15 @@ def build_server(service: Callable[[], Service], of_branch: Opened | None = None
             ]
         )
 
-    async def get_prompt(context: ServerRequestContext[Any], params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    async def get_prompt(self, context: ServerRequestContext[Any], params: types.GetPromptRequestParams) -> types.GetPromptResult:
         try:
-            said = await anyio.to_thread.run_sync(lambda: message_of(service(), params.name, params.arguments or {}))
+            said = await anyio.to_thread.run_sync(lambda: message_of(self._service(), params.name, params.arguments or {}))
         except Exception as error:
             raise MCPError(_code(error), _error_text(error, params.name)) from error
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=inert_lines(said)))
         return types.GetPromptResult(description=PROMPTS[params.name].description, messages=[message])
 
-    async def list_resources(context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+    async def list_resources(self, context: ServerRequestContext[Any], params: _Page) -> types.ListResourcesResult:
         return types.ListResourcesResult(
             resources=[
                 types.Resource(uri=uri, name=one.name, description=one.description, mime_type=one.mime_type)
@@ -92,24 +114,12 @@ def build_server(service: Callable[[], Service], of_branch: Opened | None = None
             ]
         )
 
-    async def read_resource(context: ServerRequestContext[Any], params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    async def read_resource(self, context: ServerRequestContext[Any], params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         try:
-            mime_type, said = await anyio.to_thread.run_sync(lambda: text_of(service(), str(params.uri)))
+            mime_type, said = await anyio.to_thread.run_sync(lambda: text_of(self._service(), str(params.uri)))
         except Exception as error:
             raise MCPError(_code(error), _error_text(error, str(params.uri))) from error
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, mime_type=mime_type, text=inert_lines(said))])
-
-    return Server(
-        "graphmem",
-        version=graphmem.__version__,
-        instructions=INSTRUCTIONS if of_branch is None else INSTRUCTIONS + OF_BRANCHES,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
-        on_list_resources=list_resources,
-        on_read_resource=read_resource,
-    )
 
 
 def _error_text(error: Exception, subject: str) -> str:
