@@ -7,22 +7,18 @@ of writes). If a step is interrupted, the next exchange repeats it without dupli
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers.sharing import Disagreement, Said, SharingAnswer
 from graphmem.errors import SharingError
-from graphmem.knowledge import KnowledgeDelta, MemoryRow
+from graphmem.knowledge import MemoryRow
 from graphmem.memory.changes import forget_many
-from graphmem.memory.plan import Taken
-from graphmem.memory.records import Event
 from graphmem.memory.types import LIVE_STATUSES
 from graphmem.sharing.collect import Collector
-from graphmem.sharing.rows import Made, is_shared, made, record_of
-from graphmem.sharing.sidecar import BY_OTHERS, DIRTY, UNLINKED, Base, Sidecar
+from graphmem.sharing.incoming import OP, Incoming, Tally
+from graphmem.sharing.rows import is_shared
+from graphmem.sharing.sidecar import DIRTY, UNLINKED, Sidecar
 from graphmem.sharing.state import FORGOTTEN, STATUS, TEXT, Shared, ids_of
 from graphmem.sharing.wire import Write
 
@@ -30,24 +26,11 @@ if TYPE_CHECKING:
     from graphmem.memory.repository import MemoryRepository
     from graphmem.sharing.postgres import SharedLog
 
-OP: Final = "sync"  # operation of the journal's entries
 MARK: Final = "exchange"  # key of the journal's entry that names the exchange
 CLOCK_AHEAD: Final = timedelta(minutes=5)
 ROUNDS: Final = 8  # of push and pull in one exchange; more than two only while others write
 UNSURE: Final = "unsure"  # in place of `SharedLog.sight`: some states may lack operations
 MOST: Final = 500  # memories written in one batch of the journal
-
-
-@dataclass
-class Tally:
-    """Counts of one exchange: operations sent and received, memories changed."""
-
-    pushed: int = 0
-    pulled: int = 0
-    added: int = 0
-    changed: int = 0
-    forgotten: int = 0
-    notes: list[str] = field(default_factory=list)
 
 
 class Exchange:
@@ -317,92 +300,7 @@ class Exchange:
         for start in range(0, len(dirty), MOST):
             with self._book.writing():
                 self._collect()
-                self._write(dirty[start : start + MOST], tally)
-
-    def _write(self, ids: Iterable[str], tally: Tally) -> None:
-        index, collector, cursor = self._book.index(), self._collector(), int(self._side.get("cursor", "0"))
-        used: set[str] = set()
-        bases: dict[str, Base] = {}
-        results: dict[str, Made] = {}
-        before: dict[str, MemoryRow] = {}
-        gone: list[str] = []
-        events: list[Event] = []
-        states = {one: state for one in ids if (state := self._side.view(one)) is not None}
-        for one, state in states.items():
-            row = index.row(one)
-            if row is not None and not is_shared(row):
-                continue
-            if state.is_erased:
-                gone += [one] if row is not None else []
-                continue
-            if state.head(TEXT) is None or state.head(STATUS) is None:
-                continue  # only parts of it were readable
-            result = made(self._book, state, row, Taken(index, used))
-            if result.redacted:
-                tally.notes.append(f"a secret ({', '.join(sorted(set(result.redacted)))}) in #{result.row.short_id} was left out")
-            used.add(result.row.short_id)
-            results[one] = result
-            if row is not None:
-                before[one] = row
-        by_others = set(self._side.ids(dirty=BY_OTHERS))
-        known = results.keys() | set(index.ids())
-        parted = {key: self._parted(key, one) for key, one in results.items()}
-        linked = {
-            key: [link for link in one.relates if link.dst in known and link not in index.relates(key)] for key, one in results.items()
-        }
-        anchored = [key for key, one in results.items() if set(one.about) != set(index.about(key))]
-        delta = KnowledgeDelta(
-            memories=[one.row for key, one in results.items() if one.row != before.get(key)],
-            anchored=anchored,
-            about=[link for key in anchored for link in results[key].about],
-            files=list({file.id: file for key in anchored for file in results[key].files}.values()),
-            relates=[link for links in linked.values() for link in links],
-            removed_relates=[link for links in parted.values() for link in links],
-        )
-        for key, result in results.items():
-            was, head = before.get(key), states[key].head(TEXT)
-            differs = result.row != was or key in anchored or bool(linked[key] or parted[key])
-            if differs:
-                note = f"by {head.person}" if head is not None else ""
-                events.append(Event(OP, key, was.fingerprint if was else "", result.row.fingerprint, note))
-            if was is None:
-                tally.added += 1
-            elif differs and key in by_others:  # own operations and links to code that was indexed meanwhile are not counted
-                is_forgotten = result.row.status == FORGOTTEN != was.status
-                tally.forgotten += is_forgotten
-                tally.changed += not is_forgotten
-        for key, result in results.items():
-            bases[key] = Base(
-                record_of(self._book, result.row, lambda link: link.target_id, self._is_shared_id),
-                {name: ids_of(heads) for name, heads in states[key].heads.items()},
-                states[key].elements,
-                upto=cursor,
-            )
-        token = uuid.uuid4().hex
-        self._side.put_pending(token, bases)
-        if events:
-            count = len(index) + sum(one not in before for one in results)
-            self._book.commit(delta, events, before, OP, count=count, exchange=token)
-            self._book.embed_soon()
-        with self._side.writing():
-            for one, base in bases.items():
-                row = self._book.index().row(one)
-                assert row is not None  # noqa: S101 - it was just written
-                record = record_of(self._book, row, self._book.describer().name, self._is_shared_id)
-                self._side.put_base(one, base._replace(record=record))
-                self._side.mark(one, 0 if results[one].has_all_links else UNLINKED)
-            for one in states.keys() - results.keys() - set(gone):
-                self._side.mark(one, 0)
-            self._side.put({"pending": ""})
-            collector.move_anchor()
-        if gone:
-            forget_many(self._book, gone, hard=True, actor=OP, op="remove", note="forgotten by the team")
-            tally.forgotten += len(gone)
-            with self._side.writing():
-                for one in gone:
-                    self._side.put_base(one, None)
-                    self._side.mark(one, 0)
-                collector.move_anchor()
+                Incoming(self._book, self._side, self._collector()).write(dirty[start : start + MOST], tally)
 
     # ---- inside
 
@@ -410,22 +308,8 @@ class Exchange:
         first = next(self._book.journal.entries(), None)
         return first is not None and first.body.get("op") == "delete_all"
 
-    def _parted(self, memory: str, one: Made) -> list[tuple[str, str, str]]:
-        """Return the relations to remove from a memory of this machine.
-
-        These are the relations that the shared memory `one` lacks. Relations to memories that are not shared are left out, because they
-        stay. Each relation is (source id, target id, kind).
-        """
-        stay = {(link.dst, link.kind) for link in one.relates}
-        links = [link for link in self._book.index().relates(memory) if link.src == memory and (link.dst, link.kind) not in stay]
-        return [(link.src, link.dst, link.kind) for link in links if self._is_shared_id(link.dst)]
-
     def _collector(self) -> Collector:
         return Collector(self._book, self._side, self.person, organised=self._organised)
-
-    def _is_shared_id(self, memory: str) -> bool:
-        row = self._book.index().row(memory)
-        return row is None or is_shared(row)
 
     def _text_side(self, row: MemoryRow) -> Said | None:
         state = self._side.view(row.id)
