@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.contracts.links import MOST, Link
 from graphmem.contracts.services import service_of, tokens
+from graphmem.runtime.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,14 +21,21 @@ def _bare(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-_SERVERS: Final = (
-    "Register{}Server", "Unimplemented{}Server", "{}Servicer", "add_{}Servicer_to_server", "{}ImplBase", "{}.{}Base", "{}CoroutineImplBase",
-    "{}::Service", "{}.Service", "{}.service", "{}Server::new", "{}Interface", "{}_server",
-)  # fmt: skip
-_CLIENTS: Final = (
-    "New{}Client", "{}Client", "{}Stub", "{}BlockingStub", "{}FutureStub", "{}CoroutineStub", "{}Grpc.newBlockingStub", "{}Grpc.newStub",
-    "{}Grpc.newFutureStub", "{}::Stub", "{}::NewStub", "{}.Stub", "{}.new", "create{}Client",
-)  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The content of `grammars/procedures.toml`, which explains the keys."""
+
+    servers: tuple[str, ...]
+    clients: tuple[str, ...]
+    own_receivers: frozenset[str]
+    as_declared: tuple[str, ...]
+    lower_first: tuple[str, ...]
+    folder_packages: tuple[str, ...]
+
+
+@cache
+def _names() -> _Names:
+    return read_table("procedures.toml", _Names)
 
 
 class _Speaker(NamedTuple):
@@ -72,50 +82,74 @@ def linked_procedures(rows: Sequence[ContractRow]) -> list[Link]:
     if not services:
         return []
     speakers = {row.path: _speaker(row.said) for row in rows if row.role == "speaks"}
-    offers = list(_implementations(rows, services, speakers))
     offered: dict[tuple[str, str], list[ContractRow]] = {}
-    for service, method, row in offers:
+    for service, method, row in _implementations(rows, services, speakers):
         offered.setdefault((service, method), []).append(row)
     served = {row.symbol for some in offered.values() for row in some}
-    methods: dict[str, list[str]] = {}
-    for service, known in services.items():
-        for method in known:
-            methods.setdefault(method, []).append(service)
-    clients: dict[str, set[str]] = {
-        path: {service for service in services if _says(speaker, service, _CLIENTS) or _constructs(speaker, service)}
-        for path, speaker in speakers.items()
-    }
-    near: dict[str, set[str]] = {}
-    for path, some in clients.items():
-        near.setdefault(service_of(path), set()).update(some)
+    callers = _Callers(services, speakers)
     found: list[Link] = []
     for row in rows:
-        if row.role != "calls" or row.said in ("self", "this", "super", "super()"):
-            continue
-        method = _bare(row.name)
-        method = method if method in methods else method.removesuffix("async")
-        if method not in methods:
-            continue
-        here = [one for one in methods[method] if one in clients.get(row.path, ())]
-        sure = bool(here)
-        here = here or [one for one in methods[method] if one in near.get(service_of(row.path), ()) and tokens(row.said) & tokens(one)]
-        if len(here) > 1:
-            named = [one for one in here if tokens(row.said) & tokens(one)]
-            here = named or here
-        here = [one for one in here if _is_spelled(row, services[one][method].name.rpartition("/")[2])]
-        for service in here if len(here) <= MOST else ():
-            targets = {one.symbol or one.path: one for one in offered.get((service, method), ()) if row.test or not one.test}
-            if row.symbol in targets and row.symbol in served:
-                continue  # the implementation itself
-            if not targets or len(targets) > MOST:
-                continue
-            confidence = (0.95 if sure else 0.7) / len(here)
-            if len({service_of(one.path) for one in targets.values()}) > 1:
-                confidence /= len(targets)
-            declared = services[service][method]
-            asked = row._replace(name=declared.name, kind="grpc")
-            found.extend(Link(asked, one._replace(name=declared.name), "rpc", round(confidence, 3)) for one in targets.values())
+        if row.role == "calls" and row.said not in _names().own_receivers:
+            method, here, sure = callers.services_of(row)
+            for service in here if len(here) <= MOST else ():
+                targets = {one.symbol or one.path: one for one in offered.get((service, method), ()) if row.test or not one.test}
+                if row.symbol in targets and row.symbol in served:
+                    continue  # the implementation itself
+                if targets and len(targets) <= MOST:
+                    found += _links(row, services[service][method], list(targets.values()), (0.95 if sure else 0.7) / len(here))
     return found
+
+
+def _links(row: ContractRow, declared: ContractRow, targets: Sequence[ContractRow], confidence: float) -> list[Link]:
+    """Return links of a call to the implementations of a procedure.
+
+    `confidence` is divided if the implementations belong to several services.
+    """
+    if len({service_of(one.path) for one in targets}) > 1:
+        confidence /= len(targets)
+    asked = row._replace(name=declared.name, kind="grpc")
+    return [Link(asked, one._replace(name=declared.name), "rpc", round(confidence, 3)) for one in targets]
+
+
+class _Callers:
+    """The services that the code of each file calls.
+
+    Args:
+        services: for each service, by name, the declared procedures by their bare names.
+        speakers: for each file, the words that show which services it calls.
+    """
+
+    def __init__(self, services: Mapping[str, Mapping[str, ContractRow]], speakers: Mapping[str, _Speaker]) -> None:
+        self._services = services
+        self._methods: dict[str, list[str]] = {}  # bare name of a procedure -> services that have it
+        for service, known in services.items():
+            for method in known:
+                self._methods.setdefault(method, []).append(service)
+        self._clients = {
+            path: {service for service in services if _says(speaker, service, _names().clients) or _constructs(speaker, service)}
+            for path, speaker in speakers.items()
+        }
+        self._near: dict[str, set[str]] = {}  # the same for each service's files
+        for path, some in self._clients.items():
+            self._near.setdefault(service_of(path), set()).update(some)
+
+    def services_of(self, row: ContractRow) -> tuple[str, list[str], bool]:
+        """Return the services whose procedure a call may call.
+
+        Returns:
+            The bare name of the procedure; the services, if it is a procedure; and whether the file of the call has a client of them.
+        """
+        method = _bare(row.name)
+        method = method if method in self._methods else method.removesuffix("async")
+        having = self._methods.get(method, [])
+        here = [one for one in having if one in self._clients.get(row.path, ())]
+        sure = bool(here)
+        near = self._near.get(service_of(row.path), ()) if having else ()
+        here = here or [one for one in having if one in near and tokens(row.said) & tokens(one)]
+        if len(here) > 1:
+            here = [one for one in here if tokens(row.said) & tokens(one)] or here
+        spelled = [one for one in here if _is_spelled(row, self._services[one][method].name.rpartition("/")[2])]
+        return method, spelled, sure
 
 
 def _is_spelled(row: ContractRow, method: str) -> bool:
@@ -123,9 +157,9 @@ def _is_spelled(row: ContractRow, method: str) -> bool:
 
     The language is that of the call. For example, Java code calls the procedure `GetCart` as `getCart`.
     """
-    if row.path.endswith((".go", ".py", ".cs", ".cc", ".cpp", ".php")):
+    if row.path.endswith(_names().as_declared):
         return row.name in (method, f"{method}Async")
-    if row.path.endswith((".java", ".kt", ".scala", ".js", ".ts", ".tsx", ".mjs", ".cjs", ".swift", ".dart")):
+    if row.path.endswith(_names().lower_first):
         return row.name in (method, method[:1].lower() + method[1:])
     return True
 
@@ -143,10 +177,10 @@ def _implementations(
         services: for each service, by name, the declared procedures.
         speakers: for each file, the words that show which services it implements.
     """
-    serving = {path: {service for service in services if _says(speaker, service, _SERVERS)} for path, speaker in speakers.items()}
+    serving = {path: {service for service in services if _says(speaker, service, _names().servers)} for path, speaker in speakers.items()}
     folders: dict[str, set[str]] = {}
     for path, some in serving.items():
-        if path.endswith(".go"):  # a package is a folder
+        if path.endswith(_names().folder_packages):
             folders.setdefault(path.rpartition("/")[0], set()).update(some)
     done: set[tuple[str, str, str]] = set()
     for row in rows:

@@ -5,109 +5,29 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from graphmem.runtime.tables import read_table
 
 BETWEEN: Final = "\x1f"
 """Between the name of a project and a path, while projects are joined."""
 
-_ROOTS: Final = frozenset(
-    [
-        "src",
-        "services",
-        "service",
-        "apps",
-        "app",
-        "packages",
-        "modules",
-        "libs",
-        "lib",
-        "cmd",
-        "internal",
-        "server",
-        "servers",
-        "backend",
-        "backends",
-        "microservices",
-        "projects",
-        "components",
-        "api",
-        "pkg",
-        "java",
-        "main",
-        "python",
-        "go",
-        "node",
-        "web-apps",
-        "crates",
-    ]
-)
-"""Folders that hold services, or code of one."""
-
-_GENERIC: Final = frozenset(
-    [
-        "service",
-        "services",
-        "svc",
-        "srv",
-        "server",
-        "api",
-        "app",
-        "ms",
-        "ts",
-        "http",
-        "https",
-        "url",
-        "uri",
-        "addr",
-        "address",
-        "host",
-        "hostname",
-        "endpoint",
-        "base",
-        "basepath",
-        "port",
-        "env",
-        "get",
-        "process",
-        "os",
-        "getenv",
-        "environ",
-        "string",
-        "this",
-        "self",
-        "config",
-        "settings",
-        "client",
-        "com",
-        "org",
-        "www",
-        "localhost",
-        "remote",
-        "internal",
-        "default",
-        "svcaddr",
-        "path",
-        "the",
-        "cs",
-        "s",
-        "c",
-        "rest",
-        "public",
-        "private",
-        "js",
-        "py",
-        "go",
-        "java",
-        "rs",
-        "cs",
-        "php",
-        "local",
-        "microservice",
-        "backend",
-    ]
-)
 _TOKEN: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The content of `grammars/services.toml`, which explains the keys."""
+
+    folders: frozenset[str]
+    general_words: frozenset[str]
+
+
+@cache
+def _words() -> _Words:
+    return read_table("services.toml", _Words)
 
 
 @cache
@@ -116,9 +36,10 @@ def tokens(text: str) -> frozenset[str]:
 
     `orders-service` gives `order`; general words such as `service` are left out.
     """
+    general = _words().general_words
     found = (token.lower() for token in _TOKEN.findall(text))
     return frozenset(
-        one.removesuffix("s") if len(one) > 3 else one for one in found if one not in _GENERIC and not one.isdigit() and len(one) > 1
+        one.removesuffix("s") if len(one) > 3 else one for one in found if one not in general and not one.isdigit() and len(one) > 1
     )
 
 
@@ -134,7 +55,7 @@ def service_of(path: str) -> str:
         return f"{project}/{service_of(inner)}".rstrip("/")
     parts = path.split("/")[:-1]
     for number, part in enumerate(parts):
-        if part.lower() not in _ROOTS:
+        if part.lower() not in _words().folders:
             return "/".join(parts[: number + 1])
     return "/".join(parts)
 

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from graphmem.parsing.ignore import skipped_files
 from graphmem.parsing.language import language_of_path, language_spec, languages
 from graphmem.runtime import system
 from graphmem.runtime.inside import inside
@@ -16,7 +17,6 @@ from graphmem.runtime.inside import inside
 _OPEN_FLAGS: Final = os.O_RDONLY | system.OPEN | system.REGULAR
 _LINE_LIMIT: Final = 250  # mean bytes per line; hand-written code stays below 80
 _LONGEST_LINE: Final = 5000  # bytes; a line this long that is half of its file is data or a bundle
-_PACKED: Final = (".js", ".mjs", ".cjs", ".css")
 _LEAST_PACKED: Final = 500  # bytes; a shorter file may be one line that a person wrote
 _BLANKS: Final = 0.08  # share of blanks in code without layout; written code has more than 0.12
 _BLANK: Final = b" \t\r\n"
@@ -113,12 +113,12 @@ def made_by_machine(data: bytes, language: str, name: str) -> str:
 
     A notice near the start of `data` marks a generated file; very long lines mark a minified one, and so do shorter lines
     of scripts and style sheets with hardly any blanks. Files of `language` "text" are examined
-    only if `name` ends in `.css`, `.js` or `.html`.
+    only if `name` has one of the `text_suffixes` of `grammars/skipped.toml`.
 
     The result is always "" for a table that other files include, such as `commands.def` in C. Such a table must be indexed even if a
     program wrote it, because no other file names the functions in the table.
     """
-    if language == "text" and not name.endswith((".css", ".js", ".html")):
+    if language == "text" and not name.endswith(skipped_files().text_suffixes):
         return ""
     spec = languages().get(language)
     if spec is not None and name.endswith(spec.tables):
@@ -128,7 +128,7 @@ def made_by_machine(data: bytes, language: str, name: str) -> str:
     mean = len(data) / (data.count(b"\n") + 1)
     if mean > _LINE_LIMIT and len(data) > 2 * _LONGEST_LINE:
         return "minified"
-    is_long = mean > _LINE_LIMIT and len(data) > _LEAST_PACKED and name.endswith(_PACKED)
+    is_long = mean > _LINE_LIMIT and len(data) > _LEAST_PACKED and name.endswith(skipped_files().packed_suffixes)
     if is_long and len(data.translate(None, _BLANK)) > (1 - _BLANKS) * len(data):
         return "minified"
     if mean > 100 and len(data) > _LONGEST_LINE:

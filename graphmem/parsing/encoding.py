@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import codecs
 import re
+from functools import cache
 from typing import Final, NamedTuple
+
+from graphmem.runtime.conventions import conventions_of
 
 _MARKS: Final = (
     # UTF-32 first: its little-endian mark begins with UTF-16's.
@@ -17,8 +20,6 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# PEP 263: a comment in one of the first two lines; the first one must be a comment or blank for the second to count.
-_DECLARED: Final = re.compile(rb"\A(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)")
 
 
 class Utf8Text(NamedTuple):
@@ -40,12 +41,12 @@ def is_marked_wide(data: bytes) -> bool:
 def to_utf8(data: bytes, language: str = "text") -> Utf8Text:
     """Convert the content of a file to UTF-8; never fails.
 
-    The encoding is found by a byte order mark, or else by the declaration in a Python file (PEP 263). Otherwise UTF-8 is tried, and then
+    The encoding is found by a byte order mark, or else by the declaration that a language has for it. Otherwise UTF-8 is tried, and then
     Latin-1. Latin-1 reads any bytes; the field `note` of the result reports its use.
 
     Args:
         data: the bytes of the file.
-        language: name of the language's folder in `grammars/`; only "python" files may declare their encoding.
+        language: name of the language's folder in `grammars/`; its conventions say how a file declares its encoding.
     """
     if data.startswith(codecs.BOM_UTF8):
         return _marked_utf8(data[len(codecs.BOM_UTF8) :])
@@ -53,7 +54,7 @@ def to_utf8(data: bytes, language: str = "text") -> Utf8Text:
         if data.startswith(mark):
             return _marked_wide(data[len(mark) :], name)
     declared_problem = ""
-    if language == "python" and (match := _DECLARED.match(data[:512])):
+    if (declaration := _declaration(language)) and (match := declaration.match(data[:512])):
         declared = match[1].decode("ascii", "replace")
         text, declared_problem = _declared(data, declared)
         if text is not None:
@@ -62,6 +63,12 @@ def to_utf8(data: bytes, language: str = "text") -> Utf8Text:
         return Utf8Text(data, "utf-8", declared_problem)
     note = declared_problem or "it is not valid UTF-8"
     return Utf8Text(data.decode("latin-1").encode("utf-8"), "iso8859-1", f"{note}; read as Latin-1, so letters beyond ASCII may be wrong")
+
+
+@cache
+def _declaration(language: str) -> re.Pattern[bytes] | None:
+    found = conventions_of(language).encoding_declaration
+    return re.compile(found.encode()) if found else None
 
 
 def _is_utf8(data: bytes) -> bool:

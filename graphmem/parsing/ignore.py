@@ -3,7 +3,6 @@
 The rules cover ignore files, vendored folders, caches, binaries and lock files. Only names below the root are examined, so a root inside
 `site-packages` can be indexed.
 """
-# ruff: noqa: SIM905
 
 from __future__ import annotations
 
@@ -11,7 +10,10 @@ import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Final
+
+from graphmem.runtime.tables import read_table
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -19,37 +21,34 @@ if TYPE_CHECKING:
 GRAPHMEM_IGNORE: Final = ".graphmemignore"
 GIT_IGNORE: Final = ".gitignore"
 
-# Never source: folders of version control and of tools.
-CACHE_FOLDERS: Final = frozenset(
-    ".bzr .eggs .git .gradle .graphmem .hg .hypothesis .ipynb_checkpoints .mypy_cache .nox .parcel-cache .pnpm-store .pytest_cache "
-    ".ruff_cache .svn .terraform .tox .yarn __pycache__".split()
-)
-# Third-party code in the tree.
-VENDORED_FOLDERS: Final = frozenset(
-    ".venv Carthage Pods _vendor _vendored bower_components jspm_packages node_modules site-packages third-party third_party "
-    "thirdparty vendor venv virtualenv".split()
-)
-BINARY_SUFFIXES: Final = frozenset(
-    "3gp 7z a aac ai apk arrow avi avif bin bmp bz2 class crx db dbf deb dex dll dmg doc docx dylib ear egg eot exe feather flac gif gpg "
-    "gz h5 heic icns ico img ipa iso jar jks jp2 jpeg jpg keystore lib lockb lz4 lzma m4a m4v mmdb mo mov mp3 mp4 mpeg mpg node npy npz "
-    "o obj odp ods odt ogg onnx opus otf p12 parquet pbm pdf pfx pickle pkl png ppt pptx psd pt pth pyc pyd pyo rar rpm safetensors shp "
-    "shx so sqlite sqlite3 swf tar tgz tif tiff ttf wasm wav webm webp whl wma wmv woff woff2 xls xlsx xz z zip zst".split()
-)
-# Catalogues of translated sentences: hundreds of copies of one text, useless for questions about code.
-TRANSLATION_SUFFIXES: Final = frozenset(("po", "pot", "xlf", "xliff"))
-LOCK_FILES: Final = frozenset(
-    "Cargo.lock Gemfile.lock Pipfile.lock bun.lock composer.lock flake.lock go.sum gradle.lockfile mix.lock npm-shrinkwrap.json "
-    "package-lock.json packages.lock.json pdm.lock pnpm-lock.yaml poetry.lock pubspec.lock uv.lock yarn.lock".split()
-)
-# Committed build output: `app.3f9a1c.js`, `chunk-1a2b3c4d.css`, `assets/index-DkV3aXyz.js`; a hash has both digits and letters.
-_BUILT: Final = re.compile(
-    r"(?:^|[./])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,40}(?:\.(?:chunk|bundle|min|legacy))?\.(?:m?js|css)$"
-    r"|[-_](?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,40}(?:\.(?:chunk|bundle|min|legacy))?\.(?:m?js|css)$"
-    r"|(?:^|/)(?:assets|chunks|static)/(?:[^/]+/)*[^/]+-(?=[\w-]*\d)(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{8}\.(?:m?js|css)$"
-)
-_BUILT_FOLDER: Final = "dist"
-_BUILT_ENDINGS: Final = (".js", ".mjs", ".cjs", ".css", ".d.ts", ".d.mts", ".d.cts")  # of files that a bundler or compiler writes
-_MINIFIED_ENDINGS: Final = (".min.js", ".min.css", ".min.mjs", ".min.cjs", "-min.js", ".bundle.js", ".js.map", ".css.map", ".mjs.map")
+
+@dataclass(frozen=True, slots=True)
+class SkippedFiles:
+    """The content of `grammars/skipped.toml`, which explains the keys."""
+
+    cache_folders: frozenset[str]
+    vendored_folders: frozenset[str]
+    generated_folder_suffixes: tuple[str, ...]
+    binary_suffixes: frozenset[str]  # without the dot, in lower case
+    translation_suffixes: frozenset[str]
+    lock_files: frozenset[str]
+    built_names: tuple[str, ...]  # regular expressions of paths
+    built_folders: frozenset[str]
+    built_suffixes: tuple[str, ...]
+    minified_suffixes: tuple[str, ...]
+    packed_suffixes: tuple[str, ...]
+    text_suffixes: tuple[str, ...]
+
+
+@cache
+def skipped_files() -> SkippedFiles:
+    """Return the names of files and folders that an index run skips."""
+    return read_table("skipped.toml", SkippedFiles)
+
+
+@cache
+def _built() -> re.Pattern[str]:
+    return re.compile("|".join(skipped_files().built_names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +170,12 @@ def folder_reason(name: str) -> str:
 
     The reason is one of "cache", "vendored" and "generated".
     """
-    if name in CACHE_FOLDERS:
+    skipped = skipped_files()
+    if name in skipped.cache_folders:
         return "cache"
-    if name in VENDORED_FOLDERS:
+    if name in skipped.vendored_folders:
         return "vendored"
-    return "generated" if name.endswith((".egg-info", ".dist-info")) else ""
+    return "generated" if name.endswith(skipped.generated_folder_suffixes) else ""
 
 
 def file_reason(path: str) -> str:
@@ -188,10 +188,12 @@ def file_reason(path: str) -> str:
     stem, _, suffix = name.lower().rpartition(".")
     if not stem:  # `lib`, `.db`
         suffix = ""
-    if suffix in BINARY_SUFFIXES:
+    skipped = skipped_files()
+    if suffix in skipped.binary_suffixes:
         return "binary"
-    if suffix in TRANSLATION_SUFFIXES:
+    if suffix in skipped.translation_suffixes:
         return "translation"
-    if name in LOCK_FILES or _BUILT.search(path) or (name.endswith(_BUILT_ENDINGS) and _BUILT_FOLDER in folder.split("/")):
+    is_built = name.endswith(skipped.built_suffixes) and not skipped.built_folders.isdisjoint(folder.split("/"))
+    if is_built or name in skipped.lock_files or _built().search(path):
         return "generated"
-    return "minified" if name.endswith(_MINIFIED_ENDINGS) else ""
+    return "minified" if name.endswith(skipped.minified_suffixes) else ""

@@ -30,6 +30,7 @@ class Conventions:
 
     overloads: bool = False  # functions of one name differ by their parameters
     hash_comments: bool = False  # `#` begins a comment, and not `//`
+    encoding_declaration: str = ""  # regular expression of the start of a file; group 1 is the name of its encoding
     runtime_names: tuple[str, ...] = ()  # regular expressions of names that a runtime or framework calls
     private_prefixes: tuple[str, ...] = ()  # beginnings of private names
     constructors: frozenset[str] = frozenset()  # methods that only the creation of an object calls

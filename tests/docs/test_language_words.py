@@ -25,6 +25,10 @@ PLACES = (
     "search",
     "store",
     "vectors",
+    "contracts",
+    "parsing/contents.py",
+    "parsing/encoding.py",
+    "parsing/ignore.py",
     "parsing/contracts",
     "resolution/edges",
 )
@@ -55,15 +59,15 @@ def literals(path: Path) -> list[tuple[int, str]]:
     ]
 
 
+def files(place: str) -> list[Path]:
+    """A module, or the modules of a room."""
+    return [PACKAGE / place] if place.endswith(".py") else sorted((PACKAGE / place).rglob("*.py"))
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_no_general_module_names_words_of_a_language(place):
     known = words()
-    named = [
-        f"{path.relative_to(PACKAGE)}:{line}: {text!r}"
-        for path in sorted((PACKAGE / place).rglob("*.py"))
-        for line, text in literals(path)
-        if text in known
-    ]
+    named = [f"{path.relative_to(PACKAGE)}:{line}: {text!r}" for path in files(place) for line, text in literals(path) if text in known]
     assert not named, "put these words into a table of grammars/"
 
 
