@@ -102,12 +102,13 @@ _NONE = _Inherited(1, frozenset())
 def sizes_of(variables: Mapping[str, Any] | None) -> tuple[tuple[str, int], ...]:
     """Return the variables with which a GraphQL request sets list lengths.
 
-    Each is (name, size). The size of an integer is its value, and the size of a list is its length. Variables of other types are left out.
+    Each is (name, size). The size of a number is its value, and the size of a list is its length. Variables of other types are left out.
+    GraphQL takes 10.0 for an integer, too.
     """
     return tuple(
-        (name, len(value) if isinstance(value, list) else value)
+        (name, len(value) if isinstance(value, list) else int(value))
         for name, value in (variables or {}).items()
-        if isinstance(value, (int, list)) and not isinstance(value, bool)
+        if not isinstance(value, bool) and (isinstance(value, (int, list)) or (isinstance(value, float) and value.is_integer()))
     )
 
 
@@ -148,8 +149,11 @@ class ComplexityMeter:
             return 0
         given = dict(sizes)
         for definition in operation.variable_definitions or ():
-            if isinstance(definition.default_value, IntValueNode):
-                given.setdefault(definition.variable.name.value, int(definition.default_value.value))
+            match definition.default_value:
+                case IntValueNode(value=value):
+                    given.setdefault(definition.variable.name.value, int(value))
+                case ListValueNode(values=values):
+                    given.setdefault(definition.variable.name.value, len(values))
         root = self._schema.get_root_type(operation.operation)
         fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
         return _Measure(self._schema, self._sizes, fragments, given).of(operation.selection_set, root, _NONE)
