@@ -27,6 +27,7 @@ CAUTIOUS: Final = ("contaminated", "disputed", "needs_review")  # true if anybod
 SURE: Final = ("user_verified",)  # true only if all say so
 LATEST: Final = ("updated_at", "last_accessed_at")
 HIGHEST: Final = ("confidence", "importance")  # of values that nobody chose
+MOST_COUNT: Final = (1 << 62) - 1  # of a counter; more is not added, because databases have 64 bits
 _QUIET: Final = frozenset({TEXT, *CAUTIOUS, *SURE, *LATEST, "created_at", "source", "commit_sha"})  # fields without listed disagreements
 _NAMES: Final = uuid.UUID("6f1c3a52-8f0e-5b54-9d0a-6c1d2f7b9e10")
 
@@ -90,7 +91,7 @@ class Shared:
             self.heads[name] = [*(head for head in heads if head.op not in (*write.seen, op.id)), new]
         for name, count in op.counts.items():
             known = self.counts.get(name, 0)
-            self.counts[name] = max(known, count) if op.is_new else known + count
+            self.counts[name] = min(max(known, count) if op.is_new else known + count, MOST_COUNT)
         for one in op.add:
             self.elements.setdefault(one, []).append(op.id)
         for one, ids in op.drop.items():

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from graphmem.memory.fields import text
+from graphmem.memory.fields import moment, text
 from graphmem.memory.text import TITLE_CHARACTERS
 from graphmem.memory.types import ORIGINS, RELATIONS, ROLES, SCOPES, SOURCES, STATUSES, TYPES, VISIBILITIES
 from graphmem.memory.validate import CONTENT_CHARACTERS
@@ -26,6 +26,7 @@ MAX_BYTES: Final = 1 << 20  # of one operation
 MAX_PARTS: Final = 10_000  # ids or elements in one operation
 COUNTS: Final = ("strength", "injected_count", "used_count", "confirmed_count")
 LABELS: Final = ("File", "Symbol", "External", "Module")
+_REQUIRED: Final = ("id", "device", "hlc", "person", "at", "memory")
 _NAME: Final = 4_000  # characters of a name, an id or a title
 
 
@@ -68,9 +69,7 @@ class NewerOpError(Exception):
 
 def encoded(op: Op) -> bytes:
     """Encode a change of a memory as bytes, without empty fields."""
-    parts = {name: value for name, value in op._asdict().items() if value not in ((), {}, False) and value is not None}
-    if not op.of:
-        del parts["of"]
+    parts = {name: value for name, value in op._asdict().items() if name in _REQUIRED or value}
     parts["set"] = {name: list(write) for name, write in op.set.items()}
     if op.forget is not None:
         parts["forget"] = list(op.forget)
@@ -93,7 +92,7 @@ def decoded(data: bytes) -> Op:
         if isinstance(found.get("v"), int) and found["v"] > VERSION:
             raise NewerOpError
         op = Op(
-            id=str(uuid.UUID(found["id"])),
+            id=_id(found["id"]),
             device=_text(found["device"]),
             hlc=_whole(found["hlc"]),
             person=_text(found["person"]),
@@ -107,7 +106,7 @@ def decoded(data: bytes) -> Op:
             forget=_ids(found["forget"]) if "forget" in found else None,
             revive=_ids(found.get("revive") or ()),
             upto=_whole(found.get("upto") or 0),
-            of=str(uuid.UUID(found["of"])) if found.get("of") else "",
+            of=_id(found["of"]) if found.get("of") else "",
         )
     except (KeyError, TypeError, ValueError, orjson.JSONDecodeError) as error:
         raise UnreadableOpError(str(error)) from error
@@ -160,6 +159,7 @@ def _whole(value: Any) -> int:
 def _time(value: Any) -> str:
     if datetime.fromisoformat(_text(value)).tzinfo is None:
         raise ValueError(f"the time {value!r} in a change of a memory has no time zone; {_SKIPPED}")
+    moment("time", value)  # the database of each machine has the same range
     return str(value)
 
 
@@ -244,7 +244,11 @@ def _write(name: str, given: Any) -> Write:
     return Write(None if value is None and name == "text" else FIELDS[name](value), _ids(seen), _flag(auto), _ids(over))
 
 
+def _id(value: Any) -> str:
+    return str(uuid.UUID(_text(value)))
+
+
 def _ids(values: Any) -> tuple[str, ...]:
     if not isinstance(values, (list, tuple)) or len(values) > MAX_PARTS:
         raise ValueError(f"`seen` and `over` in a change of a memory must be lists of at most {MAX_PARTS} ids; {_SKIPPED}")
-    return tuple(str(uuid.UUID(one)) for one in values)
+    return tuple(map(_id, values))

@@ -141,6 +141,7 @@ BEGIN
     b := convert_from(NEW.body, 'UTF8')::jsonb;
   EXCEPTION WHEN data_exception THEN PERFORM graphmem.refuse('an operation is not JSON');
   END;
+  IF b->'v' IS DISTINCT FROM '1' THEN PERFORM graphmem.refuse('an operation has another version than the database; update graphmem'); END IF;
   IF b->>'id' IS DISTINCT FROM NEW.id::text OR b->>'memory' IS DISTINCT FROM NEW.memory OR b->>'device' IS DISTINCT FROM NEW.device THEN
     PERFORM graphmem.refuse('an operation contradicts its columns');
   END IF;

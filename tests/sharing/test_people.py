@@ -7,12 +7,14 @@ import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
+import orjson
 import psycopg
 import pytest
 
 from graphmem.errors import SharingError
 from graphmem.sharing.organisation import OrganisationDesk
 from graphmem.sharing.postgres import SharedLog
+from graphmem.sharing.wire import encoded
 from machines import KEY, Machine
 from organisations import WALLS, Example, memory_op
 
@@ -84,6 +86,20 @@ def test_an_owner_without_the_right_to_make_logins_is_told_what_is_missing(postg
                 desk.invite(f"dan_{mark}", "Dan", team="", project="", level="write", admin=False)
             db.execute(f'CREATE ROLE "dan_{mark}" LOGIN')
             assert desk.invite(f"dan_{mark}", "Dan", team="", project="", level="write", admin=False).has_password is False
+
+
+def test_an_operation_that_the_database_cannot_read_does_not_hold_up_the_others(team) -> None:
+    _, ann, ben, _ = team
+    fine, wrong = memory_op("Carts expire after a day."), memory_op(of="no id")
+    with SharedLog(ann.url, KEY) as log:
+        assert set(log.push([wrong, fine])) == {fine.id}
+        assert "uuid" in log.refused[wrong.id]
+    later = memory_op()
+    newer = orjson.dumps(orjson.loads(encoded(later)) | {"v": 2})  # it would stop the exchanges of everybody
+    insert = "INSERT INTO graphmem.op (project, id, device, memory, body) VALUES (%s, %s, %s, %s, %s)"
+    with psycopg.connect(ann.url) as db, pytest.raises(psycopg.Error, match="another version"):
+        db.execute(insert, (KEY, later.id, later.device, later.memory, newer))
+    assert ben.sync().pulled == 1
 
 
 def test_a_teams_memory_stays_in_the_team_and_names_are_true(team) -> None:
