@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 SCHEMES: Final = ("postgresql://", "postgres://")
-_SHOWN: Final = ("host", "port", "dbname", "user", "sslmode")  # options that never hold a secret
+_SHOWN: Final = ("host", "port", "dbname", "user", "sslmode", "target_session_attrs")  # options that never hold a secret
 
 
 def shown(url: str) -> str:

@@ -2,7 +2,7 @@
 
 The operations of a project are numbered without gaps. A writer locks the project while it assigns the next numbers, so other writers wait.
 Each operation has an id, so a push whose answer was lost can be repeated. The database also has an epoch, a value that changes when the
-database is created or restored. When the epoch changes, every machine compares all memories again.
+database is created or restored, or another node takes over. When the epoch changes, every machine compares all memories again.
 """
 
 from __future__ import annotations
@@ -94,8 +94,12 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return self._one("SELECT clock_timestamp()")[0].astimezone(UTC)  # type: ignore[no-any-return]
 
     def epoch(self) -> str:
-        """Return a value that changes if the database is replaced or restored."""
-        return str(self._one("SELECT epoch FROM graphmem.about")[0])
+        """Return a value that changes if the database is replaced or restored.
+
+        It also changes when another node takes over, because that node may lack the last operations. PostgreSQL then begins a new timeline,
+        whose number is at the beginning of each name of a log file.
+        """
+        return str(self._one("SELECT epoch || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM graphmem.about")[0])
 
     def head(self) -> int:
         """Return the number of the last change in a project's shared log."""
@@ -221,13 +225,13 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         try:
             self._insert(ops)
         except self._error as error:
-            if error.sqlstate != REFUSED:
+            if not _is_refusal(error):
                 raise refusal(f"the changes of memories were not written to the team's database; {LATER}", error) from error
             for op in ops:  # one of them is refused: find out which
                 try:
                     self._insert([op])
                 except self._error as one:
-                    if one.sqlstate != REFUSED:
+                    if not _is_refusal(one):
                         raise refusal(f"the changes of memories were not written to the team's database; {LATER}", one) from one
                     self.refused[op.id] = one.diag.message_primary or ""
         ids = [op.id for op in ops]
@@ -330,6 +334,15 @@ def refusal(message: str, error: Exception) -> SharingError:
     """
     said = " ".join(str(error).split())[:200]
     return SharingError(f"{message} (PostgreSQL: {said})", reason="unreachable")
+
+
+def _is_refusal(error: psycopg.Error) -> bool:
+    """Whether the database would refuse the same operation again.
+
+    Classes 22 and 23 of SQLSTATE are values that have no valid form, or break a constraint.
+    """
+    state = error.sqlstate or ""
+    return state == REFUSED or state.startswith(("22", "23"))
 
 
 def _without_words(body: bytes) -> bytes | None:

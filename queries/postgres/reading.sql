@@ -1,9 +1,11 @@
 -- Reads of the graph in PostgreSQL, with the columns of the Cypher queries. A list of paths or ids that is NULL stands for all.
 
 -- name: meta_all()
--- Small facts about the database, by name.
+-- Small facts about the database, by name. The identity of the graph includes the timeline, which changes when another node takes over,
+-- because that node may lack the last changes.
 -- returns: name STRING, value STRING
-SELECT name, value FROM meta ORDER BY name
+SELECT name, CASE name WHEN 'store.database' THEN value || '-' || left(pg_walfile_name(pg_current_wal_lsn()), 8) ELSE value END AS value
+FROM meta ORDER BY name
 
 -- name: meta_value(name)
 -- One small fact.

@@ -302,7 +302,7 @@ class PostgresStore(PostgresReads):
         """Return the writer's connection; replace a broken one.
 
         Raises:
-            GenerationChangedError: another server wrote meanwhile.
+            GenerationChangedError: another server wrote meanwhile, or another node of the database took over without the last changes.
         """
         connection = self._connection
         if connection is not None and not connection.closed:
@@ -316,8 +316,8 @@ class PostgresStore(PostgresReads):
         expected, has = ([int(one.get(name, "0")) for name in names] for one in (before, found))
         if expected != has:
             raise GenerationChangedError(
-                f"another server changed the graph in {self._connections.shown} while this server could not reach the database; restart "
-                "this server",
+                f"another server changed the graph in {self._connections.shown} while this server could not reach the database, or another "
+                "node of the database took over without the last changes; restart this server",
                 expected=expected,
                 found=has,
             )
