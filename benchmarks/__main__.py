@@ -8,7 +8,15 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-HELPERS = ("__main__", "report", "browser", "outcome_agent", "subjects")  # modules of benchmarks that measure nothing themselves
+# Modules of benchmarks that measure nothing themselves.
+HELPERS = (
+    "__main__",
+    "report",
+    "browser",
+    "outcome_agent",
+    "subjects",
+    "patroni_nodes",
+)
 
 
 def main(arguments: list[str]) -> int:
