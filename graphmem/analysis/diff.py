@@ -10,33 +10,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from unidiff.errors import UnidiffParseError
-from unidiff.patch import PatchedFile, PatchSet
-
-from graphmem.errors import BadInputError
+from graphmem.runtime.lines import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from graphmem.analysis.unified_diff import FileChange
     from graphmem.parsing.facts import Definition
 
-MAX_DIFF_BYTES = 20 * 1024 * 1024
 _CONTAINERS = ("module", "class", "interface", "enum")
 _VALUE: Final = re.compile(r"(?<![=!<>])=(?![=>])")  # in the declaration of a variable
-
-
-class FileChange(NamedTuple):
-    """A file that a diff changes, with its changed lines.
-
-    Lines are 1-based. A path is "" on the side where the file does not exist.
-    """
-
-    old_path: str
-    new_path: str
-    old_lines: frozenset[int]
-    new_lines: frozenset[int]
-    hunks: tuple[tuple[int, int, tuple[str, ...], int, int, tuple[str, ...]], ...]  # old start, length, lines; new start, length, lines
-    binary: bool
 
 
 class DefinitionChange(NamedTuple):
@@ -51,48 +34,13 @@ class DefinitionChange(NamedTuple):
     lines: list[int]
 
 
-def parse(text: str) -> list[FileChange]:
-    """Parse a unified diff (git's or plain) into files, sorted by path.
-
-    Raises:
-        BadInputError: the text is not a unified diff, or is larger than 20 MiB.
-    """
-    if len(text) > MAX_DIFF_BYTES:
-        raise BadInputError(f"the diff has {len(text)} characters; split the diff into parts of at most {MAX_DIFF_BYTES}", argument="diff")
-    try:
-        patch = PatchSet(text)
-    except UnidiffParseError as error:
-        raise BadInputError(f"the text is not a unified diff ({error}); pass the output of `git diff`", argument="diff") from error
-    if not patch and text.strip():
-        raise BadInputError("the text is not a unified diff (it has no file header); pass the output of `git diff`", argument="diff")
-    return sorted((_change(file) for file in patch), key=lambda change: change.new_path or change.old_path)
-
-
-def _change(file: PatchedFile) -> FileChange:
-    old = "" if file.is_added_file or file.source_file == "/dev/null" else _strip(file.source_file, "a/")
-    new = "" if file.is_removed_file or file.target_file == "/dev/null" else _strip(file.target_file, "b/")
-    old_lines: set[int] = set()
-    new_lines: set[int] = set()
-    hunks = []
-    for hunk in file:
-        before = tuple(line.value.rstrip("\r\n") for line in hunk if line.is_removed or line.is_context)
-        after = tuple(line.value.rstrip("\r\n") for line in hunk if line.is_added or line.is_context)
-        hunks.append((hunk.source_start, hunk.source_length, before, hunk.target_start, hunk.target_length, after))
-        old_lines.update(line.source_line_no for line in hunk if line.is_removed and line.source_line_no)
-        new_lines.update(line.target_line_no for line in hunk if line.is_added and line.target_line_no)
-    return FileChange(old, new, frozenset(old_lines), frozenset(new_lines), tuple(hunks), bool(file.is_binary_file))
-
-
-def _strip(path: str, prefix: str) -> str:
-    return path.strip('"').removeprefix(prefix)
-
-
 def other_side(text: str, change: FileChange) -> tuple[str, str] | None:
     """Reconstruct both versions of a file from one of them and the diff.
 
-    `text` is the old or the new version. Returns (old version, new version), or None if the diff fits neither.
+    `text` is the old or the new version. Returns (old version, new version), or None if the diff fits neither. Line endings and a byte
+    order mark are not compared, because a client may remove them from the diff.
     """
-    lines = text.splitlines()
+    lines = _unmarked(lines_of(text))
     ending = "\n" if text.endswith("\n") else ""
     if _fits(lines, [(start, length, wanted) for _, _, _, start, length, wanted in change.hunks]):
         pieces = [(start, length, before) for _, _, before, start, length, _ in change.hunks]
@@ -101,6 +49,10 @@ def other_side(text: str, change: FileChange) -> tuple[str, str] | None:
         pieces = [(start, length, after) for start, length, _, _, _, after in change.hunks]
         return text, "\n".join(_replace(lines, pieces)) + ending
     return None
+
+
+def _unmarked(lines: Sequence[str]) -> list[str]:
+    return [line.removeprefix("\ufeff") if at == 0 else line for at, line in enumerate(lines)]
 
 
 def _at(start: int, length: int) -> int:
@@ -113,7 +65,10 @@ def _at(start: int, length: int) -> int:
 
 
 def _fits(lines: list[str], pieces: Sequence[tuple[int, int, tuple[str, ...]]]) -> bool:
-    return all(tuple(lines[_at(start, length) : _at(start, length) + length]) == wanted for start, length, wanted in pieces)
+    return all(
+        lines[_at(start, length) : _at(start, length) + length] == (_unmarked(wanted) if start == 1 else list(wanted))
+        for start, length, wanted in pieces
+    )
 
 
 def _replace(lines: list[str], pieces: Sequence[tuple[int, int, tuple[str, ...]]]) -> list[str]:

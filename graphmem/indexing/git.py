@@ -33,8 +33,8 @@ def diff(root: Path, base: str, head: str | None) -> str:
             raise GitError(f"unknown revision {revision!r}; use a commit, branch or tag", command=("diff",), stderr="")
     revisions = [base] if head is None else [f"{base}..{head}"] if ".." not in base else [base]
     # Of a submodule only the commit is compared. Reading its files would use its own configuration.
-    safe = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--submodule=short")
-    return run(root, "diff", *safe, "--relative", "-U0", "--find-renames", *revisions, "--").decode("utf-8", "replace")
+    safe = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/")
+    return run(root, "diff", *safe, "--relative", "-U0", "--find-renames", *revisions, "--").decode("utf-8", "surrogateescape")
 
 
 def show(root: Path, revision: str, path: str) -> bytes | None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from graphmem.analysis.diff import DefinitionChange, FileChange, compare, join_moves, other_side, parse
+from graphmem.analysis.diff import DefinitionChange, compare, join_moves, other_side
+from graphmem.analysis.unified_diff import FileChange, parse
 from graphmem.answers.review import DIFF_TEXT, WORKING_TREE
 from graphmem.errors import BadInputError
 from graphmem.indexing import git
@@ -42,7 +43,7 @@ def of_text(root: Path, text: str) -> Diff:
     """
     changes: list[DefinitionChange] = []
     unmapped: list[str] = []
-    files = parse(text)
+    files = parse(text, lambda path: _read(root, path) is not None)
     for file in files:
         sides = _sides_of_text(root, file)
         _collect(file, sides, changes, unmapped)
@@ -74,21 +75,23 @@ def of_range(root: Path, base: str, head: str | None) -> Diff:
 def _sides_of_text(root: Path, file: FileChange) -> tuple[bytes | None, bytes | None]:
     if not file.old_path or not file.new_path:
         whole = "\n".join(line for _, _, before, _, _, after in file.hunks for line in (before or after))
-        side = whole.encode() + b"\n"
+        side = whole.encode("utf-8", "surrogateescape") + b"\n"
         return (None, side) if not file.old_path else (side, None)
     there = next((data for path in (file.new_path, file.old_path) if (data := _read(root, path)) is not None), None)
     if there is None:
         raise BadInputError(
             f"the diff changes {file.old_path}, which does not exist in {root}; use a diff of this project", argument="diff"
         )
-    sides = other_side(to_utf8(there, language_of_path(file.new_path)).source.decode("utf-8"), file)
+    # The bytes of the file are compared first. A client that decoded the diff itself sends letters for them.
+    texts = (there.decode("utf-8", "surrogateescape"), to_utf8(there, language_of_path(file.new_path)).source.decode("utf-8"))
+    sides = next((found for text in texts if (found := other_side(text, file)) is not None), None)
     if sides is None:
         raise BadInputError(
             f"the diff does not apply to the current content of {file.new_path}, neither forward nor in reverse; create the diff again "
             "from the current files",
             argument="diff",
         )
-    return sides[0].encode(), sides[1].encode()
+    return sides[0].encode("utf-8", "surrogateescape"), sides[1].encode("utf-8", "surrogateescape")
 
 
 def _read(root: Path, path: str) -> bytes | None:

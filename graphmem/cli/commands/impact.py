@@ -142,7 +142,7 @@ def change_of(targets: list[str], argument: str) -> tuple[str | None, str | None
     if not targets:
         return None, "HEAD", None
     if targets[0] == "-":
-        return sys.stdin.buffer.read().decode("utf-8", errors="replace"), None, None
+        return sys.stdin.buffer.read().decode("utf-8", errors="surrogateescape"), None, None
     if Path(targets[0]).is_file():
         raise BadInputError(
             f"{targets[0]} is a file, not a git revision; if the file is a diff, use `--diff - < {targets[0]}`", argument=argument
