@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from graphmem.runtime.lines import lines_of
+
 MAX_LINES: Final = 1_000_000  # of one block; a profile with more is damaged
 
 
@@ -53,7 +55,7 @@ def _lcov(data: bytes) -> list[Test]:
     """
     found: dict[str, list[Ran]] = {}
     name, path, lines, starts, idle = "", "", set[int](), dict[str, int](), set[str]()
-    for line in data.decode("utf-8", "replace").splitlines():
+    for line in lines_of(data.decode("utf-8", "replace")):
         key, _, value = line.partition(":")
         if key == "TN":
             name = value.strip().partition(",")[0]
@@ -85,7 +87,7 @@ def _go(data: bytes) -> list[Test]:
     The profile's lines are `file:line.column,line.column statements count`.
     """
     found: dict[str, set[int]] = {}
-    for line in data.decode("utf-8", "replace").splitlines():
+    for line in lines_of(data.decode("utf-8", "replace")):
         if not line or line.startswith("mode:"):
             continue
         place, _, counts = line.rpartition(":")

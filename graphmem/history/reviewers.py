@@ -12,6 +12,7 @@ from graphmem.answers.history import Reviewer, Reviewers
 from graphmem.errors import GitError
 from graphmem.history.authors import is_bot, one_name_each
 from graphmem.runtime import git as _git
+from graphmem.runtime.lines import lines_of
 
 HALF_LIFE_S: Final = 365 * 86_400.0
 MOST_COMMITS: Final = 2_000  # the newest; older ones have almost no weight
@@ -31,7 +32,7 @@ def reviewers(root: Path, file: str, limit: int, now: datetime) -> Reviewers:
     """
     command = ("log", "--follow", "--no-merges", f"-n{MOST_COMMITS}", "--format=%aI%x00%aN%x00%aE", "--", file)
     try:
-        lines = os.fsdecode(_git.run(root, *command)).splitlines()
+        lines = lines_of(os.fsdecode(_git.run(root, *command)))
     except GitError as error:
         return Reviewers(file, [], [f"without history: {error.message}"])
     commits: defaultdict[str, int] = defaultdict(int)

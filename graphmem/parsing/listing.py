@@ -21,6 +21,7 @@ from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE, DiscoveryOptions, IgnoreRules, folder_reason
 from graphmem.runtime import git as _git
 from graphmem.runtime.limits import unless_refused
+from graphmem.runtime.lines import lines_of
 
 GIT_S: Final = 600.0  # timeout of the file list, which git may read from a slow disk
 _NOT_COUNTED: Final = frozenset({".git", ".graphmem"})  # people do not expect these in an index
@@ -169,7 +170,7 @@ class Listing:
         path = os.path.join(self.root, folder, name)
         try:
             with open(path, "rb") as file:
-                lines = to_utf8(file.read()).source.decode("utf-8").splitlines()
+                lines = lines_of(to_utf8(file.read()).source.decode("utf-8"))
         except FileNotFoundError:
             return
         except OSError as error:

@@ -261,7 +261,7 @@ def _edited(view: GraphView, edit: Edit, text: str) -> list[int]:
     touched, at = _place(edit, text)
     if at < 0:
         return []
-    starts = [0, *accumulate(len(line) for line in text.splitlines(keepends=True))]
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     first, last = bisect_right(starts, at), bisect_right(starts, at + max(0, len(touched.rstrip()) - 1))
     found = [
         int(node)

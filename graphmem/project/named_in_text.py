@@ -17,6 +17,7 @@ from graphmem.parsing.language import languages
 from graphmem.projection.arrays import EXTERNAL
 from graphmem.projection.entries import DamagedWordsError
 from graphmem.projection.text import query_words
+from graphmem.runtime.lines import lines_of
 
 if TYPE_CHECKING:
     from graphmem.projection.entries import Entry
@@ -111,6 +112,6 @@ def _places(view: GraphView, entry: Entry, name: str) -> Iterator[tuple[str, int
     word = rf"(?<![\w]){re.escape(name)}(?!\w)"
     quoted = rf"""(["'`])(?:(?!\1).)*{word}(?:(?!\1).)*\1"""
     pattern = re.compile(quoted if spec is not None and spec.rules else word)
-    for line, text in enumerate(entry.text.splitlines(), entry.start_line):
+    for line, text in enumerate(lines_of(entry.text), entry.start_line):
         if name in text and pattern.search(text):
             yield entry.path, line

@@ -22,6 +22,7 @@ from graphmem.knowledge import is_held
 from graphmem.memory.text import clipped
 from graphmem.parsing.contents import read_inside
 from graphmem.projection.text import STOP_WORDS, query_words
+from graphmem.runtime.lines import lines_of
 from graphmem.search.stems import stems_of
 
 MOST: Final = 6  # reasons of an answer
@@ -195,7 +196,7 @@ def _passages(root: Path, hit: SearchHit, kind: str) -> Iterator[Reason]:
 
     `kind` is "text" for a document; otherwise, the prose is the comments in code.
     """
-    lines = read_inside(root, hit.path).decode("utf-8", "replace").splitlines()  # none if the file was removed since it was indexed
+    lines = lines_of(read_inside(root, hit.path).decode("utf-8", "replace"))  # none if the file was removed since it was indexed
     first = max(hit.start_line, 1)
     last = min(max(hit.end_line, first), first + _MOST_LINES, len(lines))
     blocks = _paragraphs(lines, first, last) if kind == "text" else _comments(lines, max(1, first - _ABOVE), last, first)

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from graphmem.parsing.ignore import GIT_IGNORE, IgnoreRules
+from graphmem.runtime.lines import lines_of
 
 SECRETS_IGNORE: Final = ".secretsignore"  # in the format of .gitignore, in any folder
 _ENVIRONMENT: Final = ".env"
@@ -49,6 +50,6 @@ def _lines(file: Path) -> list[str]:
         if not file.is_file():
             return []
         with file.open("rb") as content:
-            return content.read(_MAX_BYTES).decode("utf-8", "replace").splitlines()
+            return lines_of(content.read(_MAX_BYTES).decode("utf-8", "replace"))
     except OSError:
         return []

@@ -24,6 +24,8 @@ FILES = {
     "shop/show.py": "from framework import get_object_or_404\n\n\ndef show(key):\n    return get_object_or_404(key).file_size()\n",
     "commands.json": '{\n  "invoice": "send_invoice",\n  "label": "reprint_label",\n  "go": "run"\n}\n',
     "refunds.json": '{"refund": "refund_order"}\n',
+    "shop/parcels.py": "def pack_parcel(order):\n    return order\n",
+    "parcels.json": '{"separators": "\u2028 and \x85",\n "pack": "pack_parcel"}\n',
     "docs/commands.md": "# Commands\n\nCall `send_invoice` to send one.\n",
 }
 
@@ -50,6 +52,10 @@ def test_strings_and_text_files_that_name_the_symbol_are_places_to_look(memory):
 def test_an_agent_reads_the_places_in_the_sentence_on_completeness(memory):
     report = memory.impact("send_invoice")
     assert "look there: commands.json:2, shop/table.py:1" in impact_text.impact(report, 800)
+
+
+def test_a_line_separator_inside_a_string_begins_no_line(memory):
+    assert named(memory, "pack_parcel") == [(1, ["parcels.json:2"])]
 
 
 def test_a_symbol_with_a_known_caller_needs_no_such_places(memory):

@@ -12,7 +12,7 @@ from graphmem.settings import Settings
 
 QUEUE = '''"""Orders that wait."""
 
-
+\f
 def retry(order):
     # Payments are retried after a minute, because the bank locks an account for that long.
     return order
@@ -33,7 +33,7 @@ class Carrier:
         self.vans = vans
 '''
 GUIDE = (
-    "# Guide\n\nAddresses are stored as text. We chose text instead of columns, since every country orders its lines in another way.\n\n"
+    "# Guide\u2028\n\nAddresses are stored as text. We chose text instead of columns, since every country orders its lines in another way.\n\n"
     "- **Stamps**: a stamp is bought late, because prices change.\n"
 )
 

@@ -10,6 +10,7 @@ from graphmem.answers.search import unanswered
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common, found
 from graphmem.cli.rendering import renders
+from graphmem.runtime.lines import lines_of
 from graphmem.runtime.safe_text import inert_lines
 
 
@@ -135,7 +136,7 @@ def _source(output: Output, one: SymbolInfo, text: str) -> None:
         output.console.print(Syntax(inert_lines(text), lexer, line_numbers=True, start_line=one.start_line, background_color="default"))
         return
     width = len(str(one.end_line))
-    for number, line in enumerate(text.splitlines(), one.start_line):
+    for number, line in enumerate(lines_of(text), one.start_line):
         output.line((f"{number:>{width}}  ", common.DIM), line)
 
 

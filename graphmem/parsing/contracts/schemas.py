@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from graphmem.parsing.contracts import paths
+from graphmem.runtime.lines import lines_of
 
 SchemaEnd = tuple[str, str, str, int, int, str, str, str]
 
@@ -100,7 +101,7 @@ def _openapi(text: str, suffix: str) -> Iterator[SchemaEnd]:
         yield from _openapi_json(text, prefix)
         return
     inside, indent, current = False, -1, ""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(lines_of(text), 1):
         stripped = line.strip()
         if not stripped or stripped.startswith("#"):
             continue
