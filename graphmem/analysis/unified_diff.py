@@ -64,12 +64,13 @@ def parse(text: str, exists: Callable[[str], bool] = lambda _: False) -> list[Fi
         raise BadInputError(f"the diff has {len(text)} characters; split the diff into parts of at most {MAX_DIFF_BYTES}", argument="diff")
     files = _files(text)
     if not files and text.strip():
-        raise _no_diff("it has no file header")
+        raise _no_diff(text.strip())
     return sorted((_change(file, exists) for file in files), key=lambda change: change.new_path or change.old_path)
 
 
-def _no_diff(reason: str) -> BadInputError:
-    return BadInputError(f"the text is not a unified diff ({reason}); pass the output of `git diff`", argument="diff")
+def _no_diff(place: str) -> BadInputError:
+    """Return an error for the line `place`, which no diff has."""
+    return BadInputError(f"the text is not a unified diff at {place[:60]!r}; pass the output of `git diff`", argument="diff")
 
 
 def _files(text: str) -> list[_File]:
@@ -94,7 +95,7 @@ def _files(text: str) -> list[_File]:
         elif line.startswith("@@"):
             found = _HUNK.match(line)
             if current is None or found is None:
-                raise _no_diff(f"no file header before {line[:60]!r}" if found else f"unexpected hunk header {line[:60]!r}")
+                raise _no_diff(line)
             _read_hunk(current, found, lines)
         elif header:
             _read_header(header, line.removesuffix("\r"))
@@ -124,12 +125,12 @@ def _read_hunk(file: _File, found: re.Match[str], lines: Iterator[str]) -> None:
     while len(before) < old_length or len(after) < new_length:
         line = next(lines, None)
         if line is None:
-            raise _no_diff(f"it ends inside of the hunk {found[0]!r}")
+            raise _no_diff(found[0])
         kind, value = line[:1].replace("\r", ""), line[1:].removesuffix("\r")
         if kind == "\\":
             continue
         if kind not in ("", " ", "-", "+"):
-            raise _no_diff(f"unexpected line in the hunk {found[0]!r}: {line[:60]!r}")
+            raise _no_diff(line)
         if kind == "-":
             file.old_lines.add(old_start + len(before))
         if kind == "+":
@@ -139,7 +140,7 @@ def _read_hunk(file: _File, found: re.Match[str], lines: Iterator[str]) -> None:
         if kind != "-":
             after.append(value)
     if len(before) > old_length or len(after) > new_length:
-        raise _no_diff(f"the hunk {found[0]!r} has more lines than it announces")
+        raise _no_diff(found[0])
     file.hunks.append((old_start, old_length, tuple(before), new_start, new_length, tuple(after)))
 
 

@@ -1,10 +1,10 @@
-"""Split a text into lines as git and the grammars count them."""
+"""Split strings into lines as git and the grammars count them."""
 
 from __future__ import annotations
 
 
 def lines_of(text: str) -> list[str]:
-    r"""Return the lines of a text, without their endings `\n` and `\r\n`.
+    r"""Return the lines of a string, without their endings `\n` and `\r\n`.
 
     `str.splitlines` also ends a line at a form feed, at U+2028 and at a lone carriage return, and so counts more lines than git, an editor
     or a grammar.

@@ -33,7 +33,8 @@ class Carrier:
         self.vans = vans
 '''
 GUIDE = (
-    "# Guide\u2028\n\nAddresses are stored as text. We chose text instead of columns, since every country orders its lines in another way.\n\n"
+    "# Guide\u2028\n\n"
+    "Addresses are stored as text. We chose text instead of columns, since every country orders its lines in another way.\n\n"
     "- **Stamps**: a stamp is bought late, because prices change.\n"
 )
 
