@@ -50,6 +50,7 @@ class Listing:
         self.rules = IgnoreRules()
         self.rules.add("", options.exclude)
         self.virtual_environments: set[str] = set()
+        self._behind_links: dict[str, bool] = {"": False}  # by folder
 
     def note(self, path: str, severity: str, code: str, message: str) -> None:
         """Add a diagnostic about a path, such as the path of a skipped file.
@@ -89,7 +90,8 @@ class Listing:
         The files of submodules and nested repositories are listed too.
         """
         for folder in sorted({path.rpartition("/")[0] for path in listed if path.endswith(GRAPHMEM_IGNORE)} | {""}):
-            self._read_ignore_file(folder, GRAPHMEM_IGNORE)
+            if not self._is_behind_link(folder):
+                self._read_ignore_file(folder, GRAPHMEM_IGNORE)
         self.virtual_environments |= {path.rpartition("/")[0] for path in listed if path.endswith("/pyvenv.cfg")}
         verdicts: dict[str, str] = {"": ""}
         for path in listed:
@@ -107,10 +109,24 @@ class Listing:
         decided = self.rules.decide_below(path)
         if decided:
             return True
+        if self._is_behind_link(path.rpartition("/")[0]):
+            self.skipped["absent"] += 1
+            return True
         reason = "" if decided is False else self._folder_verdict(path.rpartition("/")[0], verdicts)
         if reason:
             self.skipped[reason] += 1
         return bool(reason)
+
+    def _is_behind_link(self, folder: str) -> bool:
+        """Whether `folder` or a folder above it is a symbolic link.
+
+        git lists files of a tracked folder also after a link replaced the folder. For git, these files are deleted.
+        """
+        known = self._behind_links.get(folder)
+        if known is None:
+            known = self._is_behind_link(folder.rpartition("/")[0]) or stat.S_ISLNK(self.mode(folder))
+            self._behind_links[folder] = known
+        return known
 
     def _folder_verdict(self, folder: str, verdicts: dict[str, str]) -> str:
         """Return why `folder` or a folder above it is skipped; "" if none is.

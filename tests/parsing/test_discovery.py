@@ -13,7 +13,7 @@ import pytest
 
 from graphmem.errors import IndexCancelledError, RepositoryError
 from graphmem.parsing.contents import language_of
-from graphmem.parsing.discovery import SKIP_REASONS, Discovery, content_hash, discover
+from graphmem.parsing.discovery import SKIP_REASONS, Discovery, content_hash, discover, discover_some
 from graphmem.parsing.ignore import DiscoveryOptions
 
 GIT_IDENTITY = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
@@ -209,6 +209,23 @@ def test_links_are_not_followed(either_way, tmp_path):
     assert paths(found) == ["a.py", "d/b.py"]
     assert found.skipped == {"symlink": 2, "symlink_loop": 1, "symlink_outside": 2}
     assert [(one.path, one.code) for one in found.diagnostics] == [("loop", "symlink"), ("out.py", "symlink"), ("outdir", "symlink")]
+
+
+@pytest.mark.parametrize(("target", "reason"), [("outside", "symlink_outside"), ("root/real", "symlink")])
+def test_a_link_in_the_place_of_a_tracked_folder_is_not_followed(tmp_path, target, reason):
+    root = write(tmp_path / "root", {"a.py": "", "real/x.py": "", "d/x.py": "", "d/e/y.py": "", "d/.graphmemignore": "x.py\n"})
+    write(tmp_path / "outside", {"x.py": "", "e/y.py": "", ".graphmemignore": "y.py\n"})
+    git(root, "init")
+    git(root, "add", "-A")
+    git(root, "commit", "-m", "Start")
+    shutil.rmtree(root / "d")
+    (root / "d").symlink_to(tmp_path / target)
+    found = discover(root)
+    assert paths(found) == ["a.py", "real/x.py"]
+    assert found.skipped == {"absent": 3, reason: 1}
+    some = discover_some(root, ["a.py", "d/x.py", "d/e/y.py"], by_git=True)
+    assert some is not None
+    assert paths(some) == ["a.py"]
 
 
 def test_pipes_and_odd_names_do_no_harm(either_way, tmp_path):
