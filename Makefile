@@ -19,8 +19,8 @@ TORCH ?= torch==2.13.0
 REPO ?=
 PORT ?=
 ARGS ?=
-# One process more than processors: many tests wait for servers and browsers, and a fifth of the processor time was idle.
-WORKERS ?= $(shell echo $$(($$(nproc) + 1)))
+# Two processes more than processors: many tests wait for servers and browsers. With one process more, a fifth of the processor time was idle.
+WORKERS ?= $(shell echo $$(($$(nproc) + 2)))
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
