@@ -101,6 +101,16 @@ class FileLink:
 
 
 @answer
+class DependencyFiles:
+    """The files of one module that use files of another."""
+
+    files: Annotated[list[FileLink], Doc("pairs of files, most edges first"), Size(25)]
+    total: Annotated[int, Doc("number of pairs of files")]
+    edges: Annotated[int, Doc("number of edges of all pairs, equal to the weight of the dependency")]
+    state: IndexState
+
+
+@answer
 class ModuleDetail:
     """One module with its files and dependencies."""
 

@@ -12,7 +12,7 @@ from graphmem.answers.findings import CentralPage, DeadCodePage, DuplicatePage, 
 from graphmem.answers.history import Knowledge
 from graphmem.answers.maps import MapEntries
 from graphmem.answers.marks import Doc
-from graphmem.answers.modules import CyclesAnswer, ModuleBoundary, ModuleDetail, ModuleMap
+from graphmem.answers.modules import CyclesAnswer, DependencyFiles, ModuleBoundary, ModuleDetail, ModuleMap
 from graphmem.answers.semantic import CommitPage, Document, Drift, ParagraphState, Reply
 from graphmem.answers.vocabulary import CycleLevel, EntryKind, HotspotLevel, ViewFormat, ViewKind
 from graphmem.operations.declare import Sight, operation
@@ -53,6 +53,17 @@ class SemanticOperations:
 
         Args:
             module: the module, given by its name, its id, or the path of a file in it.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("files",)})
+    def module_dependency(self, src: Annotated[str, Ref()], dst: Annotated[str, Ref()], limit: Limit = 50) -> DependencyFiles:
+        """List the files of one module that use files of another.
+
+        The edges are those that the dependency between the modules counts.
+
+        Args:
+            src: the module that uses the other, given by its name, its id, or the path of a file in it.
+            dst: the module that is used.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("parts",)}, command="people")

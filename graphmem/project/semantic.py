@@ -28,7 +28,7 @@ from graphmem.answers.findings import (
     HotspotPage,
 )
 from graphmem.answers.history import Knowledge, KnownPart, Reviewer
-from graphmem.answers.modules import CyclesAnswer, ModuleBoundary, ModuleDetail, ModuleMap, SurfaceSymbol
+from graphmem.answers.modules import CyclesAnswer, DependencyFiles, ModuleBoundary, ModuleDetail, ModuleMap, SurfaceSymbol
 from graphmem.errors import GitError, SymbolNotFoundError
 from graphmem.history.knowledge import MOST_COMMITS, known_by
 from graphmem.project.arguments import one_of, page, within
@@ -100,6 +100,19 @@ class SystemQuestions:
                 near = [name for name in names if ref.casefold() in name.casefold()][:10] or names[:10]
                 raise SymbolNotFoundError(f"unknown module {ref!r}; `graphmem modules` lists them", ref=ref, suggestions=near)
             return at
+
+    def module_dependency(self, src: str, dst: str, limit: int = 50) -> DependencyFiles:
+        """List the files of one module that use files of another.
+
+        Raises:
+            SymbolNotFoundError: a module is unknown.
+        """
+        page(limit)
+        here = self.semantics.newest()
+        source, target = self._place_of(here, src), self._place_of(here, dst)
+        with here.lock:
+            found = cutting.files_between(here.modules, source, target)
+            return DependencyFiles(found[:limit], len(found), sum(one.weight for one in found), self.graph.state())
 
     def boundary(self, module: str, limit: int = 50) -> ModuleBoundary:
         """Find where a module can be separated from the rest, or split in two.

@@ -147,6 +147,17 @@ def test_the_table_below_the_map_counts_connections_like_the_matrix(tab, explore
         assert said == ", ".join(f"{one.dst_name} ({one.weight:,})" for one in own)
 
 
+def test_the_files_of_a_dependency_have_as_many_edges_as_the_matrix_says(tab, explorer, remembered, visit):
+    for one in remembered.modules().dependencies[:40:13]:
+        page = f"{explorer}/explore/matrix?of={quote(one.src_name)}&on={quote(one.dst_name)}"
+        visit(page, "document.querySelector('main .card table tbody tr')")
+        answer = remembered.module_dependency(one.src_name, one.dst_name, limit=1000)
+        assert answer.edges == one.weight
+        assert sum(pair.weight for pair in answer.files) == one.weight
+        first = tab.value("document.querySelector('main .card table tbody tr').innerText.split(/\\s+/).at(-1)")
+        assert first == f"{answer.files[0].weight:,}"
+
+
 def test_the_boxes_of_impact_say_what_the_answer_below_was_asked_with(tab, explorer, remembered, visit):
     visit(explorer + "/explore/impact?of=to_networkx_graph", "document.querySelectorAll('.zone').length === 3")
     assert tab.value("document.querySelector('[name=depth]').value") == "5"

@@ -82,6 +82,7 @@ CASES: dict[str, Case] = {
     "modules": Case(command=("modules",)),
     "module": Case({"ref": PRICE}, {"ref": "nothing"}),
     "boundary": Case({"module": PRICE, "limit": 5}, {"module": "nothing"}),
+    "module_dependency": Case({"src": CART, "dst": PRICE, "limit": 5}, {"src": "nothing", "dst": PRICE}),
     "people": Case({"module": PRICE, "limit": 5}, {"module": "nothing"}),
     "map_entries": Case(),
     "check_architecture": Case({"rules": RULES}, {"rules": "[["}),

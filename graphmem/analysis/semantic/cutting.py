@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from graphmem.answers.modules import FileLink
 from graphmem.projection.arrays import SYMBOL
 
 if TYPE_CHECKING:
@@ -19,6 +20,26 @@ if TYPE_CHECKING:
 
 MOST_FILES: Final = 1_500  # of a module that is divided; the eigenvectors of more take seconds
 LEAST: Final = 4  # files of a module that is divided
+
+
+def files_between(modules: Modules, src: int, dst: int) -> list[FileLink]:
+    """Return the pairs of files of a dependency, most edges first.
+
+    Args:
+        modules: the modules.
+        src: position of the module that uses the other in `modules.groups`.
+        dst: position of the module that is used.
+    """
+    files = modules.files
+    of_pair: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    rows = modules.between.get((src, dst), np.zeros(0, np.int64))
+    ends = zip(files.file_of(files.view.src[rows]).tolist(), files.file_of(files.view.dst[rows]).tolist(), rows.tolist(), strict=True)
+    for a, b, row in ends:
+        of_pair[a, b].append(row)
+    found = [
+        FileLink(files.paths[a], files.paths[b], len(some), files.kinds_of(np.asarray(some, np.int64))) for (a, b), some in of_pair.items()
+    ]
+    return sorted(found, key=lambda one: (-one.weight, one.src, one.dst))
 
 
 def surface(modules: Modules, place: int) -> dict[int, dict[str, int]]:

@@ -15,6 +15,8 @@ const SPANS = [7, 30, QUARTER, 365];
 const MOST_FILES = 300; // of a project whose older revision is read without being asked for
 const MOST_PEOPLE = 500; // modules or files whose people are asked for at once
 const MOST_COMMITS = 2000; // that one question lists
+const MOST_PAIRS = 25; // pairs of files of a dependency that are asked for at first
+const MOST_ANSWER = 1000; // the same, of one answer
 const SURFACE = 200; // symbols of a module's interface that are asked for at first
 const MOST_SURFACE = 1000; // the same, of one answer
 
@@ -70,18 +72,11 @@ export async function matrix(page, { of = "", on = "" }, signal) {
 function dependency(one, signal) {
   const w = words.architect.matrix;
   const files = h("div");
-  into(files, ask("Atlas", { edges: 6000, roles: ["CODE", "MIGRATION", "GENERATED", "NO_CODE"] }, signal), ({ atlas }) => {
-    const { files: all, modules, fileEdges } = atlas.columns;
-    const of = (i) => modules.name[all.module[i]];
-    const sums = new Map();
-    fileEdges.src.forEach((a, e) => {
-      const b = fileEdges.dst[e];
-      if (of(a) !== one.srcName || of(b) !== one.dstName) return;
-      const key = `${a} ${b}`;
-      sums.set(key, (sums.get(key) ?? 0) + fileEdges.count[e]);
-    });
-    const rows = [...sums].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([key, n]) => [...key.split(" ").map((i) => fileLink(all.path[i])), words.number(n)]);
-    return [rows.length ? table(w.files, [w.from, w.to, w.edges], rows, { first: 25, numeric: [2] }) : h("p.hint", null, w.too_light), atlas.leftOut ? h("p.hint", null, w.heaviest) : null];
+  const pairs = async (limit) => (await ask("ModuleDependency", { src: one.srcName, dst: one.dstName, limit }, signal)).moduleDependency;
+  const rows = (some) => some.map((pair) => [fileLink(pair.src), fileLink(pair.dst), words.number(pair.weight)]);
+  into(files, pairs(MOST_PAIRS), ({ files: first, total }) => {
+    const page = Math.min(total, MOST_ANSWER) - first.length;
+    return table(w.files, [w.from, w.to, w.edges], rows(first), { first: 25, numeric: [2], rest: { total, page, more: async (have) => rows((await pairs(MOST_ANSWER)).files.slice(have)) } });
   });
   return card(
     `${one.srcName} → ${one.dstName}`,

@@ -341,8 +341,6 @@ export const words = {
       from: "Von",
       to: "Nach",
       files: "Dateien des ersten Moduls und die Dateien des zweiten, die sie verwenden",
-      too_light: "Diese Abhängigkeit hat zu wenige Kanten, um nach Dateien aufgelistet zu werden.",
-      heaviest: "Nur die 6.000 stärksten Kanten des Projekts sind nach Dateien aufgelistet.",
     },
     cut: {
       title: "Wo würde ich dieses Modul schneiden?",

@@ -387,8 +387,6 @@ export const words = {
       from: "From",
       to: "To",
       files: "Files of the first module, and the files of the second module that they use",
-      too_light: "This dependency has too few edges to be listed by file.",
-      heaviest: "Files are listed only for the 6,000 dependencies with the most uses in code.",
     },
     cut: {
       title: "Where would I cut this module?",
