@@ -184,7 +184,7 @@ def _repository(root: Path) -> tuple[git_log.Repository | None, list[str]]:
     if not here.head:
         notes.append("the repository has no commits yet")
     if here.boundary:
-        notes.append("the clone is shallow, so older commits are missing; `git fetch --unshallow` fetches them")
+        notes.append(git_log.SHALLOW)
     if here.partial:
         notes.append("the clone is partial: renames are followed only where the content stayed the same")
     return here, notes

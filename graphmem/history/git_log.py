@@ -21,6 +21,7 @@ _BLOCK: Final = 1 << 16
 _MARK: Final = b"\x01"
 _UNREADABLE: Final = re.compile(r"unable to read [^\n]*?\b([0-9a-f]{40,64})\b")
 _FORMAT: Final = "%x01%H%x00%ct%x00%aE%x00%aN%x00%s%x00"
+SHALLOW: Final = "the clone is shallow, so older commits are missing; `git fetch --unshallow` fetches them"
 
 
 class Commit(NamedTuple):

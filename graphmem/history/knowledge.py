@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from graphmem.history import git_log
 from graphmem.history.authors import is_bot, one_name_each
 from graphmem.history.reviewers import HALF_LIFE_S
 from graphmem.runtime import git as _git
@@ -58,12 +59,13 @@ class Known:
         return 0
 
 
-def known_by(root: Path, part_of: Mapping[str, str], now: datetime, whole: str | None = None) -> tuple[dict[str, Known], int]:
-    """Return who knows each part of a project, and how many commits were read.
+def known_by(root: Path, part_of: Mapping[str, str], now: datetime, whole: str | None = None) -> tuple[dict[str, Known], list[str]]:
+    """Return who knows each part of a project, and notes on what is missing.
 
     The newest `MOST_COMMITS` commits are read, without merges. A commit counts once for each part that it touched. A commit of a bot, or
     with more than `MOST_FILES` files, does not count for any part. Renames are not followed. Authors with the same address, or with the
-    same name apart from case and spaces, are one person.
+    same name apart from case and spaces, are one person. The oldest commits of a shallow clone are left out, because git shows every file
+    as new in them.
 
     Args:
         root: root of the working tree.
@@ -80,15 +82,19 @@ def known_by(root: Path, part_of: Mapping[str, str], now: datetime, whole: str |
         f"-n{MOST_COMMITS}",
         "--no-renames",
         "--relative",
-        "--format=%x01%aI%x00%aN%x00%aE",
+        "--format=%x01%aI%x00%aN%x00%aE%x00%H",
         "--name-only",
         "-z",
     )
     text = os.fsdecode(_git.run(root, *command))
+    here = git_log.repository(root)
+    boundary = here.boundary if here is not None else frozenset[str]()
     found: dict[str, Known] = defaultdict(Known)
     entries = [entry.split("\0") for entry in _ENTRY.split(text)[1:]]
-    names = one_name_each((name, address) for _, name, address, *_ in entries if not is_bot(name))
-    for at, author, address, *paths in entries:
+    names = one_name_each((name, address) for _, name, address, _, *_ in entries if not is_bot(name))
+    for at, author, address, sha, *paths in entries:
+        if sha.strip("\n") in boundary:
+            continue
         paths = [path.strip("\n") for path in paths if path.strip("\n")]
         if sum(_VENDORED.search(path) is None for path in paths) > MOST_FILES or is_bot(author):
             continue
@@ -101,7 +107,8 @@ def known_by(root: Path, part_of: Mapping[str, str], now: datetime, whole: str |
             one.weight[name] += weight
             one.commits[name] += 1
             one.last[name] = max(one.last.get(name, ""), when.isoformat())
-    return dict(found), len(entries)
+    notes = [f"only the newest {MOST_COMMITS:,} commits were read"] if len(entries) == MOST_COMMITS else []
+    return dict(found), [*notes, *((git_log.SHALLOW,) if boundary else ())]
 
 
 def _parts(paths: Iterable[str], part_of: Mapping[str, str]) -> set[str]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from graphmem.errors import GitError
 from graphmem.runtime import git as _git
+
+_UNRESOLVED: Final = "Needed a single revision"  # in git's message about an unknown commit
 
 
 def run(root: Path, *arguments: str, index: Path | None = None) -> bytes:
@@ -26,12 +29,9 @@ def diff(root: Path, base: str, head: str | None) -> str:
     Without `head`, the working tree is compared. Untracked files are left out.
 
     Raises:
-        GitError: a revision is unknown or begins with a dash.
+        GitError: a revision is unknown.
     """
-    for revision in (base, head):
-        if revision is not None and revision.startswith("-"):
-            raise GitError(f"unknown revision {revision!r}; use a commit, branch or tag", command=("diff",), stderr="")
-    revisions = [base] if head is None else [f"{base}..{head}"] if ".." not in base else [base]
+    revisions = [revision(root, one) for one in (base, head) if one is not None]
     # Of a submodule only the commit is compared. Reading its files would use its own configuration.
     safe = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/")
     return run(root, "diff", *safe, "--relative", "-U0", "--find-renames", *revisions, "--").decode("utf-8", "surrogateescape")
@@ -60,9 +60,17 @@ def revision(root: Path, name: str) -> str:
     Raises:
         GitError: the revision is unknown.
     """
+    unknown = f"unknown revision {name!r}; use a commit, branch or tag"
     if name.startswith("-"):
-        raise GitError(f"unknown revision {name!r}; use a commit, branch or tag", command=("rev-parse",), stderr="")
-    return run(root, "rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}").decode().strip()
+        raise GitError(unknown, command=("rev-parse",), stderr="")
+    try:
+        return run(root, "rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}").decode().strip()
+    except GitError as error:
+        if _UNRESOLVED not in error.facts["stderr"]:
+            raise
+        if run(root, "rev-parse", "--is-shallow-repository").strip() == b"true":
+            unknown += ", or fetch the older commits that this shallow clone lacks with `git fetch --unshallow`"
+        raise GitError(unknown, command=("rev-parse",), stderr=error.facts["stderr"]) from None
 
 
 def unpack(root: Path, name: str, into: Path) -> None:

@@ -110,6 +110,8 @@ class ChangeQuestions:
         except GitError as error:
             return CommitPage([], [error.message])
         notes = [f"git cannot read the messages of {len(unread):,} commits"] if unread else []
+        if repository.boundary:
+            notes.append(git_log.SHALLOW)
         if skipped:
             notes.append(f"left out: {_counts(skipped)} by programs that update versions")
         if is_cut:

@@ -81,7 +81,13 @@ class Semantics:
     """
 
     def __init__(
-        self, view: GraphView, store: GraphStore, history: Callable[[], History], commits: int = 0, file: Path | None = None
+        self,
+        view: GraphView,
+        store: GraphStore,
+        history: Callable[[], History],
+        commits: int = 0,
+        file: Path | None = None,
+        gaps: Callable[[], list[str]] = list,
     ) -> None:
         self.view = view
         self.commits = commits
@@ -89,6 +95,7 @@ class Semantics:
         self._store = store
         self._history = history
         self._file = file  # of kept results
+        self._gaps = gaps  # sentences on what the history lacks
         self._flows: dict[tuple[str, ...] | None, list[Flow]] = {}
         self.lock = threading.RLock()
 
@@ -136,6 +143,7 @@ class Semantics:
         known, current = self._known_modules()
         if self._churn is None:
             self.notes.append("no commit history found; heat uses complexity and dependents only")
+        self.notes += self._gaps()
         co_change = {} if current else self._together()
         packages = packages_of(self.view.languages)
         made = Modules(self.view, known, self._store.meta().get("project", ""), self._churn, co_change, current, packages)

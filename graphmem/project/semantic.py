@@ -30,7 +30,7 @@ from graphmem.answers.findings import (
 from graphmem.answers.history import Knowledge, KnownPart, Reviewer
 from graphmem.answers.modules import CyclesAnswer, DependencyFiles, ModuleBoundary, ModuleDetail, ModuleMap, SurfaceSymbol
 from graphmem.errors import GitError, SymbolNotFoundError
-from graphmem.history.knowledge import MOST_COMMITS, known_by
+from graphmem.history.knowledge import known_by
 from graphmem.project.arguments import one_of, page, within
 from graphmem.runtime.naming import in_project, raw
 
@@ -168,7 +168,7 @@ class SystemQuestions:
                 whole, files = self._files_of(here, module)
                 part_of = {path: path for path in files}
         try:
-            found, read = known_by(self.graph.root(), part_of, datetime.now(UTC), whole)
+            found, gaps = known_by(self.graph.root(), part_of, datetime.now(UTC), whole)
         except GitError as error:
             return Knowledge([], 0, [f"without history: {error.message}"])
         of_all = found.pop(whole, None) if whole is not None else None
@@ -177,8 +177,7 @@ class SystemQuestions:
         missing = len(set(part_of.values()) - set(found))
         unit = "modules" if module is None else "files"
         notes = [f"git has no commit of a person that changed {missing:,} of the {len(set(part_of.values())):,} {unit}"] if missing else []
-        if read == MOST_COMMITS:
-            notes.append(f"only the newest {MOST_COMMITS:,} commits were read")
+        notes += gaps
         return Knowledge(parts[:limit], len(parts), notes, _known_part(whole, of_all) if whole is not None and of_all is not None else None)
 
     def _files_of(self, here: Semantics, ref: str) -> tuple[str, Sequence[str]]:

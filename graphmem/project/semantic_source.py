@@ -32,6 +32,7 @@ class SemanticSource:
     history: Callable[[], History]
     commits: Callable[[], int] = lambda: 0
     file: Path | None = None  # of kept results
+    gaps: Callable[[], list[str]] = list  # sentences on what the history lacks
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _newest: Semantics | None = field(default=None, init=False)
     _derived: Semantics | None = field(default=None, init=False)  # for the first screen
@@ -49,7 +50,7 @@ class SemanticSource:
         with self._lock:
             here = self._newest
             if here is None or here.view is not view or here.commits != commits:
-                here = self._newest = Semantics(view, self.store, self.history, commits, self.file)
+                here = self._newest = Semantics(view, self.store, self.history, commits, self.file, self.gaps)
             return here
 
     def derive_after(self, run: IndexSummary) -> bool:

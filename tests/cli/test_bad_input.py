@@ -151,7 +151,7 @@ def test_a_diff_in_a_file_is_said_how_to_give(graphmem, shop: Path) -> None:
 
 def test_a_revision_that_is_not_there_is_named(graphmem, shop: Path) -> None:
     assert graphmem("index", shop, "-q").code == 0
-    _refused(graphmem("impact", "--diff", "nosuch..HEAD", cwd=shop), "nosuch..HEAD", code=2)
+    _refused(graphmem("impact", "--diff", "nosuch..HEAD", cwd=shop), "unknown revision 'nosuch'; use a commit, branch or tag", code=2)
 
 
 def test_no_git_installed(graphmem, shop: Path, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def create_code(inputs: Inputs, stored: StoredParts, later: Later) -> CodeParts:
     store, data_dir, settings = inputs.store, inputs.data_dir, inputs.settings
     graph, projections, book, history = stored.graph, stored.projections, stored.book, stored.history
     indexers = IndexerSource(store, projections, data_dir, settings, inputs.keep_warm)
-    semantics = SemanticSource(graph, store, history.known, history.commits, data_dir / KEPT)
+    semantics = SemanticSource(graph, store, history.known, history.commits, data_dir / KEPT, history.gaps)
     seeding = Seeding(book, projections, settings)
     runs = IndexRuns(
         store,
