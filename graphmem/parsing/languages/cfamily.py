@@ -68,6 +68,11 @@ _BETWEEN: Final = re.compile(
 _ALONE: Final = re.compile(rb"^[ \t]*(?P<macro>" + _MACRO + rb")[ \t]*(?://[^\n]*)?$", re.MULTILINE)
 """`BEGIN_NAMESPACE`: a macro alone on its line."""
 
+_IN_CLASS: Final = re.compile(
+    rb"^[ \t]*(?P<macro>" + _MACRO + rb"[ \t]*" + _ARGUMENTS + rb")[ \t]*(?=\s*(?:\}\s*;|(?:public|protected|private)\s*:))", re.MULTILINE
+)
+"""`NOT_COPYABLE(Name)` and the end of a class, or `public:`: a macro that declares members."""
+
 
 MACRO: Final = "#define"
 """Sign of the operation that stands for the text of a macro."""
@@ -141,11 +146,11 @@ def _value(match: re.Match[bytes]) -> bytes:
 def _blank_alone(match: re.Match[bytes]) -> bytes:
     """Replace a macro alone on its line by blanks if it is between statements.
 
-    `match` is the line, such as `BEGIN_NAMESPACE`. The code before the line must end with `;` or `}`, or be empty. Otherwise the line is
-    returned unchanged.
+    `match` is the line, such as `BEGIN_NAMESPACE`. The code before the line must end with `;`, `}` or `:`, or be empty. Otherwise the line
+    is returned unchanged.
     """
     before = COMMENT.sub(b"", match.string[max(0, match.start() - 2000) : match.start()]).rstrip()
-    return _blank(match) if not before or before[-1:] in b";}" else match[0]
+    return _blank(match) if not before or before[-1:] in b";}:" else match[0]
 
 
 def _result_type(node: Node) -> Node | None:
@@ -316,7 +321,7 @@ class CFamilyHelper(Helper):
         `#if` divides a statement, only the first branch of the `#if` stays. The result is used only if the first parse had errors. All
         other code keeps its position.
         """
-        found = _AFTER.sub(_blank_after, _ALONE.sub(_blank_alone, self.prepared(source)))
+        found = _AFTER.sub(_blank_after, _IN_CLASS.sub(_blank_alone, _ALONE.sub(_blank_alone, self.prepared(source))))
         found = _BRACKETED.sub(_bare, _BETWEEN.sub(_blank, _BEFORE.sub(_blank, found)))
         return whole(_TYPE_ARGUMENT.sub(_value, found))
 

@@ -53,9 +53,13 @@ class CFamilyNames(ScopedRules):
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
         """Return the type of `name` in the namespace `module`, as in `a::name`.
 
-        If no file of the namespace defines `name`, it is looked up in all files, because a macro may open the namespace.
+        A function may be defined outside the braces of its namespace, as `a::name() {…}`. If no file of the namespace defines `name`, it is
+        looked up in all files, because a macro may open the namespace.
         """
         found = super().submodule(inference, module, name)
+        if module[0] == NAMESPACE and name:
+            apart = self._apart(inference, (module[1].rpartition(".")[2],), name)
+            found = join(found, join_all(inference.slot(place) for place in apart))
         if found or module[0] != NAMESPACE or module[1] == _STANDARD or not name:
             return found
         places = self.package_places(inference, self._group, name, None)
@@ -77,6 +81,8 @@ class CFamilyNames(ScopedRules):
 
     def _shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         places = self.package_places(inference, self._group, name, entry)
+        if inference.project.knows_name(name):
+            places += self._apart(inference, self._opened(inference, entry), name)
         places = [place for place in places if self.visible_apart(entry, place)]
         if not places:
             return None
@@ -117,6 +123,29 @@ class CFamilyNames(ScopedRules):
                         found.add(target.path)
                         pending.append(target)
         return frozenset(found)
+
+    def _opened(self, inference: Inference, entry: FileEntry) -> Collection[str]:
+        """Return the last names of the namespaces that a file can see.
+
+        These are the namespaces that the file or an included file opens.
+        """
+        found: Collection[str] = inference.project.solver.ask(entry.memo, ("opened",), self._namespaces, inference, entry)
+        return found
+
+    def _namespaces(self, inference: Inference, entry: FileEntry) -> Collection[str]:
+        files = [entry, *(inference.project.files[path] for path in sorted(self.included(inference, entry)))]
+        inference.project.touch_top(entry, "")
+        return tuple(dict.fromkeys(name for file in files for name in self.names_of(file.facts)[1:] if "." not in name))
+
+    def _apart(self, inference: Inference, namespaces: Collection[str], name: str) -> list[Place]:
+        """Return the functions `a::name() {…}` of one of the namespaces `a`.
+
+        A name that is also the name of a class counts as the class.
+        """
+        found = [place for space in namespaces for place in self.package_places(inference, self._group, f"{space}.{name}", None)]
+        owners = {_written_owner(place)[-1] for place in found}
+        classes = {owner for owner in owners if any(one.kind in CLASS_KINDS for one in inference.project.named(owner))}
+        return [place for place in found if _written_owner(place)[-1] not in classes]
 
     def visible(self, inference: Inference, entry: FileEntry, functions: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return the functions of one name that a file can see.
