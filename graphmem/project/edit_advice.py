@@ -330,7 +330,7 @@ def _tests(view: GraphView, hits: Sequence[ImpactHit]) -> tuple[TestCase, ...]:
 def _test(view: GraphView, hit: ImpactHit) -> TestCase:
     one = hit.symbol
     collected = conventions_of(view.language_of(one.path)).collected_tests
-    is_whole = one.qualname == "<module>" or (collected != "" and not re.fullmatch(collected, one.qualname))
+    is_whole = one.qualname == "<module>" or not one.is_runnable or (collected != "" and not re.fullmatch(collected, one.qualname))
     return (
         TestCase(one.path, "", 0, is_method=False) if is_whole else TestCase(one.path, one.qualname, one.start_line, one.kind == "method")
     )

@@ -23,6 +23,10 @@ class Named(NamedTuple):
     parts: tuple[str, ...] = ()  # what the command needs
 
 
+NOT_RUN: Final = Named("", "")
+"""A place that no runner runs, such as a file of helpers or a benchmark."""
+
+
 def commands(tests: Sequence[TestToRun], names: Mapping[str, Named]) -> list[TestCommand]:
     """Return for each test runner a command line that runs its tests.
 
@@ -47,7 +51,7 @@ def commands(tests: Sequence[TestToRun], names: Mapping[str, Named]) -> list[Tes
         whole = len(command) > MOST_COMMAND
         if whole:
             command = " && ".join(_in(base, files(some)) for base, some in by_base.items())
-        by_file = whole or not all(test.name for test, _ in rows)
+        by_file = whole or (runner in _WIDENED and not all(test.name for test, _ in rows))
         found.append(TestCommand(runner, command, len(rows), by_file, RECORDING.get(runner, "")))
     return found
 
@@ -171,6 +175,9 @@ RECORDING: Final[Mapping[str, str]] = {
     ),
 }
 """Runner -> command that runs all tests and records which code each runs; docs/evidence.md has the versions that it was tried with."""
+
+_WIDENED: Final = frozenset({"vitest", "jest", "bun", "deno", "go", "cargo"})
+"""Runners that select tests by one pattern for several files; a file without the name of a test makes them run the other files whole."""
 
 Command = Callable[[Rows], str]
 _COMMANDS: Final[Mapping[str, tuple[Command, Command]]] = {

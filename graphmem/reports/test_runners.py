@@ -12,12 +12,18 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from graphmem.reports import vitest_config
-from graphmem.reports.test_commands import Named
+from graphmem.reports.test_commands import NOT_RUN, Named
 
 MOST_MANIFEST: Final = 1 << 20  # bytes read of a manifest
 _RUNNER: Final = {one: re.compile(rf"(?<![\w@/.-]){one}(?![\w/.-])") for one in ("vitest", "jest")}
 """The name of a runner in a `package.json`: of a package, or of a command in a script."""
 VITEST_CONFIGS: Final = tuple(f"vitest.config.{suffix}" for suffix in ("ts", "mts", "cts", "js", "mjs", "cjs"))
+VITE_CONFIGS: Final = tuple(one.replace("vitest", "vite") for one in VITEST_CONFIGS)
+JEST_CONFIGS: Final = tuple(f"jest.config.{suffix}" for suffix in ("ts", "mts", "cts", "js", "mjs", "cjs", "json"))
+_JEST_PATTERNS: Final = re.compile(r"\b(?:testMatch|testRegex|preset|projects)\b")
+_TEST_FILE: Final = re.compile(r"(?:^|/)(?:__tests__/.*|(?:[^/]*\.)?(?:test|spec)\.[cm]?[jt]sx?|[^/]*\.(?:test|spec)\.\w+)$")
+"""The path of a file that Jest runs by default, or that is named as a test."""
+_HELPERS: Final = "no test"  # instead of a runner
 _DENO: Final = re.compile(r"""\bDeno\.test\b|\bfrom\s+["'](?:jsr:|@std/|https://deno\.land/)""")
 _BUN: Final = re.compile(r"""\bfrom\s+["']bun:test["']""")
 _BUN_SCRIPT: Final = re.compile(r"\bbun test\b([^\"&;|]*)")
@@ -79,7 +85,8 @@ class Project:
 def named(project: Project, place: Place) -> Named:
     """Return the runner of a test, and the id that this runner uses for it.
 
-    If the runner is unknown, `runner` is "" and the id is the path of the test's file.
+    If the runner is unknown, `runner` is "" and the id is the path of the test's file. The result is `NOT_RUN` if the runner of the
+    project does not run this place, for example a file of helpers or a benchmark.
     """
     for suffixes, name in _BY_SUFFIX:
         if place.path.endswith(suffixes):
@@ -122,6 +129,8 @@ def _ecmascript(project: Project, place: Place) -> Named | None:
     runner, base = project.ecmascript[place.path]
     if runner == "deno":
         return _deno(project, place)
+    if runner == _HELPERS:
+        return NOT_RUN
     if not runner:
         return None
     path, title = _below(base, place.path), _titles(place.qualname)
@@ -129,29 +138,46 @@ def _ecmascript(project: Project, place: Place) -> Named | None:
 
 
 def _ecmascript_runner(project: Project, path: str) -> tuple[str, str]:
-    """Return the runner of a file of tests, "" if unknown, and its directory."""
+    """Return the runner of a file of tests, "" if unknown, and its directory.
+
+    The runner is `_HELPERS` if the project uses Vitest or Jest alone, and the file is none of its tests.
+    """
     text = project.text(path) or ""
     if _DENO.search(text):
         return "deno", ""
     if _BUN.search(text) or _by_bun_script(project, path):
         return "bun", ""
     manifests = [(base, project.text(_join(base, "package.json")) or "") for base in _manifests(project, path, "package.json")]
-    for is_exact in (True, False):  # packages such as `jest-diff` and `@types/jest` are used with Vitest, too
-        for base, text in manifests:
-            for runner in ("vitest", "jest"):
-                names = _RUNNER[runner].search(text) is not None if is_exact else f'"{runner}' in text or f"/{runner}" in text
-                if names and (runner != "vitest" or _run_by_vitest(project, path)):
-                    return runner, base
-    return "", ""
+    found = [(runner, base) for base, text in manifests for runner in _RUNNER if _RUNNER[runner].search(text)]
+    # Packages such as `jest-diff` and `@types/jest` are used with Vitest, too; they tell the runner only where nothing else does.
+    found = found or [(runner, base) for base, text in manifests for runner in _RUNNER if f'"{runner}' in text or f"/{runner}" in text]
+    runs = {"vitest": _run_by_vitest, "jest": _run_by_jest}
+    for runner, base in found:
+        if runs[runner](project, path):
+            return runner, base
+    return (_HELPERS if found and not _TEST_FILE.search(path) else ""), ""
 
 
 def _run_by_vitest(project: Project, path: str) -> bool:
     """Whether the nearest Vitest configuration includes a test file.
 
-    True if neither the file's directory nor a directory above has a configuration.
+    Without a configuration, Vitest's default patterns apply. A configuration of Vite may have others, which are not read.
     """
     found = project.nearest(path, *VITEST_CONFIGS)
-    return found is None or vitest_config.runs(project.text(_join(*found)) or "", _below(found[0], path))
+    if found is None:
+        return project.nearest(path, *VITE_CONFIGS) is not None or vitest_config.runs("", path)
+    return vitest_config.runs(project.text(_join(*found)) or "", _below(found[0], path))
+
+
+def _run_by_jest(project: Project, path: str) -> bool:
+    """Whether Jest runs a file as a test.
+
+    Jest's default patterns apply, unless a manifest or the nearest configuration may have others; these are not read.
+    """
+    texts = [project.text(_join(base, "package.json")) for base in _manifests(project, path, "package.json")]
+    found = project.nearest(path, *JEST_CONFIGS)
+    texts.append(project.text(_join(*found)) if found else "")
+    return _TEST_FILE.search(path) is not None or any(_JEST_PATTERNS.search(text or "") for text in texts)
 
 
 def _by_bun_script(project: Project, path: str) -> bool:
@@ -208,7 +234,7 @@ def _go(project: Project, place: Place) -> Named | None:
     else:
         name = place.qualname if re.match(r"(Test|Example|Fuzz)", place.qualname) else ""
     if place.qualname and not name:
-        return None
+        return None if owner else NOT_RUN
     tags = build_tags(project.text(place.path) or "")
     flags = f" -tags {tags}" if tags else ""
     return Named("go", f"{package}{flags} -run ^{name.replace('/', '$/^')}$" if name else f"{package}{flags}", base, (package, name, tags))

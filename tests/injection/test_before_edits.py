@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from graphmem import GraphMem
+from graphmem.answers import SymbolInfo
 from graphmem.injection import edits
 from graphmem.injection.ask import Ask
 from graphmem.injection.edits import MAX_TOKENS, Consequences
@@ -343,11 +344,12 @@ def test_many_tests_are_told_as_their_files_and_only_what_a_runner_can_select():
 def test_code_of_a_test_file_that_is_no_test_stands_for_its_file():
     from graphmem.project.edit_advice import _tests
 
+    def hit(name, entry_point="test"):
+        return SimpleNamespace(symbol=SymbolInfo("x", "method", "x", name, "tests/test_a.py", 1, 2, is_test=True, entry_point=entry_point))
+
+    view = SimpleNamespace(language_of=lambda path: "typescript")
+    assert [one.name for one in _tests(view, [hit("adds"), hit("startServer", "")])] == [""]
     view = SimpleNamespace(language_of=lambda path: "python")
-
-    def hit(name):
-        return SimpleNamespace(symbol=SimpleNamespace(path="tests/test_a.py", qualname=name, start_line=1, kind="method"))
-
     assert [one.name for one in _tests(view, [hit("TestA.test_x"), hit("test_y")])] == ["TestA.test_x", "test_y"]
     assert [one.shown for one in _tests(view, [hit("TestA.test_x"), hit("TestA.test_x.Handler.get")])] == ["tests/test_a.py"]
     assert [one.shown for one in _tests(view, [hit("Fixture.setUp")])] == ["tests/test_a.py"]

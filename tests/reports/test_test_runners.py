@@ -8,7 +8,7 @@ import pytest
 
 from graphmem.answers.review import TestToRun
 from graphmem.reports import vitest_config
-from graphmem.reports.test_commands import RECORDING, commands
+from graphmem.reports.test_commands import NOT_RUN, RECORDING, commands
 from graphmem.reports.test_runners import Place, Project, named
 
 CASES = {
@@ -205,6 +205,23 @@ def test_a_test_of_deno_with_a_configuration_of_another_name_is_run_with_it(tmp_
     assert line.command == "(cd jsx && deno test --allow-all --config deno.react.json a.test.tsx --filter '/^(JSX)$/')"
 
 
+@pytest.mark.parametrize("manifest", ['"vitest": "1", "@testing-library/jest-dom": "6"', '"jest": "30"'])
+@pytest.mark.parametrize("path", ["test/__helpers.tsx", "test/__fixtures__/hooks/basic.trpc.tsx", "test/setup.ts"])
+def test_a_file_of_helpers_is_no_test_and_has_no_command(tmp_path: Path, manifest: str, path: str) -> None:
+    (tmp_path / "package.json").write_text(f'{{"devDependencies": {{{manifest}}}}}')
+    assert named(Project(tmp_path), Place(path, "", 1, False)) == NOT_RUN
+
+
+def test_jest_runs_what_its_own_patterns_may_name(tmp_path: Path) -> None:
+    (tmp_path / "package.json").write_text('{"devDependencies": {"jest": "30"}, "jest": {"testMatch": ["**/checks/*.js"]}}')
+    assert named(Project(tmp_path), Place("checks/sums.js", "", 1, False)).runner == "jest"
+
+
+def test_a_benchmark_of_go_is_no_test(tmp_path: Path) -> None:
+    (tmp_path / "go.mod").write_text("module m\n")
+    assert named(Project(tmp_path), Place("a_test.go", "BenchmarkSum", 1, False)) == NOT_RUN
+
+
 def test_an_unknown_runner_has_the_path(tmp_path: Path) -> None:
     rows, lines = selected(tmp_path, {}, [("test/a.zig", "adds", False), ("a.test.js", "adds", False)])
     assert [(one.runner, one.id) for one in rows] == [("", "test/a.zig"), ("", "a.test.js")]
@@ -223,6 +240,12 @@ def test_a_command_says_that_it_runs_whole_files_when_a_test_has_no_name(tmp_pat
     _, (line,) = selected(tmp_path, files, [("a.test.js", "adds", False), ("b.test.js", "", False)])
     assert line.whole_files
     assert line.command == "npx vitest run a.test.js b.test.js"
+
+
+def test_a_file_beside_single_tests_of_pytest_does_not_widen_the_command(tmp_path: Path) -> None:
+    _, (line,) = selected(tmp_path, {"pytest.ini": ""}, [("test_a.py", "test_x", False), ("test_b.py", "", False)])
+    assert line.command == "pytest test_a.py::test_x test_b.py"
+    assert not line.whole_files
 
 
 def test_a_command_comes_with_the_one_that_records_a_run_where_one_was_tried(tmp_path: Path) -> None:
