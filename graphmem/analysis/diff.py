@@ -32,6 +32,7 @@ class DefinitionChange(NamedTuple):
     definition: Definition
     change: str  # added | removed | signature | body | moved
     lines: list[int]
+    is_test: bool = False  # whether a test runner calls it as a test
 
 
 def other_side(text: str, change: FileChange) -> tuple[str, str] | None:

@@ -14,13 +14,14 @@ from graphmem.errors import BadInputError
 from graphmem.indexing import git
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.encoding import to_utf8
-from graphmem.parsing.language import language_of_path, languages
+from graphmem.parsing.language import language_of_path, language_spec, languages
+from graphmem.resolution.symbol_rows import is_case
 from graphmem.runtime.inside import inside
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from graphmem.parsing.facts import Definition
+    from graphmem.parsing.facts import FileFacts
 
 
 class Diff(NamedTuple):
@@ -31,6 +32,7 @@ class Diff(NamedTuple):
     files: list[str]  # ascending; a deleted file has its old path
     changes: list[DefinitionChange]
     unmapped: list[str]  # changed files without a changed definition, or without a grammar
+    new: frozenset[str]  # files that the older side lacks
 
 
 def of_text(root: Path, text: str) -> Diff:
@@ -104,21 +106,26 @@ def _read(root: Path, path: str) -> bytes | None:
 
 
 def _collect(file: FileChange, sides: tuple[bytes | None, bytes | None], changes: list[DefinitionChange], unmapped: list[str]) -> None:
-    found = compare(file, _definitions(file.old_path, sides[0]), _definitions(file.new_path, sides[1]))
+    old, new = _facts(file.old_path, sides[0]), _facts(file.new_path, sides[1])
+    found = compare(file, old.definitions if old else (), new.definitions if new else ())
     if found:
-        changes.extend(found)
+        tests = new is not None and language_spec(new.language).tests.is_test_path(file.new_path)
+        changes.extend(
+            one._replace(is_test=tests and new is not None and one.change != "removed" and is_case(new, one.definition)) for one in found
+        )
     else:
         unmapped.append(file.new_path or file.old_path)
 
 
-def _definitions(path: str, data: bytes | None) -> list[Definition]:
+def _facts(path: str, data: bytes | None) -> FileFacts | None:
     language = language_of_path(path)
     if data is None or language not in languages():
-        return []
+        return None
     from graphmem.parsing.extract import extract
 
-    return extract(path, to_utf8(data, language).source, language, content_hash(data)).definitions
+    return extract(path, to_utf8(data, language).source, language, content_hash(data))
 
 
 def _finish(base: str, head: str, files: list[FileChange], changes: list[DefinitionChange], unmapped: list[str]) -> Diff:
-    return Diff(base, head, sorted({file.new_path or file.old_path for file in files}), join_moves(changes), sorted(unmapped))
+    new = frozenset(file.new_path for file in files if not file.old_path)
+    return Diff(base, head, sorted({file.new_path or file.old_path for file in files}), join_moves(changes), sorted(unmapped), new)

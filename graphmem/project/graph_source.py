@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import dataclasses
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -182,3 +183,12 @@ class GraphSource:
         if self.store.feed is not None and self.store.feed.note:
             return NotIndexedError(self.store.feed.note, path=str(self.data_dir))
         return NotIndexedError(f"this index is empty{why}; run `graphmem index` on a repository first", path=str(self.data_dir))
+
+
+def with_stale(state: IndexState, paths: Collection[str]) -> IndexState:
+    """Return the state of an index with more files that changed since."""
+    every = sorted({*state.stale, *paths})
+    if state.state not in ("fresh", "stale") or len(every) <= len(state.stale):
+        return state
+    count = state.stale_files + len(every) - len(state.stale)
+    return dataclasses.replace(state, state="stale", stale_files=count, stale=every[:MAX_STALE])

@@ -15,14 +15,19 @@ from graphmem.analysis.paths import best_path, subgraph
 from graphmem.analysis.refs import MAX_REF_CHARACTERS, resolve_ref
 from graphmem.analysis.weights import BODY_KINDS, IMPACT_KINDS
 from graphmem.answers import Cause, ChangedSymbol, DiffImpact, Missed, SymbolInfo
+from graphmem.answers.review import WORKING_TREE
 from graphmem.errors import AmbiguousSymbolError, BadInputError, GraphMemError, SymbolNotFoundError
 from graphmem.model import EdgeSource, symbol_id
+from graphmem.parsing.contents import read_inside
+from graphmem.parsing.discovery import content_hash
 from graphmem.project import diffs
+from graphmem.project.graph_source import with_stale
 from graphmem.projection.arrays import SYMBOL
 from graphmem.resolution.rules import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from graphmem.analysis.completeness import Runs
     from graphmem.answers import ImpactReport, PathAnswer, Subgraph
@@ -165,7 +170,10 @@ class ImpactQuestions:
             users, runs = _users_of_added(view, runs, [node for node in targets if node in new])
             seeds["body"] += users
         starts = [Start(seeds["body"], BODY_KINDS), Start(seeds["name"], IMPACT_KINDS)]
-        report = united_impact(view, targets, starts, question, self.graph.state(), runs)
+        state = self.graph.state()
+        if read.head == WORKING_TREE:
+            state = with_stale(state, _behind(view, root, read))
+        report = united_impact(view, targets, starts, question, state, runs)
         report = self.co_access.with_also_moves(view, report, read.files)
         return DiffImpact(
             base=read.base,
@@ -211,6 +219,25 @@ class ImpactQuestions:
         The records decide which tests an answer lists.
         """
         return self.evidence.runs(view, self.graph.project)
+
+
+def _behind(view: GraphView, root: Path, read: diffs.Diff) -> set[str]:
+    """Return files of a diff to the working tree that the graph has otherwise.
+
+    A new file counts if the diff adds definitions in it. Any other file that the graph lacks was left out on purpose.
+    """
+    missed = {one.path for one in read.changes if one.change == "added"} & read.new
+    hashes = view.arrays.paths.content_hash
+    found = set()
+    for path in read.files:
+        number = view.path_number.get(path)
+        data = read_inside(root, path)
+        if number is None or view.file_node(path) is None:
+            if path in missed:
+                found.add(path)
+        elif content_hash(data) != hashes[number].as_py():
+            found.add(path)
+    return found
 
 
 def _is_hiding(view: GraphView, node: int, new: set[int]) -> bool:
@@ -263,5 +290,6 @@ def _info(view: GraphView, project: str, change: diffing.DefinitionChange) -> Sy
         start_line=one.start_line,
         end_line=one.end_line,
         signature=one.signature,
-        is_test="test" in one.modifiers,
+        is_test=change.is_test or "test" in one.modifiers,
+        entry_point="test" if change.is_test else "",
     )

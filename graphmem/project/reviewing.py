@@ -20,7 +20,7 @@ from graphmem.memory.types import COMMIT, LIVE_STATUSES
 from graphmem.model import FUNCTION_KINDS, file_id
 from graphmem.project.inherited_tests import classes_of
 from graphmem.project.questions import DEFAULT_CONFIDENCE, DEFAULT_DEPTH
-from graphmem.reports.test_commands import Named, commands
+from graphmem.reports.test_commands import NOT_RUN, Named, commands
 from graphmem.reports.test_runners import Place, Project, named
 
 if TYPE_CHECKING:
@@ -135,13 +135,16 @@ class Reviews:
         project = Project(self.graph.root())
         best: dict[str, TestToRun] = {}
         names: dict[str, Named] = {}
-        for node, confidence, why in self._cases(view, changed, hits, named_in):
-            for place in _places(view, node):
-                name = named(project, place)
-                known = best.get(name.id)
-                if known is None or (confidence, why) > (known.confidence, known.why):
-                    names[name.id] = name
-                    best[name.id] = TestToRun(name.runner, name.id, place.path, place.qualname, place.line, confidence, why)
+        cases = self._cases(view, changed, hits, named_in)
+        found = [(place, confidence, why) for node, confidence, why in cases for place in _places(view, node)]
+        for place, confidence, why in [*found, *((place, 1.0, "changed") for place in _unindexed(view, changed))]:
+            name = named(project, place)
+            if name == NOT_RUN:
+                continue
+            known = best.get(name.id)
+            if known is None or (confidence, why) > (known.confidence, known.why):
+                names[name.id] = name
+                best[name.id] = TestToRun(name.runner, name.id, place.path, place.qualname, place.line, confidence, why)
         outer = {(one.path, one.name[:at]) for one in best.values() for at, sign in enumerate(one.name) if sign == "."}
         with_tests = {one.path for one in best.values() if one.name}  # running one of its tests also runs the file's own code
         listed = [one for one in best.values() if (one.path, one.name) not in outer and (one.name or one.path not in with_tests)]
@@ -236,6 +239,14 @@ def _case_of(view: GraphView, node: int) -> int:
     if found >= 0:
         return found
     return first if view.is_test[first] and view.info(first).kind == "module" else -1
+
+
+def _unindexed(view: GraphView, changed: Sequence[ChangedSymbol]) -> Iterable[Place]:
+    """Yield the tests of a diff that the graph does not have yet."""
+    for one in changed:
+        symbol = one.symbol
+        if symbol.entry_point == "test" and one.change != "removed" and symbol.id not in view.index_of:
+            yield Place(symbol.path, symbol.qualname, symbol.start_line, symbol.kind == "method")
 
 
 def _by_name(view: GraphView, found: DiffImpact) -> Iterable[int]:

@@ -47,11 +47,16 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
 
 def is_test_case(entry: FileEntry, definition: Definition) -> bool:
     """Whether a test runner calls this definition as a test."""
-    if not entry.in_tests or definition.kind not in FUNCTION_KINDS:
+    return entry.in_tests and is_case(entry.facts, definition)
+
+
+def is_case(facts: FileFacts, definition: Definition) -> bool:
+    """Whether a definition is a test, if its file is a file of tests."""
+    if definition.kind not in FUNCTION_KINDS:
         return False
-    spec = language_spec(entry.facts.language)
-    entry_point = _entry_point(spec, entry.facts, definition)
-    return entry_point == "test" or (entry_point in ("", *WAYS_IN) and _is_test(spec, entry.facts, definition))
+    spec = language_spec(facts.language)
+    entry_point = _entry_point(spec, facts, definition)
+    return entry_point == "test" or (entry_point in ("", *WAYS_IN) and _is_test(spec, facts, definition))
 
 
 def plain_rows(entry: FileEntry) -> list[SymbolRow]:
