@@ -21,6 +21,7 @@ from graphmem.model import EdgeKind, EdgeSource
 from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, FUNCTION_CODES, SYMBOL, distinct, without
 
 if TYPE_CHECKING:
+    from graphmem.analysis.impact_question import Question
     from graphmem.answers import IndexState
     from graphmem.answers.vocabulary import Epistemic
     from graphmem.projection.graph import GraphView
@@ -265,8 +266,7 @@ def causes(
     found: IntArray,
     unsure: Unsure,
     state: IndexState,
-    floor: float,
-    depth: int,
+    question: Question,
     further: int,
     beyond_limit: int,
 ) -> list[Cause]:
@@ -277,9 +277,8 @@ def causes(
         found: nodes that the answer lists.
         unsure: known gaps of the answer.
         state: state of the index.
-        floor: lowest confidence of a path.
-        depth: most steps to a dependent.
-        further: number of dependents that are more than `depth` steps away.
+        question: the limits of steps and of confidence.
+        further: number of dependents that are more than `question.max_depth` steps away.
         beyond_limit: number of dependents that are counted but not listed.
     """
 
@@ -302,7 +301,7 @@ def causes(
         made.append(Cause("unjudged_tests", message, len(unsure.unjudged), named(unsure.unjudged)))
     if unsure.faint:
         leads = "symbol leads" if len(unsure.faint) == 1 else "symbols lead"
-        message = f"{leads} to a target with less confidence than {floor:g}; a lower minimum shows them"
+        message = f"{leads} to a target with less confidence than {question.min_confidence:g}; a lower minimum shows them"
         made.append(Cause("low_confidence", message, len(unsure.faint), named(unsure.faint)))
     if unsure.possible_count:
         uses = "call site uses" if unsure.possible_count == 1 else "call sites use"
@@ -317,6 +316,7 @@ def causes(
         have = "file has" if state.stale_files == 1 else "files have"
         made.append(Cause("stale", f"{have} changed since the index was made", state.stale_files, examples))
     if further:
+        depth = question.max_depth
         made.append(Cause("depth", f"more than {depth} step{'s' * (depth > 1)} away and left out; a greater depth shows them", further))
     if beyond_limit > 0:
         made.append(Cause("budget", "more are counted and not listed; totals are exact", beyond_limit))

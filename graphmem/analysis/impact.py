@@ -11,7 +11,7 @@ target. This test is left out, and the report counts such tests.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -111,24 +111,10 @@ def united_impact(
         runs: tests with recorded runs that are still valid.
     """
     backwards = question.direction == "dependents"
-    floor = question.min_confidence
-    values = [step_values(view, start.kinds, WEIGHTS) for start in starts]
-    seeds = [seed for start in starts for seed in start.seeds]
-    united, further = walked(view, starts, values, question)
-    judges = backwards and _may_judge(view, starts, seeds, runs)
-    found, not_run = without_refuted(view, united, seeds, runs.judged) if judges else (united, [])
-    able = families(view, seeds)
-    used = [(value, start.seeds) for value, start in zip(values, starts, strict=True)]
-    possible, possible_count = possible_sites(view, seeds, able) if backwards else ([], 0)
-    unsure = Unsure(
-        possible,
-        possible_count,
-        faint_neighbours(view, reverse(view) if backwards else forward(view), used, found.nodes, floor),
-        not_run,
-        unjudged_tests(view, np.max(values, axis=0), seeds, found.nodes, runs, able) if judges else [],
-        nearest(view, failed_in(view, able), seeds),
-    )
-    said = verdict(view, targets, found.nodes, unsure, state, judges=judges)
+    walks = _walked(view, starts, question, runs)
+    found, seeds = walks.found, walks.seeds
+    unsure = _unsure(view, walks, question, runs)
+    said = verdict(view, targets, found.nodes, unsure, state, judges=walks.judges)
     reached = Reached(found.nodes, found.depths, found.confidences)
     if backwards:
         found = found._replace(confidences=shown_confidences(view, reached, seeds))
@@ -136,6 +122,8 @@ def united_impact(
     test_hits = [hit for hit in listed if hit.symbol.is_test]
     left_out = len(found.nodes) - len(listed)
     touched = np.concatenate([found.nodes, np.asarray(seeds, dtype=found.nodes.dtype)])
+    ranked = backwards and len(targets) == 1 and question.estimates
+    floor = question.min_confidence
     return ImpactReport(
         targets=[view.info(node) for node in targets],
         direction=cast("Direction", question.direction),
@@ -148,14 +136,61 @@ def united_impact(
         by_depth=counts_by_depth(found),
         by_file=groups_of(view, found, modules=False),
         by_module=groups_of(view, found, modules=True),
-        risk=_risk(view, found, targets, seeds, possible_count, said, ranked=backwards and len(targets) == 1 and question.estimates),
+        risk=_risk(view, found, targets, seeds, unsure.possible_count, said, ranked=ranked),
         epistemic=said,
-        causes=causes(view, found.nodes, unsure, state, floor, question.max_depth, further, left_out),
-        possible=possible,
+        causes=causes(view, found.nodes, unsure, state, question, walks.further, left_out),
+        possible=unsure.possible,
         truncated=left_out > 0,
         state=state,
-        miss_chance=miss_chance(view, used, floor, targets, reached, said) if backwards and question.estimates else None,
+        miss_chance=miss_chance(view, walks.used, floor, targets, reached, said) if backwards and question.estimates else None,
         known_calls=recall.known_in(view, touched) if question.estimates else [],
+    )
+
+
+class _Walks(NamedTuple):
+    """The nodes that the walks of one question reach.
+
+    Attributes:
+        seeds: the first nodes of all walks.
+        used: for each walk, (value of each edge, first nodes).
+        found: the reached nodes.
+        further: number of nodes beyond the most steps; see `walked`.
+        judges: whether recorded runs have removed tests from `found`.
+        not_run: the removed tests.
+    """
+
+    seeds: list[int]
+    used: list[tuple[FloatArray, Sequence[int]]]
+    found: Found
+    further: int
+    judges: bool
+    not_run: list[int]
+
+
+def _walked(view: GraphView, starts: Sequence[Start], question: Question, runs: Runs) -> _Walks:
+    values = [step_values(view, start.kinds, WEIGHTS) for start in starts]
+    seeds = [seed for start in starts for seed in start.seeds]
+    united, further = walked(view, starts, values, question)
+    judges = question.direction == "dependents" and _may_judge(view, starts, seeds, runs)
+    found, not_run = without_refuted(view, united, seeds, runs.judged) if judges else (united, [])
+    used = [(value, start.seeds) for value, start in zip(values, starts, strict=True)]
+    return _Walks(seeds, used, found, further, judges, not_run)
+
+
+def _unsure(view: GraphView, walks: _Walks, question: Question, runs: Runs) -> Unsure:
+    """Return the known gaps of an answer."""
+    backwards = question.direction == "dependents"
+    seeds, found = walks.seeds, walks.found.nodes
+    able = families(view, seeds)
+    possible, possible_count = possible_sites(view, seeds, able) if backwards else ([], 0)
+    values = [value for value, _ in walks.used]
+    return Unsure(
+        possible,
+        possible_count,
+        faint_neighbours(view, reverse(view) if backwards else forward(view), walks.used, found, question.min_confidence),
+        walks.not_run,
+        unjudged_tests(view, np.max(values, axis=0), seeds, found, runs, able) if walks.judges else [],
+        nearest(view, failed_in(view, able), seeds),
     )
 
 

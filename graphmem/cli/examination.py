@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from graphmem.answers.doctor import DoctorReport
     from graphmem.cli.context import CommandContext
+    from graphmem.location import Location
 
 # Packages with a required version, and the reason.
 _PINNED = (
@@ -95,39 +96,9 @@ def _index(here: CommandContext) -> list[Finding]:
         said = service.doctor()
     except GraphMemError as error:
         return [Finding("index", "bad", error.message)]
-    found = [
-        Finding(
-            "server",
-            "ok",
-            f"process {serving.pid} at {serving.address}" if serving else "none is running; commands open the index themselves",
-        )
-    ]
-    project = said["project"]
-    state = project.state
-    level = "ok" if state.state == "fresh" else "note"
-    found.append(
-        Finding(
-            "index",
-            level,
-            f"{project.name or 'no project'}: {state.state}, generation {state.generation}, {state.files:,} files in {location.data_dir}",
-        )
-    )
-    if said.get("lost_code"):
-        found.append(Finding("code", "bad", f"the index no longer contains it: {said['lost_code']}; run `graphmem index`"))
-    found.append(Finding("engine", "ok", project.engine))
-    vectors = f"{state.vectors:,} of {state.chunks:,} chunks"
-    found.append(
-        Finding("vectors", "ok" if state.vectors >= state.chunks else "note", vectors + (f" ({state.note})" if state.note else ""))
-    )
-    sizes: dict[str, int] = said.get("files", {})
-    if sizes:
-        total = sum(sizes.values())
-        largest = sorted(sizes.items(), key=lambda item: (-item[1], item[0]))[:4]
-        found.append(Finding("on disk", "ok", f"{_megabytes(total)}: " + ", ".join(f"{name} {_megabytes(size)}" for name, size in largest)))
-    found += _calls(said)
-    found += _known_calls(said.get("known_calls") or [])
-    embedder = said.get("embedder")
-    if embedder:
+    where = f"process {serving.pid} at {serving.address}" if serving else "none is running; commands open the index themselves"
+    found = [Finding("server", "ok", where), *_code(location, said), *_calls(said), *_known_calls(said.get("known_calls") or [])]
+    if embedder := said.get("embedder"):
         told = [embedder["model"], embedder["reason"], embedder["failure"]]
         found.append(Finding("embedder", "bad" if embedder["failure"] else "ok", "; ".join(one for one in told if one)))
     found += [Finding(f"{name} in use", "ok", _flat(status)) for name, status in said.get("projections", {}).items() if name != "vectors"]
@@ -135,25 +106,60 @@ def _index(here: CommandContext) -> list[Finding]:
     found += _history(said.get("history") or {})
     found += _learning(said.get("learning") or {})
     found += _cost((said.get("health") or {}).get("cost") or {})
-    if sealed := said.get("encryption"):
-        form = {ON: "on", ENCRYPTING: "unfinished; run `graphmem memory encrypt` again"}.get(
-            sealed["state"], "ending; run `graphmem memory decrypt` again"
-        )
-        found.append(Finding("encryption", "ok" if sealed["state"] == ON else "bad", f"{form}, key {sealed['key_id']}", sealed))
+    found += _encryption(said)
     if sharing := said.get("sharing"):
         found.append(Finding("sharing", "note" if sharing["error"] or sharing["disagreements"] else "ok", _flat(sharing), sharing))
-    failed: list[str] = said.get("failed_files", [])
-    if failed:
-        why: dict[str, str] = said.get("failures", {})
-        first = sorted(failed, key=lambda path: path not in why)[:3]
-        named = ", ".join(f"{path} ({why[path]})" if path in why else path for path in first)
-        more = f" and {len(failed) - 3:,} more" if len(failed) > 3 else ""
-        text = f"{len(failed):,} of {state.files:,} could not be read in full: {named}{more}"
-        found.append(Finding(READ_IN_PART, "note", text, {"in_part": len(failed), "files": state.files}))
+    found += _failed(said)
     degraded = [part for part in said.get("health", {}).get("parts", ()) if part["degraded"]]
     found += [Finding(f"limited: {part['name']}", "note", part["degraded"]) for part in degraded if part["name"] != "vectors"]
     found += [Finding(trap.name, trap.level, f"{trap.cause}; {trap.fix}") for trap in find_traps(location, said)]
     return found
+
+
+def _code(location: Location, report: DoctorReport) -> list[Finding]:
+    """Report the indexed code, its vectors and the size of the files."""
+    project = report["project"]
+    state = project.state
+    about = f"{project.name or 'no project'}: {state.state}, generation {state.generation}, {state.files:,} files in {location.data_dir}"
+    found = [Finding("index", "ok" if state.state == "fresh" else "note", about)]
+    if report.get("lost_code"):
+        found.append(Finding("code", "bad", f"the index no longer contains it: {report['lost_code']}; run `graphmem index`"))
+    found.append(Finding("engine", "ok", project.engine))
+    vectors = f"{state.vectors:,} of {state.chunks:,} chunks"
+    found.append(
+        Finding("vectors", "ok" if state.vectors >= state.chunks else "note", vectors + (f" ({state.note})" if state.note else ""))
+    )
+    sizes: dict[str, int] = report.get("files", {})
+    if sizes:
+        total = sum(sizes.values())
+        largest = sorted(sizes.items(), key=lambda item: (-item[1], item[0]))[:4]
+        found.append(Finding("on disk", "ok", f"{_megabytes(total)}: " + ", ".join(f"{name} {_megabytes(size)}" for name, size in largest)))
+    return found
+
+
+def _encryption(report: DoctorReport) -> list[Finding]:
+    """Report whether memories are encrypted, or a change of it is unfinished."""
+    sealed = report.get("encryption")
+    if not sealed:
+        return []
+    form = {ON: "on", ENCRYPTING: "unfinished; run `graphmem memory encrypt` again"}.get(
+        sealed["state"], "ending; run `graphmem memory decrypt` again"
+    )
+    return [Finding("encryption", "ok" if sealed["state"] == ON else "bad", f"{form}, key {sealed['key_id']}", sealed)]
+
+
+def _failed(report: DoctorReport) -> list[Finding]:
+    """Report files that could not be read in full, with the first reasons."""
+    failed: list[str] = report.get("failed_files", [])
+    if not failed:
+        return []
+    files = report["project"].state.files
+    why: dict[str, str] = report.get("failures", {})
+    first = sorted(failed, key=lambda path: path not in why)[:3]
+    named = ", ".join(f"{path} ({why[path]})" if path in why else path for path in first)
+    more = f" and {len(failed) - 3:,} more" if len(failed) > 3 else ""
+    text = f"{len(failed):,} of {files:,} could not be read in full: {named}{more}"
+    return [Finding(READ_IN_PART, "note", text, {"in_part": len(failed), "files": files})]
 
 
 def _calls(report: DoctorReport) -> list[Finding]:
