@@ -8,6 +8,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from graphmem.errors import EmbedderError
+
 F32 = npt.NDArray[np.float32]
 
 
@@ -42,3 +44,17 @@ class Embedder(Protocol):
         Raises:
             EmbedderError: the model cannot be loaded, or its output is unusable.
         """
+
+
+def expect_finite(vectors: F32, model_id: str) -> None:
+    """Check the vectors that a model computed.
+
+    Raises:
+        EmbedderError: a value is NaN or infinite.
+    """
+    if not np.isfinite(vectors).all():
+        raise EmbedderError(
+            f"the embedding model {model_id} returned vectors with NaN or infinite values; choose another model with the "
+            "setting `embedder`",
+            model=model_id,
+        )

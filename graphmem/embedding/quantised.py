@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from graphmem.embedding.base import F32
+from graphmem.embedding.base import F32, expect_finite
 from graphmem.embedding.packaged import DIM, MODEL, SMALL, TOKENIZER
 from graphmem.errors import EmbedderError
 
@@ -115,12 +115,7 @@ class QuantisedEmbedder:
         for row, one in enumerate(tokenizer.encode_batch(list(texts))):
             ids = np.array([one.ids], np.int64)
             vectors[row] = session.run(None, {"input_ids": ids})[0][0]
-        if not np.isfinite(vectors).all():
-            raise EmbedderError(
-                f"the embedding model {self.model_id} returned vectors with NaN or infinite values; choose another model with the "
-                "setting `embedder`",
-                model=self.model_id,
-            )
+        expect_finite(vectors, self.model_id)
         return vectors
 
     def _load(self) -> None:

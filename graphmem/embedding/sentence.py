@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphmem.embedding.base import F32
+from graphmem.embedding.base import F32, expect_finite
 from graphmem.embedding.offline import forbid_downloads
 from graphmem.embedding.packaged import DIM, FULL, MODEL
 from graphmem.errors import EmbedderError
@@ -88,12 +88,7 @@ class SentenceEmbedder:
                 )
             used = vectors[:, : self._prefix] if self._prefix else vectors
             vectors = torch.nn.functional.normalize(used.float(), dim=1).numpy()
-        if not np.isfinite(vectors).all():
-            raise EmbedderError(
-                f"the embedding model {self.model_id} returned vectors with NaN or infinite values; choose another model with the "
-                "setting `embedder`",
-                model=self.model_id,
-            )
+        expect_finite(vectors, self.model_id)
         return np.asarray(vectors, np.float32)
 
     def _loaded(self) -> Any:
