@@ -158,6 +158,7 @@ class Trial:
         if not self.quorum:
             for one in copies:
                 self._set(one, CUT)
+            self._expect_no_copies(node)
             self._progress()  # sentences are acknowledged that the copies do not get
         self.going.clear()
         before = {one for writer in self.writers for one in list(writer.acknowledged)}
@@ -172,6 +173,14 @@ class Trial:
             for one in copies:
                 self._set(one, "ALTER SYSTEM RESET primary_conninfo")
         node.start()
+
+    def _expect_no_copies(self, node: Node) -> None:
+        until = time.monotonic() + PAUSE_S
+        with psycopg.connect(node.url, autocommit=True) as db:
+            while db.execute("SELECT FROM pg_stat_replication").fetchall():
+                if time.monotonic() > until:
+                    raise TimeoutError("the copies are still connected; read patroni.log in their directories")
+                time.sleep(0.05)
 
     def _taken_over(self, copies: list[Node]) -> Node:
         until = time.monotonic() + PAUSE_S

@@ -174,12 +174,15 @@ class Exchange:
             )
 
     def _expect_same_log(self, log: SharedLog) -> None:
-        """Delete the sidecar's content if the shared log was replaced or restored.
+        """Delete the sidecar's content if the shared log lacks what was read.
 
         Unsent operations are kept. The exchange that follows then compares all memories again.
         """
-        epoch = log.epoch()
-        if self._side.get("epoch") not in ("", epoch) or log.head() < int(self._side.get("cursor", "0")):
+        epoch, cursor, known = log.epoch(), int(self._side.get("cursor", "0")), self._side.get("cursor_id")
+        is_shorter = log.head() < cursor
+        found = known and log.id_at(cursor)
+        is_hidden = not found and not is_shorter and log.sight() != self._side.get("sight")  # access rights have changed
+        if self._side.get("epoch") not in ("", epoch) or is_shorter or (found != known and not is_hidden):
             self._side.begin_again()
         self._side.put({"epoch": epoch})
 
@@ -231,7 +234,7 @@ class Exchange:
                 for state in states.values():
                     self._side.put_state(state, by_others=state.id in others)
                 self._side.drop([op.id for op in page.ops])
-                self._side.put({"cursor": page.last, "hlc": hlc})
+                self._side.put({"cursor": page.last, "cursor_id": page.last_id, "hlc": hlc})
             tally.notes += page.unreadable
             if page.last >= page.head:
                 return

@@ -1,8 +1,9 @@
 """The shared log of operations (changes of memories), in PostgreSQL.
 
 The operations of a project are numbered without gaps. A writer locks the project while it assigns the next numbers, so other writers wait.
-Each operation has an id, so a push whose answer was lost can be repeated. The database also has an epoch, a value that changes when the
-database is created or restored, or another node takes over. When the epoch changes, every machine compares all memories again.
+Each operation has an id, so a push whose answer was lost can be repeated. A database that was restored, or a node that took over, may lack
+the last operations. A machine notices this, because another operation has the number of the last one that it read. It then compares all
+memories again. The database also has an epoch, a random value. To make all machines compare again, change the epoch.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ class Page(NamedTuple):
 
     ops: list[Op]
     last: int  # number of the last one read
+    last_id: str  # its id; "" if none was read
     head: int  # number of the last one in the log
     unreadable: list[str]  # one sentence for each that was skipped
 
@@ -94,12 +96,16 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return self._one("SELECT clock_timestamp()")[0].astimezone(UTC)  # type: ignore[no-any-return]
 
     def epoch(self) -> str:
-        """Return a value that changes if the database is replaced or restored.
+        """Return a value that changes if the database is replaced."""
+        return str(self._one("SELECT epoch FROM graphmem.about")[0])
 
-        It also changes when another node takes over, because that node may lack the last operations. PostgreSQL then begins a new timeline,
-        whose number is at the beginning of each name of a log file.
+    def id_at(self, number: int) -> str:
+        """Return the id of the operation with a log number.
+
+        The result is "" if there is no such operation, or the caller may not see it.
         """
-        return str(self._one("SELECT epoch || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM graphmem.about")[0])
+        rows = self._all("SELECT id::text FROM graphmem.op WHERE project = %s AND seq = %s", self._project, number)
+        return str(rows[0][0]) if rows else ""
 
     def head(self) -> int:
         """Return the number of the last change in a project's shared log."""
@@ -126,7 +132,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         Only changes (operations) with a log number of at most `upto` are returned.
         """
         rows = self._all(
-            "SELECT seq, body FROM graphmem.op WHERE project = %s AND memory = ANY(%s) AND seq <= %s ORDER BY seq",
+            "SELECT seq, body, id::text FROM graphmem.op WHERE project = %s AND memory = ANY(%s) AND seq <= %s ORDER BY seq",
             self._project,
             list(memories),
             upto,
@@ -164,7 +170,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
             SharingError: a newer graphmem wrote one of the changes.
         """
         rows = self._all(
-            "SELECT seq, body FROM graphmem.op WHERE project = %s AND seq > %s ORDER BY seq LIMIT %s", self._project, after, PAGE
+            "SELECT seq, body, id::text FROM graphmem.op WHERE project = %s AND seq > %s ORDER BY seq LIMIT %s", self._project, after, PAGE
         )
         return self._page(rows, after)
 
@@ -173,14 +179,15 @@ class SharedLog(AbstractContextManager["SharedLog"]):
     def _page(self, rows: Sequence[Any], after: int) -> Page:
         ops: list[Op] = []
         unreadable: list[str] = []
-        for seq, body in rows:
+        for seq, body, _ in rows:
             try:
                 ops.append(decoded(bytes(body)))
             except NewerOpError as error:
                 raise _newer() from error
             except UnreadableOpError as error:
                 unreadable.append(f"operation {seq} of the shared log was skipped: {error}")
-        return Page(ops, rows[-1][0] if rows else after, self.head(), unreadable)
+        last, last_id = (rows[-1][0], rows[-1][2]) if rows else (after, "")
+        return Page(ops, last, last_id, self.head(), unreadable)
 
     def _prepare(self, name: str, team: str) -> None:
         """Create the tables and the project's row if they are missing."""
@@ -272,13 +279,13 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         number up to `forget.upto`, and changes whose ids are in `forget.forget`.
         """
         rows = self._all(
-            "SELECT seq, body FROM graphmem.op WHERE project = %s AND memory = %s AND (id = ANY(%s) OR seq <= %s)",
+            "SELECT seq, body, id::text FROM graphmem.op WHERE project = %s AND memory = %s AND (id = ANY(%s) OR seq <= %s)",
             self._project,
             forget.memory,
             list(forget.forget or ()),
             forget.upto,
         )
-        for seq, body in rows:
+        for seq, body, _ in rows:
             erased = _without_words(bytes(body))
             if erased is not None:
                 self._db.execute("UPDATE graphmem.op SET body = %s WHERE project = %s AND seq = %s", (erased, self._project, seq))

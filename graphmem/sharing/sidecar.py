@@ -141,7 +141,7 @@ class Sidecar:
         """
         with self.writing() as db:
             db.execute("DELETE FROM memory")
-            db.execute("DELETE FROM meta WHERE key IN ('pending', 'anchor', 'epoch')")
+            db.execute("DELETE FROM meta WHERE key IN ('pending', 'anchor', 'epoch', 'cursor_id')")
             self.put({"cursor": 0})
 
     # ---- memories
