@@ -34,14 +34,13 @@ import report
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
-from patroni_nodes import Node, Nodes, patroni
+from patroni_nodes import COPIER, Node, Nodes, patroni
 
 from graphmem.errors import SharingError
 from machines import KEY, Machine
 
 BETWEEN_S: Final = 5.0  # of writing between two kills
 PAUSE_S: Final = 120.0  # after which a writer without an answer is a failure
-CUT: Final = "ALTER SYSTEM SET primary_conninfo = 'host=127.0.0.1 port=1'"
 
 
 class Writer(threading.Thread):
@@ -156,31 +155,28 @@ class Trial:
     def _kill(self, node: Node) -> None:
         copies = [one for one in self.nodes.nodes if one is not node]
         if not self.quorum:
-            for one in copies:
-                self._set(one, CUT)
-            self._expect_no_copies(node)
+            self._cut_off(node)
             self._progress()  # sentences are acknowledged that the copies do not get
         self.going.clear()
         before = {one for writer in self.writers for one in list(writer.acknowledged)}
         begun = time.monotonic()
         node.kill()
         found = self._taken_over(copies)
+        self._run(found, f"ALTER ROLE {COPIER} REPLICATION")
         self.missing.append(len(before - self._logged(found.url.replace("/postgres", "/team"))))
         self.going.set()
         self._progress()
         self.pauses.append(time.monotonic() - begun)
-        if not self.quorum:
-            for one in copies:
-                self._set(one, "ALTER SYSTEM RESET primary_conninfo")
         node.start()
 
-    def _expect_no_copies(self, node: Node) -> None:
+    def _cut_off(self, node: Node) -> None:
+        """End the connections of copies to the primary; refuse new ones."""
+        self._run(node, f"ALTER ROLE {COPIER} NOREPLICATION")
         until = time.monotonic() + PAUSE_S
-        with psycopg.connect(node.url, autocommit=True) as db:
-            while db.execute("SELECT FROM pg_stat_replication").fetchall():
-                if time.monotonic() > until:
-                    raise TimeoutError("the copies are still connected; read patroni.log in their directories")
-                time.sleep(0.05)
+        while self._run(node, "SELECT pg_terminate_backend(pid) FROM pg_stat_replication"):
+            if time.monotonic() > until:
+                raise TimeoutError("the copies are still connected; read patroni.log in their directories")
+            time.sleep(0.05)
 
     def _taken_over(self, copies: list[Node]) -> Node:
         until = time.monotonic() + PAUSE_S
@@ -212,10 +208,10 @@ class Trial:
             return {row[0] for row in db.execute("SELECT memory FROM graphmem.op WHERE project = %s", (KEY,)).fetchall()}
 
     @staticmethod
-    def _set(node: Node, statement: str) -> None:
+    def _run(node: Node, statement: str) -> list[Any]:
         with psycopg.connect(node.url, autocommit=True) as db:
-            db.execute(statement.encode())
-            db.execute("SELECT pg_reload_conf()")
+            cursor = db.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
 
 
 def main() -> int:

@@ -22,6 +22,7 @@ from graphmem.runtime.system import give_to, is_root
 from graphmem.sharing.local_postgres import ACCOUNT, USER, binaries
 
 START_S: Final = 120
+COPIER: Final = "copier"  # the role with which nodes copy the primary
 TTL_S: Final = 20  # the least that Patroni accepts
 
 
@@ -134,8 +135,11 @@ class Nodes:
                     "connect_address": f"127.0.0.1:{port}",
                     "data_dir": str(place / "data"),
                     "bin_dir": str(found),
-                    "authentication": {"superuser": {"username": USER}, "replication": {"username": USER}, "rewind": {"username": USER}},
-                    "parameters": {"unix_socket_directories": str(place)},
+                    "authentication": {"superuser": {"username": USER}, "replication": {"username": COPIER}, "rewind": {"username": USER}},
+                    "parameters": {
+                        "unix_socket_directories": str(place),
+                        "dynamic_shared_memory_type": "mmap",
+                    },  # kills leave no shared memory
                     "pg_hba": ["local all all trust", "host all all 127.0.0.1/32 trust", "host replication all 127.0.0.1/32 trust"],
                 },
             }

@@ -74,7 +74,9 @@ class LocalPostgres:
             sync = [] if self._durable else ["--no-sync"]
             self._run("initdb", "-D", str(self._data), "-U", USER, "--auth=trust", "-E", "UTF8", "--locale=C", *sync)
         options = ["listen_addresses=''", f"unix_socket_directories='{self.folder}'"]
-        options += [] if self._durable else ["fsync=off", "synchronous_commit=off", "full_page_writes=off"]
+        options += (
+            [] if self._durable else ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "dynamic_shared_memory_type=mmap"]
+        )
         given = " ".join(f"-c {one}" for one in options)
         log = str(self.folder / "server.log")
         self._run("pg_ctl", "-D", str(self._data), "-w", "-t", str(START_S), "-l", log, "-o", given, "start")

@@ -102,7 +102,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
     def id_at(self, number: int) -> str:
         """Return the id of the operation with a log number.
 
-        The result is "" if there is no such operation, or the caller may not see it.
+        The result is "" if the log has no operation of this number, or the caller may not see it.
         """
         rows = self._all("SELECT id::text FROM graphmem.op WHERE project = %s AND seq = %s", self._project, number)
         return str(rows[0][0]) if rows else ""
