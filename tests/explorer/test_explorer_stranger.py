@@ -208,3 +208,10 @@ def test_titles_of_memories_are_shown_without_their_markdown(tab, address, visit
             assert "#" not in shown
     finally:
         shop.forget(memory.id)
+
+
+def test_exports_without_a_name_are_told_apart_by_their_files(tab, address, visit):
+    visit(f"{address}/explore/teach", "document.querySelector('textarea')")
+    symbols = [{"qualname": "default", "path": "src/app/login/page.tsx"}, {"qualname": "total", "path": "src/cart/total.ts"}]
+    made = f"import('/explore/assets/parts.js').then((made) => {symbols}.map(made.nameOf))"
+    assert tab.value(made) == ["default (login/page.tsx)", "total"]

@@ -43,6 +43,7 @@ export function refOf(symbol) {
 
 export function nameOf(symbol) {
   if (symbol.qualname === "<module>") return words.top_level(symbol.path);
+  if (symbol.qualname === "default" && symbol.path) return `default (${symbol.path.split("/").slice(-2).join("/")})`; // every file has one
   return spelled(symbol.qualname || symbol.path || symbol.name);
 }
 
