@@ -40,14 +40,14 @@ TABLE = Path(__file__).parents[1] / "graphmem" / "analysis" / "recall.toml"
 GRAPHMEM = [sys.executable, "-m", "graphmem"]
 UNSEEN = {
     "c": ["cjson"],
-    "cpp": ["snappy", "double-conversion"],
+    "cpp": ["snappy", "double-conversion", "spdlog"],
     "csharp": ["autofac", "newtonsoft"],
     "go": ["goldmark", "mux"],
     "java": ["gson", "commons-csv", "joda-money", "jsoup", "picocli"],
-    "kotlin": ["markdown", "koin"],
+    "kotlin": ["markdown", "koin", "exposed"],
     "php": ["parser", "twig", "commonmark", "guzzle"],
     "python": ["pyrsistent", "markdown", "portion"],
-    "ruby": ["highline", "rubyzip", "hashie"],
+    "ruby": ["highline", "rubyzip", "hashie", "mail", "tzinfo"],
     "rust": ["rustc-demangle", "memchr", "jpeg-decoder"],
     "typescript": ["immer", "query", "zod", "vue"],
 }
