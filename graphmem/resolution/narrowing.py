@@ -56,8 +56,8 @@ class Narrowing:
     def excluded(self, entry: FileEntry, scope: int, index: int, line: int, value: Type) -> Type:
         """Return a type without the classes that false tests exclude at a line.
 
-        After `if isinstance(x, A): return`, `x` is not an object of `A` or of a class derived from it. `value` is the type of the expression.
-        The tests say nothing after the expression got another value.
+        After `if isinstance(x, A): return`, `x` is not an object of `A` or of a class derived from it. `value` is the type of the
+        expression. The tests say nothing after the expression got another value.
         """
         for position in entry.narrows[scope, index]:
             binding = entry.facts.bindings[position]
