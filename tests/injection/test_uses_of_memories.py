@@ -228,9 +228,13 @@ def test_what_an_agent_found_through_mcp_may_be_cited(service, agent, trap):
 
 
 def test_invalid_events_are_ignored(service):
-    heard = Feedback(service.parts.book, service.parts.graph.from_root, lambda one: False, pytest.fail, pytest.fail)
+    used: list[object] = []
+    heard = Feedback(
+        service.parts.book, service.parts.graph.from_root, lambda one: False, lambda *one: used.append(one), lambda *one: used.append(one)
+    )
     heard.find_uses([None, 3, {}, {"session_id": 4}, {"session_id": "s", "kind": "tool_call", "tool": 3}, {"session_id": "s", "args": 3}])
     heard.find_uses([{"kind": "message", "text": "#a1b2"}, {"kind": "tool_call", "tool": "Edit", "args": {"file_path": "/x/../y"}}], "s")
+    assert used == []
 
 
 def test_opening_a_memory_over_mcp_counts_once_in_ten_minutes_and_without_the_right_not_at_all(service, monkeypatch):

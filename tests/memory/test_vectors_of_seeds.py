@@ -41,3 +41,4 @@ def test_seeds_of_a_later_run_get_vectors_where_vectors_are_computed(shop) -> No
     (root / "AGENTS.md").write_text("## Rules\n\n- Never log the card number of a customer.\n")
     memory.index(root)
     until_embedded(memory, 2)
+    assert memory.parts.book.index().covered() == (2, 2)

@@ -58,4 +58,5 @@ def test_latin_1_is_the_last_resort_with_a_note():
 
 @given(st.binary(max_size=200), st.sampled_from(["python", "text"]))
 def test_whatever_the_bytes_the_answer_is_utf_8(data, language):
-    to_utf8(data, language).source.decode("utf-8")
+    read = to_utf8(data, language).source
+    assert read.decode("utf-8").encode("utf-8") == read
