@@ -14,8 +14,9 @@ from fnmatch import fnmatchcase, translate
 from functools import cache
 from typing import Any, NamedTuple, Required, TypedDict
 
-from graphmem.errors import GrammarError, UnsupportedLanguageError
+from graphmem.errors import UnsupportedLanguageError
 from graphmem.runtime.resources import data_root
+from graphmem.runtime.tables import refused
 
 Child = str | int
 """A child of a node: field name, or position among named children.
@@ -190,10 +191,10 @@ def _freeze(name: str, raw: dict[str, Any], origin: str) -> LanguageSpec:
     known = set(LanguageSpec.__dataclass_fields__) - {"name"}
     unknown = sorted(set(raw) - known)
     if unknown:
-        raise GrammarError(f"{origin} has the unknown keys {', '.join(unknown)}; use {', '.join(sorted(known))}", path=origin, line=0)
+        raise refused(origin, f"{origin} has the unknown keys {', '.join(unknown)}; use {', '.join(sorted(known))}")
     missing = sorted({"grammar", "extensions"} - set(raw))
     if missing:
-        raise GrammarError(f"{origin} lacks the keys {', '.join(missing)}; add these keys", path=origin, line=0)
+        raise refused(origin, f"{origin} lacks the keys {', '.join(missing)}; add these keys")
     raw = dict(raw)
     tests = {key: tuple(value) for key, value in raw.pop("tests", {}).items()}
     entries = tuple(_entry_point(entry) for entry in raw.pop("entry_points", ()))
@@ -256,7 +257,7 @@ def _language(name: str) -> LanguageSpec | None:
     try:
         return _freeze(name, tomllib.loads(table.read_text(encoding="utf-8")), origin)
     except (tomllib.TOMLDecodeError, TypeError) as error:
-        raise GrammarError(f"{origin}: {error}", path=origin, line=0) from error
+        raise refused(origin, f"{origin}: {error}") from error
 
 
 def language_spec(name: str) -> LanguageSpec:

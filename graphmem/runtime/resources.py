@@ -6,11 +6,15 @@ Both folders are in the installed package, or next to the package in a checkout.
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Final
+
+_STARTED: Final = time.time()
 
 
 @cache
@@ -27,6 +31,17 @@ def data_root() -> Traversable:
     if (checkout / "queries").is_dir() and (checkout / "pyproject.toml").is_file():
         return checkout
     raise FileNotFoundError(f"the data files of graphmem are in neither {packaged} nor {checkout}; reinstall graphmem")
+
+
+def is_updated(path: str) -> bool:
+    """Whether a data file changed after this process began.
+
+    `path` begins with `queries/` or `grammars/`. An update of the package replaces the files while a server still runs the older code.
+    """
+    try:
+        return Path(str(data_root() / path)).stat().st_ctime > _STARTED
+    except OSError:
+        return False
 
 
 @cache

@@ -12,7 +12,7 @@ from dataclasses import MISSING, fields
 from typing import Any, Final, NamedTuple, TypeVar
 
 from graphmem.errors import GrammarError
-from graphmem.runtime.resources import data_root
+from graphmem.runtime.resources import data_root, is_updated
 
 _Table = TypeVar("_Table")
 
@@ -64,6 +64,17 @@ def has_table(path: str) -> bool:
     return (data_root() / "grammars" / path).is_file()
 
 
+def refused(path: str, message: str) -> GrammarError:
+    """Return the error for a table that this code cannot use.
+
+    If an update replaced the table while this process runs, the error says to restart. `path` begins with `grammars/`.
+    """
+    if is_updated(path):
+        reason = message.partition("; ")[0]
+        message = f"graphmem was updated while this process runs, and its older code cannot read a file ({reason}); restart graphmem"
+    return GrammarError(message, path=path, line=0)
+
+
 def read_table(path: str, kind: type[_Table]) -> _Table:
     """Read a TOML file of `grammars/` into a dataclass.
 
@@ -78,17 +89,17 @@ def read_table(path: str, kind: type[_Table]) -> _Table:
     try:
         raw = tomllib.loads((data_root() / origin).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise GrammarError(f"{origin}: {error}", path=origin, line=0) from error
+        raise refused(origin, f"{origin}: {error}") from error
     known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
     if unknown := sorted(raw.keys() - known.keys()):
-        raise GrammarError(f"{origin} has the unknown keys {', '.join(unknown)}; use {', '.join(sorted(known))}", path=origin, line=0)
+        raise refused(origin, f"{origin} has the unknown keys {', '.join(unknown)}; use {', '.join(sorted(known))}")
     required = {name for name, field in known.items() if field.default is MISSING and field.default_factory is MISSING}
     if missing := sorted(required - raw.keys()):
-        raise GrammarError(f"{origin} lacks the keys {', '.join(missing)}; add these keys", path=origin, line=0)
+        raise refused(origin, f"{origin} lacks the keys {', '.join(missing)}; add these keys")
     made: dict[str, Any] = {}
     for key, value in raw.items():
         expected = _VALUES[str(known[key].type)]
         if not expected.fits(value):
-            raise GrammarError(f"{origin} has a wrong value for {key}; use {expected.form}", path=origin, line=0)
+            raise refused(origin, f"{origin} has a wrong value for {key}; use {expected.form}")
         made[key] = expected.read(value)
     return kind(**made)

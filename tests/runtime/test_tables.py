@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from graphmem.errors import GrammarError
-from graphmem.runtime import tables
+from graphmem.runtime import resources, tables
 from graphmem.runtime.tables import has_table, read_table
 
 
@@ -70,3 +70,13 @@ def test_a_file_that_is_missing_is_an_error_only_when_it_is_read(read):
     assert not has_table("other.toml")
     with pytest.raises(GrammarError, match=r"grammars/other\.toml"):
         read_table("other.toml", Shop)
+
+
+def test_a_table_of_a_newer_version_asks_for_a_restart(tmp_path, monkeypatch):
+    (tmp_path / "queries").mkdir()
+    (tmp_path / "grammars").mkdir()
+    monkeypatch.setattr(resources, "data_root", lambda: tmp_path)
+    monkeypatch.setattr(tables, "data_root", lambda: tmp_path)
+    (tmp_path / "grammars" / "shop.toml").write_text('name = "a"\nfuture = true\n')
+    with pytest.raises(GrammarError, match=r"updated while this process runs.*\(.*unknown keys future\); restart graphmem"):
+        read_table("shop.toml", Shop)
