@@ -40,7 +40,7 @@ from graphmem.projection.word_rows import (
 from graphmem.projection.word_scores import WordHit, WordScores, affordable
 from graphmem.runtime.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
 from graphmem.runtime.limits import unless_refused
-from graphmem.runtime.sqlite_file import private_file
+from graphmem.runtime.sqlite_file import is_of_system, private_file
 
 _GUESSES: Final = 3  # unknown words of one query for which similar ones are searched: up to 5 ms each
 
@@ -124,7 +124,7 @@ class WordIndex:
         Args:
             folder: directory of `words-*.sqlite`.
             generation: current generation of the database.
-            notes: receives one sentence for each damaged file.
+            notes: receives one sentence for each file that is damaged or cannot be read.
 
         Raises:
             ResourceError: this process lacks memory or descriptors to read a file.
@@ -149,7 +149,8 @@ class WordIndex:
             except (sqlite3.DatabaseError, OSError) as error:
                 unless_refused(error, f"reading {path.name}", path)
                 if notes is not None:
-                    notes.append(f"{path.name} was damaged and was rebuilt from the database: {error}")
+                    fault = "could not be read" if is_of_system(error) else "was damaged"
+                    notes.append(f"{path.name} {fault} and was rebuilt from the database: {error}")
                 continue
         return None
 

@@ -21,6 +21,15 @@ _proven: Final[dict[Path, tuple[int, ...]]] = {}  # files whose checksum was rea
 PRIVATE: Final = 0o600  # of every file of an index: memories may be private
 
 
+def is_of_system(error: BaseException) -> bool:
+    """Whether the system refused to read or write a file, which may be intact.
+
+    `error` is an error of SQLite or of the system. Examples are a full disk and a failed read.
+    """
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the higher bits give details
+    return isinstance(error, OSError) or code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN)
+
+
 def private(path: str, flags: int) -> int:
     """Open a file; if it is new, only its owner may read or write it.
 

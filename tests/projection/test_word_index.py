@@ -8,6 +8,7 @@ import sqlite3
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -282,6 +283,18 @@ def test_a_cut_or_overwritten_file_is_not_opened(world, tmp_path):
         notes: list[str] = []
         assert WordIndex.open(tmp_path, w.generation, notes) is None
         assert [note.partition(":")[0] for note in notes] == [f"{index.path.name} was damaged and was rebuilt from the database"]
+
+
+def test_a_file_that_the_system_does_not_open_is_not_called_damaged(world, tmp_path):
+    w = world(15, 9)
+    index = build(tmp_path, w)
+    index.close()
+    for side in ("-wal", "-shm"):
+        Path(f"{index.path}{side}").unlink(missing_ok=True)
+        Path(f"{index.path}{side}").mkdir()
+    notes: list[str] = []
+    assert WordIndex.open(tmp_path, w.generation, notes) is None
+    assert [note.partition(":")[0] for note in notes] == [f"{index.path.name} could not be read and was rebuilt from the database"]
 
 
 def test_damage_met_while_asking_is_named(world, tmp_path):
