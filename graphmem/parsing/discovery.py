@@ -140,6 +140,8 @@ def _checked_root(root: Path) -> str:
         raise RepositoryError(f"the repository {root} is not a directory; give the directory of a repository", path=str(root))
     if not os.access(root, os.R_OK | os.X_OK):
         raise RepositoryError(f"the repository {root} cannot be read; check the permissions of the directory", path=str(root))
+    if (root / "HEAD").is_file() and all((root / name).is_dir() for name in ("objects", "refs")):
+        raise RepositoryError(f"{root} is a bare repository, which has no files; give the directory of a clone of it", path=str(root))
     return str(root.resolve())
 
 

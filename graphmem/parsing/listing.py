@@ -57,7 +57,7 @@ class Listing:
 
         `severity` is, for example, "note" or "error", and `code` the reason in one word.
         """
-        printable = path.encode("utf-8", "backslashreplace").decode("utf-8")
+        printable = os.fsencode(path).decode("utf-8", "backslashreplace")
         self.diagnostics.append(Diagnostic(printable, severity, code, message, 0))
 
     # git's list

@@ -228,6 +228,12 @@ def test_a_link_in_the_place_of_a_tracked_folder_is_not_followed(tmp_path, targe
     assert paths(some) == ["a.py"]
 
 
+def test_a_bare_repository_is_refused(tmp_path):
+    git(tmp_path, "init", "--bare", "shop.git")
+    with pytest.raises(RepositoryError, match="is a bare repository, which has no files; give the directory of a clone of it"):
+        discover(tmp_path / "shop.git")
+
+
 def test_pipes_and_odd_names_do_no_harm(either_way, tmp_path):
     root = write(tmp_path / "root", {"a.py": "", "with\nnewline 'x.py": ""})
     os.mkfifo(root / "pipe.py")
@@ -235,7 +241,7 @@ def test_pipes_and_odd_names_do_no_harm(either_way, tmp_path):
     found = either_way({})
     assert paths(found) == ["a.py", "with\nnewline 'x.py"]
     assert found.skipped["name"] == 1
-    assert found.diagnostics[0].path == "\\udcff.py"
+    assert found.diagnostics[0].path == "\\xff.py"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
