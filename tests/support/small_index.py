@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -54,14 +56,22 @@ def open_index(tmp_path: Path, settings: Settings) -> Iterator[Callable[..., Gra
         memory.close()
 
 
+@functools.cache
+def _six_modules() -> Path:
+    folder = Path.home() / "six-modules"  # the home of this process, which goes with it
+    with GraphMem.open(folder / "index", settings=Settings(embedder="none", workers=1, max_db_gb=1), keep_warm=False) as memory:
+        memory.index(write_modules(folder / "repo"))
+        for number in range(3):
+            memory.remember(f"the ring begins at number {number}", id=f"memory-{number}", files=[f"m{number}.py"])
+    return folder / "index"
+
+
 @pytest.fixture
-def index(open_index: Callable[..., GraphMem], repo: Path) -> GraphMem:
-    """An index of six modules and three memories."""
+def index(open_index: Callable[..., GraphMem], repo: Path, tmp_path: Path) -> GraphMem:
+    """An index of six modules and three memories, copied: each test changes its own."""
+    shutil.copytree(_six_modules(), tmp_path / "index")
     memory = open_index()
-    memory.index(repo)
-    for number in range(3):
-        memory.remember(f"the ring begins at number {number}", id=f"memory-{number}", files=[f"m{number}.py"])
-    memory.parts.book.flush()
+    memory.parts.store.set_meta({"root": str(repo)})
     return memory
 
 
