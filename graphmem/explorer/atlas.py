@@ -216,28 +216,10 @@ def columns(atlas: Atlas, edge_limit: int) -> tuple[dict[str, Any], int]:
         The columns, and the number of edges between files that were left out.
     """
     edges = atlas.edges
-    kept = np.sort(np.lexsort((np.arange(len(edges)), -edges[:, 3]))[:edge_limit])
-    k = len(atlas.modules)
-    kinds = len(EDGE_KINDS)
-    ends = atlas.module_of[edges[:, :2]]
-    apart = ends[:, 0] != ends[:, 1]
-    key = (ends[apart, 0] * k + ends[apart, 1]) * kinds + edges[apart, 2]
-    found, back, _ = grouped(key)
-    src, dst = found // kinds // max(k, 1), found // kinds % max(k, 1)
-    count = np.bincount(back, weights=edges[apart, 3], minlength=len(found)).astype(np.int64)
-    sure = np.bincount(back, weights=edges[apart, 4], minlength=len(found)).astype(np.int64)
+    kept = edges[np.sort(np.lexsort((np.arange(len(edges)), -edges[:, 3]))[:edge_limit])]
     return {
         "kinds": list(EDGE_KINDS),
-        "modules": {
-            "name": atlas.modules,
-            "title": atlas.titles,
-            "layer": atlas.layers.tolist(),
-            "x": _short(atlas.module_x),
-            "y": _short(atlas.module_y),
-            "r": _short(atlas.module_r),
-            "files": np.bincount(atlas.module_of, minlength=k).tolist(),
-            "symbols": np.bincount(atlas.module_of, weights=atlas.symbols, minlength=k).astype(int).tolist(),
-        },
+        "modules": _module_columns(atlas),
         "bands": {
             "layer": [one.number for one in atlas.bands],
             "top": [round(one.top, 2) for one in atlas.bands],
@@ -258,22 +240,45 @@ def columns(atlas: Atlas, edge_limit: int) -> tuple[dict[str, Any], int]:
             "dependents": atlas.dependents.tolist(),
             **{name: values.tolist() for name, values in atlas.measures.items()},
         },
-        "moduleEdges": {
-            "src": src.tolist(),
-            "dst": dst.tolist(),
-            "kind": (found % kinds).tolist(),
-            "count": count.tolist(),
-            "certain": sure.tolist(),
-            "cut": [atlas.cuts.get(pair, 0) for pair in zip(src.tolist(), dst.tolist(), strict=True)],
-        },
-        "fileEdges": {
-            "src": edges[kept, 0].tolist(),
-            "dst": edges[kept, 1].tolist(),
-            "kind": edges[kept, 2].tolist(),
-            "count": edges[kept, 3].tolist(),
-            "certain": edges[kept, 4].tolist(),
-        },
+        "moduleEdges": _module_edges(atlas),
+        "fileEdges": {name: kept[:, at].tolist() for at, name in enumerate(("src", "dst", "kind", "count", "certain"))},
     }, max(0, len(edges) - edge_limit)
+
+
+def _module_columns(atlas: Atlas) -> dict[str, Any]:
+    k = len(atlas.modules)
+    return {
+        "name": atlas.modules,
+        "title": atlas.titles,
+        "layer": atlas.layers.tolist(),
+        "x": _short(atlas.module_x),
+        "y": _short(atlas.module_y),
+        "r": _short(atlas.module_r),
+        "files": np.bincount(atlas.module_of, minlength=k).tolist(),
+        "symbols": np.bincount(atlas.module_of, weights=atlas.symbols, minlength=k).astype(int).tolist(),
+    }
+
+
+def _module_edges(atlas: Atlas) -> dict[str, Any]:
+    """Return the edges between modules, by (source, target, kind of edge).
+
+    The counts are sums over the edges between their files.
+    """
+    edges, k, kinds = atlas.edges, len(atlas.modules), len(EDGE_KINDS)
+    ends = atlas.module_of[edges[:, :2]]
+    apart = ends[:, 0] != ends[:, 1]
+    found, back, _ = grouped((ends[apart, 0] * k + ends[apart, 1]) * kinds + edges[apart, 2])
+    src, dst = found // kinds // max(k, 1), found // kinds % max(k, 1)
+    count = np.bincount(back, weights=edges[apart, 3], minlength=len(found)).astype(np.int64)
+    sure = np.bincount(back, weights=edges[apart, 4], minlength=len(found)).astype(np.int64)
+    return {
+        "src": src.tolist(),
+        "dst": dst.tolist(),
+        "kind": (found % kinds).tolist(),
+        "count": count.tolist(),
+        "certain": sure.tolist(),
+        "cut": [atlas.cuts.get(pair, 0) for pair in zip(src.tolist(), dst.tolist(), strict=True)],
+    }
 
 
 def symbol_columns(view: GraphView, atlas: Atlas, files: Sequence[int], limit: int) -> tuple[dict[str, Any], int]:

@@ -14,6 +14,7 @@ from graphmem.sharing.state import TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from graphmem.answers.organisation import Colleague
     from graphmem.answers.sharing import Disagreement
@@ -76,57 +77,82 @@ def news(
     """
     since = repository.clock.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days)
     describer, index = repository.describer(), repository.index()
-    place = {one.login: one for one in colleagues}
-
-    def name(login: str) -> str:
-        return place[login].name if login in place else login
-
-    def author(row: MemoryRow) -> str:
-        return name(authors.get(row.id, "")) if row.source != COMMIT else ""  # the sender of a commit's lesson is not its author
-
+    team = _Team(authors, {one.login: one for one in colleagues})
     learnt: list[Learnt] = []
     news_of: dict[str, Learnt] = {}
-    counts: Counter[str] = Counter()
-    files: dict[str, Counter[str]] = {}
     for row in index.all_rows():
         of_team = not shared or (row.id in authors and is_shared(row))
         if row.status not in LIVE_STATUSES or not (of_team or row.source == SEEDED):
             continue
         about = files_of(describer, index.about(row.id))
-        one = Learnt(
-            row.id,
-            row.short_id,
-            row.title,
-            row.type,
-            author(row),
-            row.valid_from.isoformat(),
-            row.created_at >= since,
-            row.content,
-            about[:FILES],
-            row.source == SEEDED,
-        )
+        one = _learnt(row, team.author(row), about, since)
         news_of[row.id] = one
         if row.source == SEEDED:
             continue
         if row.valid_from >= since:
             learnt.append(one)
-        if row.source == COMMIT:
-            continue
-        login = authors.get(row.id, "")
-        counts[login] += 1
-        files.setdefault(login, Counter()).update(about)
+        if row.source != COMMIT:
+            team.count(row, about)
     learnt.sort(key=lambda found: (found.at, found.id), reverse=True)
-    knows = [
-        Knows(
-            name(login),
-            counts[login],
-            [path for path, _ in files.get(login, Counter()).most_common(FILES)],
-            list(place[login].teams) if login in place else [],
-            place[login].level if login in place else "",
-        )
-        for login in [*(one for one, _ in counts.most_common() if one), *(one for one in place if one not in counts)]
-    ]
     listed = {side.memory for one in known for side in one.sides if side.memory}
-    others = [one for one in disputes(repository, author, name, listed) if not shared or one.id in authors]
+    others = [one for one in disputes(repository, team.author, team.name, listed) if not shared or one.id in authors]
     to_know = [news_of[one] for one in important if one in news_of]
-    return TeamNews(since.isoformat(), learnt[:limit], len(learnt), [*known, *others], knows, to_know)
+    return TeamNews(since.isoformat(), learnt[:limit], len(learnt), [*known, *others], team.knows(), to_know)
+
+
+def _learnt(row: MemoryRow, author: str, about: Sequence[str], since: datetime) -> Learnt:
+    return Learnt(
+        row.id,
+        row.short_id,
+        row.title,
+        row.type,
+        author,
+        row.valid_from.isoformat(),
+        row.created_at >= since,
+        row.content,
+        list(about[:FILES]),
+        row.source == SEEDED,
+    )
+
+
+class _Team:
+    """The people of a project, with counts of their memories.
+
+    Args:
+        authors: maps the id of each shared memory to its author.
+        colleagues: people with a role in the project, by login.
+    """
+
+    def __init__(self, authors: Mapping[str, str], colleagues: Mapping[str, Colleague]) -> None:
+        self._authors = authors
+        self._place = colleagues
+        self._counts: Counter[str] = Counter()
+        self._files: dict[str, Counter[str]] = {}
+
+    def name(self, login: str) -> str:
+        """Return the name of a person; the login if it is unknown."""
+        return self._place[login].name if login in self._place else login
+
+    def author(self, row: MemoryRow) -> str:
+        """Return the name of the author of a memory; "" if unknown."""
+        # The sender of a commit's lesson is not its author.
+        return self.name(self._authors.get(row.id, "")) if row.source != COMMIT else ""
+
+    def count(self, row: MemoryRow, about: Iterable[str]) -> None:
+        """Count a memory, and the files that it is about, for its author."""
+        login = self._authors.get(row.id, "")
+        self._counts[login] += 1
+        self._files.setdefault(login, Counter()).update(about)
+
+    def knows(self) -> list[Knows]:
+        """Return the people with memories, most first, and then the others."""
+        return [
+            Knows(
+                self.name(login),
+                self._counts[login],
+                [path for path, _ in self._files.get(login, Counter()).most_common(FILES)],
+                list(self._place[login].teams) if login in self._place else [],
+                self._place[login].level if login in self._place else "",
+            )
+            for login in [*(one for one, _ in self._counts.most_common() if one), *(one for one in self._place if one not in self._counts)]
+        ]

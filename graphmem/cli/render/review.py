@@ -12,6 +12,7 @@ from graphmem.reports.review_formats import why
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from graphmem.answers import Risk
     from graphmem.answers.review import Review
     from graphmem.cli.output import Cell
 
@@ -26,12 +27,27 @@ def review(output: Output, found: Review, top: int) -> None:
     if not found.files:
         output.line(("  nothing changed; name what to compare with, as in `graphmem review main`", common.UNSURE))
         return
-    risk = found.risk
+    _risk(output, found.risk)
+    _changes(output, found, top)
+    _tests(output, found, top)
+    _beside(output, found, top)
+    causes = [(joined([f"{one.count:,} " if one.count else "", one.message]),) for one in found.causes]
+    _group(output, "Limits", "why this may be incomplete", causes, top)
+    output.line()
+    common.calls_line(output, found.known_calls)
+    output.line(common.state_line(found.state))
+
+
+def _risk(output: Output, risk: Risk) -> None:
     score = f" {risk.score:.0f} of 100" if risk.level != "unknown" else ""
     output.line(
         "  ", "risk not below " if risk.at_least else "risk ", (f" {risk.level.upper()} ", RISK_STYLES.get(risk.level, "bold")), score
     )
     output.rows([(one.name, f"{one.points:.1f}", (f"of {one.most:.0f}  {one.counted}", common.DIM)) for one in risk.factors], 4, right=(1,))
+
+
+def _changes(output: Output, found: Review, top: int) -> None:
+    """Print the changed symbols, and the symbols that they may break."""
     changed = [
         (
             (one.change, CHANGE_STYLES.get(one.change, "")),
@@ -51,6 +67,10 @@ def review(output: Output, found: Review, top: int) -> None:
         for hit in found.breaks
     ]
     _group(output, "Could break", "", breaks, top, found.break_count)
+
+
+def _tests(output: Output, found: Review, top: int) -> None:
+    """Print the tests to run with their commands, and untested changes."""
     tests = [(common.confidence(one.confidence), (one.id, common.NAME), (WHY.get(one.why, one.why), common.DIM)) for one in found.tests]
     _group(output, "Tests to run", "", tests, top, found.test_count)
     for one in found.commands:
@@ -58,6 +78,10 @@ def review(output: Output, found: Review, top: int) -> None:
         output.line("  $ ", (one.command, common.NAME), (whole, common.DIM))
     untested = [(common.name(one.symbol), common.place(one.symbol.path, one.symbol.start_line)) for one in found.untested]
     _group(output, "Changed without a test", "no known test reaches them", untested, top)
+
+
+def _beside(output: Output, found: Review, top: int) -> None:
+    """Print memories, contracts and files that belong to the changed code."""
     known = [
         ((f"#{one.memory.short_id}", common.NAME), (one.memory.type, common.PATH), one.memory.title, common.place(one.path, one.line))
         for one in found.known
@@ -76,11 +100,6 @@ def review(output: Output, found: Review, top: int) -> None:
     _group(output, "Broken contracts", "other programs may use them", contracts, top)
     forgotten = [((one.path, common.PATH), f"{one.support}×", f"{one.confidence:.0%} of their changes") for one in found.forgotten]
     _group(output, "Usually changes along", "but is not in this change", forgotten, top, found.forgotten_count)
-    causes = [(joined([f"{one.count:,} " if one.count else "", one.message]),) for one in found.causes]
-    _group(output, "Limits", "why this may be incomplete", causes, top)
-    output.line()
-    common.calls_line(output, found.known_calls)
-    output.line(common.state_line(found.state))
 
 
 def _group(output: Output, title: str, note: str, rows: Sequence[Sequence[Cell]], top: int, total: int = 0) -> None:
