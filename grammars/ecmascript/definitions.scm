@@ -12,6 +12,28 @@
         name: (identifier) @name
         value: (object) @body) @definition.variable)))
 
+; const name = freeze({…}): the only argument of a call holds functions, too
+(program
+  (lexical_declaration
+    (variable_declarator
+      name: (identifier) @name
+      value: (call_expression
+        arguments: (arguments
+          .
+          (object) @body
+          .))) @definition.variable))
+
+(program
+  (export_statement
+    declaration: (lexical_declaration
+      (variable_declarator
+        name: (identifier) @name
+        value: (call_expression
+          arguments: (arguments
+            .
+            (object) @body
+            .))) @definition.variable)))
+
 ; getters, setters and static methods are told by their modifiers
 (method_definition
   "get" @modifier.property

@@ -34,8 +34,19 @@
   name: (type_identifier) @name
   value: (object_type) @body) @definition.interface
 
-; type Name = value
+; type Name = Readonly<{…}>
 (type_alias_declaration
+  name: (type_identifier) @name
+  value: (generic_type
+    name: (type_identifier) @_wrapper
+    type_arguments: (type_arguments
+      .
+      (object_type) @body
+      .))
+  (#any-of? @_wrapper "Readonly" "Required" "Partial")) @definition.interface
+
+; type Name = value
+((type_alias_declaration
   name: (type_identifier) @name
   value: [
     (array_type)
@@ -61,6 +72,7 @@
     (type_query)
     (union_type)
   ] @value) @definition.type
+  (#not-match? @value "^(Readonly|Required|Partial)\\s*<\\s*\\{"))
 
 ; enum Name {…}
 (enum_declaration
@@ -130,6 +142,18 @@
     (method_signature
       name: (property_identifier) @name
       return_type: (_)? @returns) @definition.method))
+
+(type_alias_declaration
+  value: (generic_type
+    name: (type_identifier) @_wrapper
+    type_arguments: (type_arguments
+      .
+      (object_type
+        (method_signature
+          name: (property_identifier) @name
+          return_type: (_)? @returns) @definition.method)
+      .))
+  (#any-of? @_wrapper "Readonly" "Required" "Partial"))
 
 (abstract_method_signature
   "abstract" @modifier.abstract

@@ -27,6 +27,12 @@
       (_) @name)
     type: (_)? @annotation) @parameter.rest)
 
+; function f(this: annotation)
+(formal_parameters
+  (required_parameter
+    pattern: (this) @target
+    type: (_) @annotation) @binding.annotate)
+
 ; constructor(private target: annotation)
 (formal_parameters
   [
@@ -113,6 +119,18 @@
     (property_signature
       name: (property_identifier) @target
       type: (_) @annotation) @binding.annotate))
+
+(type_alias_declaration
+  value: (generic_type
+    name: (type_identifier) @_wrapper
+    type_arguments: (type_arguments
+      .
+      (object_type
+        (property_signature
+          name: (property_identifier) @target
+          type: (_) @annotation) @binding.annotate)
+      .))
+  (#any-of? @_wrapper "Readonly" "Required" "Partial"))
 
 ; interface { (…): Result }, a member without a name
 (interface_body

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF
 from graphmem.parsing.languages.ecmascript_words import ANCHOR, ATTRIBUTE, CAST, PARAMETER, RETURNED, SIGNATURE
+from graphmem.resolution.declared_types import closed
 from graphmem.resolution.ecmascript.annotations import EcmascriptTypes
 from graphmem.resolution.ecmascript.contextual_types import callback, handler, implied_parameter, literals, returned
 from graphmem.resolution.ecmascript.exports import exports_of
@@ -154,6 +155,10 @@ class EcmascriptRules(EcmascriptTypes):
         The value is the receiver of the enclosing method, or an instance of the enclosing class or constructor function.
         """
         here = _owner_of_this(entry, scope)
+        annotation = _annotations_of_this(entry).get(here, -1)
+        declared = closed(inference.declared(entry, here, annotation)) if annotation >= 0 else EMPTY
+        if declared:
+            return declared
         definition = entry.definitions[here]
         if definition.kind == "method":
             return self.receiver(inference, entry.symbols[here])
@@ -401,6 +406,28 @@ def _owner_of_this(entry: FileEntry, scope: int) -> int:
             return here
         here = definition.parent
     return 0
+
+
+def _annotations_of_this(entry: FileEntry) -> dict[int, int]:
+    """Map functions to the annotation of their parameter `this`.
+
+    Both are indices: of the function among the definitions of the file, and of the annotation among its terms. The annotation lies in the
+    header of the function, so the function is the last one of the scope that begins before. Two functions on one line are left out.
+    """
+    known: dict[int, int] | None = entry.kept.get("annotations of this")
+    if known is None:
+        known = entry.kept["annotations of this"] = {}
+        for binding in entry.facts.bindings:
+            if binding.op != "annotate" or entry.terms[binding.target] != (SELF,):
+                continue
+            starts = [
+                (definition.start_line, position)
+                for position, definition in enumerate(entry.definitions)
+                if definition.parent == binding.scope and definition.start_line <= binding.line <= definition.end_line
+            ]
+            if len(starts) == 1:
+                known[starts[0][1]] = binding.annotation
+    return known
 
 
 def _constructs(definition: Definition) -> bool:
