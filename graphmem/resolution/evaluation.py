@@ -113,7 +113,6 @@ class Evaluation:
         self.instances = narrowing.instances
         self._narrowed = narrowing.narrowed
         self._narrow = narrowing.narrow
-        self._excluded = narrowing.excluded
 
         containers = Containers(self)
         self.awaited = containers.awaited
@@ -237,8 +236,7 @@ class Evaluation:
         if (scope, index) in entry.narrows:
             narrowed = self._narrowed(entry, scope, index, line)
             if narrowed is not None:
-                value = self._narrow(value, narrowed)
-            return self._excluded(entry, scope, index, line, value)
+                return self._narrow(value, narrowed)
         return value
 
     def extending_this(self, entry: FileEntry, scope: int, name: str) -> Type:

@@ -28,7 +28,6 @@ from graphmem.parsing.facts import (
     SET,
     SPREAD,
     STRING,
-    TESTS_OF_CLASS,
     TUPLE,
     TYPED,
     UNPACK,
@@ -121,7 +120,7 @@ class Fingerprints:
             target = entry.terms[binding.target]
             if binding.scope:
                 bindings.setdefault(entry.top_name(binding.scope), []).append(binding)
-                if target[0] == ATTR and binding.op not in TESTS_OF_CLASS:  # an attribute belongs to the class, wherever it is assigned
+                if target[0] == ATTR and binding.op != "narrow":  # an attribute belongs to the class, wherever it is assigned
                     first = entry.definitions[binding.scope].qualname.partition(".")[0]
                     if first != entry.top_name(binding.scope):
                         bindings.setdefault(first, []).append(binding)
@@ -261,7 +260,7 @@ class Fingerprints:
             return (
                 binding.op in _FLOWS
                 or definitions[binding.scope].kind not in ("function", "method")
-                or (terms[binding.target][0] == ATTR and binding.op not in TESTS_OF_CLASS)
+                or (terms[binding.target][0] == ATTR and binding.op != "narrow")
                 or binding in self._outer
             )
 
