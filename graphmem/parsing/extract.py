@@ -28,6 +28,7 @@ from graphmem.parsing.facts import (
     REMOVAL,
     REPR,
     STRING,
+    TESTS_OF_CLASS,
     TEXT,
     TRUTH,
     TUPLE,
@@ -304,7 +305,7 @@ class _Extraction(Definitions):
                 local[definition.index] = {parameter.name for parameter in definition.parameters}
         for binding in self.bindings:
             target = terms[binding.target]
-            if binding.op != "narrow" and target[0] == NAME and (binding.scope in local or binding.op == "local"):
+            if binding.op not in TESTS_OF_CLASS and target[0] == NAME and (binding.scope in local or binding.op == "local"):
                 local.setdefault(binding.scope, set()).add(target[1])
         for found in self.imports:
             if found.scope in local:

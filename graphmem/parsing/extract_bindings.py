@@ -231,13 +231,14 @@ class Bindings(Extraction):
     def on_condition(self, kind: str, node: Node, captures: Captures) -> None:
         """Record what holds for a variable inside the branch of a condition.
 
-        For `if isinstance(x, A)`, a binding records that `x` is an A in the lines of the branch. For `if x is None`, a binding records that
-        the branch runs only in calls whose parameter `x` is None.
+        For `if isinstance(x, A)`, a binding records that `x` is an A in the lines of the branch, and none in those of the `else`. For
+        `if x is None`, a binding records that the branch runs only in calls whose parameter `x` is None.
         """
         builder = self.builder
         for found in self.grammar.helper.narrowings(builder, node):
             term, value = builder.term(found.target), builder.term(found.value)
-            self.bindings.append(Binding(self.scope, term, "narrow", value, NO_TERM, found.first_line, found.last_line, found.last_line))
+            op = "narrow" if found.holds else "exclude"
+            self.bindings.append(Binding(self.scope, term, op, value, NO_TERM, found.first_line, found.last_line, found.last_line))
 
         parameters = {parameter.name for parameter in self.definitions[self.scope].parameters}
         for demand in self.grammar.helper.demands(builder, node) if parameters else ():

@@ -227,6 +227,10 @@ class Import(NamedTuple):
     alias_spot: Spot = NOWHERE  # of the local name
 
 
+TESTS_OF_CLASS: Final = ("narrow", "exclude")
+"""Kinds of bindings that say which class a value has, and give it no value."""
+
+
 class Binding(NamedTuple):
     """A place where a name or attribute gets a value, such as `x = f()`.
 
@@ -236,7 +240,7 @@ class Binding(NamedTuple):
     scope: int  # the scope that owns the target name, with global and nonlocal applied
     target: TermIndex  # term: NAME, ATTR or INDEX
     op: str  # assign | annotate | augment | for | with | except | return | yield | narrow | delete | export | local | fill (`x.append(y)`)
-    # or: when (it runs only if all tests of parameters hold) | unless (only if not all hold)
+    # or: when (it runs only if all tests of parameters hold) | unless (only if not all hold) | exclude (a narrow whose test is false)
     value: OptionalTerm  # term, -1 for none. narrow: the tested type; when, unless: a tuple of tests; for: (ITER, x); with: (ENTER, x)
     annotation: OptionalTerm  # term, -1 for none
     line: int

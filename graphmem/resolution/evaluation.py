@@ -113,6 +113,7 @@ class Evaluation:
         self.instances = narrowing.instances
         self._narrowed = narrowing.narrowed
         self._narrow = narrowing.narrow
+        self._excluded = narrowing.excluded
 
         containers = Containers(self)
         self.awaited = containers.awaited
@@ -236,7 +237,8 @@ class Evaluation:
         if (scope, index) in entry.narrows:
             narrowed = self._narrowed(entry, scope, index, line)
             if narrowed is not None:
-                return self._narrow(value, narrowed)
+                value = self._narrow(value, narrowed)
+            return self._excluded(entry, scope, index, line, value)
         return value
 
     def extending_this(self, entry: FileEntry, scope: int, name: str) -> Type:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from sys import intern
 from typing import Any, Final, NamedTuple, Protocol
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, Binding, Definition, FileFacts, Reference
+from graphmem.parsing.facts import ATTR, CALL, NAME, TESTS_OF_CLASS, Binding, Definition, FileFacts, Reference
 from graphmem.parsing.language import language_spec
 from graphmem.resolution.call_index import CallIndex, CallSite, keys_of_decorator
 from graphmem.resolution.frameworks import frameworks_of
@@ -135,7 +135,8 @@ class FileEntry:
         self.results: dict[int, list[int]] = {}  # scope -> return bindings
         self.yields: dict[int, list[int]] = {}
         self.demands: dict[int, list[int]] = {}  # scope -> when and unless bindings
-        self.narrows: dict[tuple[int, int], list[int]] = {}  # (scope, term) -> narrow bindings
+        self.narrows: dict[tuple[int, int], list[int]] = {}  # (scope, term) -> tests of its class
+        self.test_ends: dict[int, int] = {}  # position of a test of a class -> last line at which it says something
         self.variables: dict[tuple[int, str], Symbol] = {}  # by scope and name
         self.locals: dict[tuple[int, str], list[int]] = {}  # names bound inside one expression
         self.fills: dict[tuple[int, str], list[int]] = {}  # (scope, variable) -> fill bindings
@@ -324,7 +325,7 @@ class FileEntry:
             self.yields.setdefault(binding.scope, []).append(position)
         elif op in ("when", "unless"):
             self.demands.setdefault(binding.scope, []).append(position)
-        elif op == "narrow":
+        elif op in TESTS_OF_CLASS:
             self.narrows.setdefault((binding.scope, binding.target), []).append(position)
         elif op not in ("delete", "export", "fill"):
             target = self.terms[binding.target]
@@ -384,6 +385,7 @@ RELEASED: Final = frozenset(
         "results",
         "yields",
         "narrows",
+        "test_ends",
         "variables",
         "locals",
         "fills",

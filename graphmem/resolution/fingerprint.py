@@ -28,6 +28,7 @@ from graphmem.parsing.facts import (
     SET,
     SPREAD,
     STRING,
+    TESTS_OF_CLASS,
     TUPLE,
     TYPED,
     UNPACK,
@@ -120,7 +121,7 @@ class Fingerprints:
             target = entry.terms[binding.target]
             if binding.scope:
                 bindings.setdefault(entry.top_name(binding.scope), []).append(binding)
-                if target[0] == ATTR and binding.op != "narrow":  # an attribute belongs to the class, wherever it is assigned
+                if target[0] == ATTR and binding.op not in TESTS_OF_CLASS:  # an attribute belongs to the class, wherever it is assigned
                     first = entry.definitions[binding.scope].qualname.partition(".")[0]
                     if first != entry.top_name(binding.scope):
                         bindings.setdefault(first, []).append(binding)
@@ -260,7 +261,7 @@ class Fingerprints:
             return (
                 binding.op in _FLOWS
                 or definitions[binding.scope].kind not in ("function", "method")
-                or (terms[binding.target][0] == ATTR and binding.op != "narrow")
+                or (terms[binding.target][0] == ATTR and binding.op not in TESTS_OF_CLASS)
                 or binding in self._outer
             )
 

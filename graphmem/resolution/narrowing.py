@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import Binding
+from graphmem.parsing.facts import TESTS_OF_CLASS, Binding
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.types import (
@@ -48,9 +48,39 @@ class Narrowing:
         found: Type | None = None
         for position in positions:
             binding = entry.facts.bindings[position]
-            if binding.line <= line <= binding.end_line:
+            if binding.op == "narrow" and binding.line <= line <= binding.end_line:
                 tested = self._ask(entry.memo, ("n", position), self._tested, entry, scope, binding)
                 found = tested if found is None else join(found, tested)
+        return found
+
+    def excluded(self, entry: FileEntry, scope: int, index: int, line: int, value: Type) -> Type:
+        """Return a type without the classes that false tests exclude at a line.
+
+        After `if isinstance(x, A): return`, `x` is not an object of `A` or of a class derived from it. `value` is the type of the
+        expression. The tests say nothing after the expression got another value.
+        """
+        for position in entry.narrows[scope, index]:
+            binding = entry.facts.bindings[position]
+            if binding.op == "exclude" and binding.line <= line <= self._until(entry, position, binding):
+                tested = self._ask(entry.memo, ("n", position), self._tested, entry, scope, binding)
+                classes = {atom[1] for atom in tested if atom[0] == INST}
+                if classes:
+                    inside = ordered(self.expanded(value))
+                    value = frozenset(
+                        atom for atom in inside if atom[0] != INST or classes.isdisjoint({atom[1], *self.project_classes(atom[1])})
+                    )
+        return value
+
+    def _until(self, entry: FileEntry, position: int, test: Binding) -> int:
+        """Return the last line at which the tested expression has its old value."""
+        found = entry.test_ends.get(position)
+        if found is None:
+            given = (
+                one.line
+                for one in entry.facts.bindings
+                if one.scope == test.scope and one.target == test.target and one.op not in TESTS_OF_CLASS and one.line >= test.line
+            )
+            found = entry.test_ends[position] = min(test.end_line, *given, test.end_line)
         return found
 
     def _tested(self, entry: FileEntry, scope: int, binding: Binding) -> Type:

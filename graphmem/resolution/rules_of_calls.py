@@ -36,6 +36,7 @@ class Run(NamedTuple):
     operand: int  # term
     names: Sequence[str]
     container: int = -1  # term: an object of the project in this place calls its own methods instead
+    first: tuple[int, Sequence[str]] | None = None  # the left operand and its methods: a class with one answers its own objects
 
 
 class Through(NamedTuple):

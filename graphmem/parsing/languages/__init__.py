@@ -32,6 +32,7 @@ class Narrowing(NamedTuple):
     value: Node
     first_line: int
     last_line: int
+    holds: bool = True  # False: the variable is not of the class
 
 
 class Demand(NamedTuple):

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from graphmem.parsing.terms import TermBuilder
 
+    Test = tuple[Node, Node, bool]
+    """An `isinstance` test: the variable, the class, and the result."""
+
 _TYPE_CHECKING = re.compile(
     rb"^([ \t]+)if (?:\w+\.)?TYPE_CHECKING:[^\n]*\n((?:(?:\1[ \t]+[^\n]*|[ \t]*(?:#[^\n]*)?)(?:\n|\Z))+)", re.MULTILINE
 )
@@ -53,6 +56,7 @@ class PythonHelper(Helper):
 
         - for an `if`, `elif` or `while`: the condition and the branch
         - for an `if not isinstance(x, A)` whose branch exits: the lines after the `if`
+        - for an `if isinstance(x, A)`: the other branches, and the lines after a branch that exits; there `x` does not have the class
         - for an `assert`: the rest of the block
         - for `a if isinstance(x, A) else b`: from its first line to the end of the condition, but only if `b` does not use `x` there
         """
@@ -63,14 +67,15 @@ class PythonHelper(Helper):
         if statement.type == "assert_statement":
             found += (_holds(test, node.end_point.row + 1, _end_of_block(statement)) for test in _tests(node, True))
         elif statement.type == "conditional_expression":
-            held = (_holds(test, statement.start_point.row + 1, node.end_point.row + 1) for test in _tests(node, True))
+            held = (_holds(test, statement.start_point.row + 1, node.end_point.row + 1) for test in _tests(node, True) if test[2])
             found += (one for one in held if not _is_used_otherwise(builder, one, statement))
         else:
             branch = statement.child_by_field_name("consequence") or statement.child_by_field_name("body")
             last = (branch or node).end_point.row + 1
-            found += (_holds(test, node.start_point.row + 1, last) for test in _tests(node, True))
-            if branch is not None and statement.type == "if_statement":
-                found += _otherwise(node, statement, branch)
+            inside = (branch or node).start_point.row + 1
+            found += (_holds(test, node.start_point.row + 1 if test[2] else inside, last) for test in _tests(node, True))
+            if branch is not None and statement.type in ("if_statement", "elif_clause"):
+                found += _otherwise(node, statement)
         return tuple(found)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
@@ -187,42 +192,50 @@ def _opposite(need: str) -> str:
     return need.removeprefix("not ") if need.startswith("not ") else f"not {need}"
 
 
-def _otherwise(node: Node, statement: Node, branch: Node) -> Iterator[Narrowing]:
-    """Yield the types that are known where an `isinstance` condition is false.
+def _otherwise(node: Node, statement: Node) -> Iterator[Narrowing]:
+    """Yield what is known where an `isinstance` condition is false.
 
-    The types are known in the `else`. If the `if` has no `else` and its branch exits (`return`, `raise`, …), the types are known in the
-    lines after the `if`.
+    This holds in the `elif` and `else` branches that follow. If the branch of an `if` exits (`return`, `raise`, …), it holds in the lines
+    after the `if`, too.
 
     Args:
         node: the condition.
-        statement: the `if` statement.
-        branch: the block that runs if the condition is true.
+        statement: the `if` statement or `elif` clause.
     """
-    tests = list(_tests(node, False))
-    alternatives = statement.children_by_field_name("alternative")
-    for test in tests:
-        for alternative in alternatives:
+    whole = statement if statement.type == "if_statement" else statement.parent
+    if whole is None:
+        return
+    alternatives = whole.children_by_field_name("alternative")
+    branches = [whole, *alternatives]
+    following = branches[branches.index(statement) + 1 :]
+    exits = all(_leaves(one.child_by_field_name("consequence")) for one in branches[: branches.index(statement) + 1])
+    for test in _tests(node, False):
+        for alternative in following:
             yield _holds(test, alternative.start_point.row + 1, alternative.end_point.row + 1)
-        statements = [child for child in branch.named_children if not child.is_extra]
-        if not alternatives and statements and statements[-1].type in _LEAVES:
-            yield _holds(test, statement.end_point.row + 2, _end_of_block(statement))
+        if exits and (not alternatives or not test[2]):
+            yield _holds(test, whole.end_point.row + 2, _end_of_block(whole))
 
 
-def _holds(test: tuple[Node, Node], first_line: int, last_line: int) -> Narrowing:
-    return Narrowing(test[0], test[1], first_line, last_line)
+def _leaves(branch: Node | None) -> bool:
+    """Whether a block ends with a statement that exits, such as `return`."""
+    statements = [child for child in branch.named_children if not child.is_extra] if branch is not None else []
+    return bool(statements) and statements[-1].type in _LEAVES
+
+
+def _holds(test: Test, first_line: int, last_line: int) -> Narrowing:
+    return Narrowing(test[0], test[1], first_line, last_line, test[2])
 
 
 def _end_of_block(statement: Node) -> int:
     return (statement.parent or statement).end_point.row + 1
 
 
-def _tests(node: Node, wanted: bool) -> Iterator[tuple[Node, Node]]:
-    """Yield (name, type) of each `isinstance` test that a condition implies.
+def _tests(node: Node, wanted: bool) -> Iterator[Test]:
+    """Yield (name, type, result) of each `isinstance` test of known result.
 
     Args:
         node: the condition.
-        wanted: True for the tests that a true condition implies, False for those that a false condition implies. For example, (`x`, `A`)
-            is implied by the condition `not isinstance(x, A)` if `wanted` is False.
+        wanted: result of the condition. If it is False, `not isinstance(x, A)` gives (`x`, `A`, True).
     """
     if node.type == "parenthesized_expression":
         for child in node.named_children:
@@ -238,12 +251,12 @@ def _tests(node: Node, wanted: bool) -> Iterator[tuple[Node, Node]]:
                 part = node.child_by_field_name(field)
                 if part is not None:
                     yield from _tests(part, wanted)
-    elif node.type == "call" and wanted:
+    elif node.type == "call":
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if function is not None and function.text == b"isinstance" and arguments is not None:
             given = [child for child in arguments.named_children if not child.is_extra]
             if len(given) == 2 and given[0].type in ("identifier", "attribute"):
-                yield given[0], given[1]
+                yield given[0], given[1], wanted
 
 
 HELPER = PythonHelper()

@@ -39,12 +39,36 @@ class ImplicitCalls:
         The classes of the operands determine the methods: `a + b` calls `__add__` of the class of `a`. Statements such as `with` also call
         methods.
         """
-        for operand, names, container in rules_of(self.entry).operations(self.entry, reference.scope, reference.term):
-            if container < 0:
+        for operand, names, container, first in rules_of(self.entry).operations(self.entry, reference.scope, reference.term):
+            if first is not None:
+                self.call_first_of(reference, self._unanswered(reference, operand, names, first), names)
+            elif container < 0:
                 self.call_first(reference, operand, names)
             else:
                 self.call_on_key(reference, operand, names, container)
         self.call_implied(reference)
+
+    def _unanswered(self, reference: Reference, right: int, names: Sequence[str], first: tuple[int, Sequence[str]]) -> Type:
+        """Return the types of a right operand whose reflected method may run.
+
+        `a + b` runs `__radd__` only if the class of `a` lacks `__add__`, or if the class of `b` has another `__radd__`. `names` are the
+        reflected methods, and `first` has the left operand and its methods.
+        """
+        term, methods = first
+        left, value = self.context.value(reference, term), self.context.value(reference, right)
+        if not left or any(atom[0] != INST for atom in left):
+            return value
+
+        def reflecting(symbol: Symbol) -> list[object]:
+            return [self.inference.owner(symbol, name) for name in names]
+
+        answered = [reflecting(atom[1]) for atom in left if atom[0] == INST and self._has(atom[1], methods)]
+        if len(answered) < len(left):
+            return value
+        return frozenset(atom for atom in value if atom[0] != INST or any(reflecting(atom[1]) != one for one in answered))
+
+    def _has(self, symbol: Symbol, names: Sequence[str]) -> bool:
+        return any(isinstance(self.inference.owner(symbol, name), Symbol) for name in names)
 
     def call_implied(self, reference: Reference) -> None:
         """Add edges for calls that the language implies, such as `a + b` in C++.

@@ -23,6 +23,7 @@ from graphmem.resolution.python.library import (
     class_made,
     container_method,
 )
+from graphmem.resolution.python.made_properties import made_accessors
 from graphmem.resolution.python.metaclasses import metaclasses, written_bases
 from graphmem.resolution.python.parametrized import parametrized
 from graphmem.resolution.python.protocols import (
@@ -358,23 +359,15 @@ class PythonRules(StructuralClasses):
         names = (f"__i{name[2:]}", name) if sign in ASSIGNING else (name, "__eq__") if name == "__ne__" else (name,)
         item = entry.terms[left]
         read = (Run(item[1], ("__getitem__",)),) if sign in ASSIGNING and item[0] == INDEX else ()
-        return (*read, Run(left, names), Run(right, (reflected,)))
+        return (*read, Run(left, names), Run(right, (reflected,), first=(left, names)))
 
     def accessor_functions(self, inference: Inference, entry: FileEntry, position: int, kind: str) -> Sequence[Symbol]:
         """Return the functions that reading or writing an attribute calls.
 
-        The attribute is made by a call `x = property(get, set)` in a class. `position` is that of its binding, and `kind` is `read` or
-        `write`.
+        The attribute is made by a call `x = property(get, set)` in a class, or by a function that returns such a call. `position` is that
+        of its binding, and `kind` is `read` or `write`.
         """
-        binding = entry.facts.bindings[position]
-        value = entry.terms[binding.value] if binding.value >= 0 else None
-        if value is None or value[0] != CALL or entry.terms[value[1]] != (NAME, "property") or kind not in _ACCESSORS:
-            return ()
-        _, _, positional, keywords = value
-        place, keyword = _ACCESSORS[kind]
-        given = [*positional[place : place + 1], *(term for name, term in keywords if name == keyword)]
-        found = (inference.expanded(inference.term(entry, binding.scope, term, binding.line)) for term in given)
-        return [atom[1] for value in found for atom in ordered(value) if atom[0] == FUNC]
+        return made_accessors(inference, entry, entry.facts.bindings[position], _ACCESSORS[kind]) if kind in _ACCESSORS else ()
 
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
         """Return the result type of an operator: `__add__` of `a` for `a + b`."""

@@ -1,0 +1,44 @@
+"""Find the functions behind a property that a call makes.
+
+An example of such a call is `name = property(get, set)` in a class. The call may be in a function that returns the property, as in `length
+= header("Content-Length")`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import CALL, NAME, Binding
+from graphmem.resolution.types import FUNC, ordered
+
+if TYPE_CHECKING:
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.symbol import Symbol
+
+MAX_NESTED: Final = 4
+"""Functions that return each other's properties, beyond which the accessors are not searched."""
+
+
+def made_accessors(inference: Inference, entry: FileEntry, made: Binding, accessor: tuple[int, str], nested: int = 0) -> list[Symbol]:
+    """Return the functions that a property calls for one kind of use.
+
+    `made` is the assignment or the `return` whose value is the property. `accessor` is the parameter of `property` with the function, by
+    position and name. The result is empty for another value.
+    """
+    value = entry.terms[made.value] if made.value >= 0 else None
+    if value is None or value[0] != CALL or nested > MAX_NESTED:
+        return []
+    _, callee, positional, keywords = value
+    if entry.terms[callee] != (NAME, "property"):
+        found: dict[Symbol, None] = {}
+        for atom in ordered(inference.expanded(inference.term(entry, made.scope, callee, made.line))):
+            if atom[0] == FUNC:
+                inside = inference.project.entry(atom[1])
+                for position in inside.results.get(atom[1].index, ()):
+                    found |= dict.fromkeys(made_accessors(inference, inside, inside.facts.bindings[position], accessor, nested + 1))
+        return list(found)
+    place, keyword = accessor
+    given = [*positional[place : place + 1], *(term for name, term in keywords if name == keyword)]
+    values = (inference.expanded(inference.term(entry, made.scope, term, made.line)) for term in given)
+    return [atom[1] for value in values for atom in ordered(value) if atom[0] == FUNC]
