@@ -1,6 +1,6 @@
 """Memories of a team after kills of the database's primary node: lost and doubled ones.
 
-    python -m benchmarks failover [--kills 10] [--writers 4] [--asynchronous] [--patroni PROGRAM]
+    python -m benchmarks failover [--kills 10] [--writers 4] [--asynchronous] [--patroni PROGRAM] [--docs PAGE]
 
 Patroni manages three nodes of PostgreSQL. Writers are machines with a real index, journal and sidecar. Each remembers a sentence and
 exchanges it, again and again. A sentence is acknowledged when its exchange has succeeded. All processes of the primary node are killed at
@@ -14,11 +14,12 @@ they are equal.
 
 With `--asynchronous`, a commit waits for no other node, and the copies are cut off before each kill. So the node that takes over lacks
 acknowledged sentences; if it never did, the benchmark would prove nothing. The exit code is 1 if anything is lost or doubled, or if nothing
-was missing in this mode.
+was missing in this mode. With `--docs docs/operating.md --kills 0`, only the table is written.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
 import sys
@@ -39,6 +40,9 @@ from patroni_nodes import COPIER, Node, Nodes, patroni
 from graphmem.errors import SharingError
 from machines import KEY, Machine
 
+MODES: Final = ("failover", "failover_asynchronous")
+COLUMNS: Final = ("kills", "acknowledged", "missing at take-over", "lost", "doubled", "longest pause, s")
+MARKERS: Final = ("<!-- failover: written by benchmarks/failover.py -->", "<!-- end of failover -->")
 BETWEEN_S: Final = 5.0  # of writing between two kills
 PAUSE_S: Final = 120.0  # after which a writer without an answer is a failure
 
@@ -214,6 +218,19 @@ class Trial:
             return cursor.fetchall() if cursor.description else []
 
 
+def write_table(page: Path) -> None:
+    """Write the results of both modes between the markers of a page."""
+    rows = ["| commits wait for | " + " | ".join(COLUMNS) + " |", "|---" * (1 + len(COLUMNS)) + "|"]
+    for mode, name in zip(MODES, ("another node", "no other node"), strict=True):
+        found = json.loads((report.RESULTS / f"{mode}.json").read_text(encoding="utf-8"))
+        rows.append(f"| {name} | " + " | ".join(f"{found[one]:,}" for one in COLUMNS) + " |")
+    before, first, rest = page.read_text(encoding="utf-8").partition(MARKERS[0])
+    _, last, after = rest.partition(MARKERS[1])
+    if not first or not last:
+        raise SystemExit(f"{page} has no table of failovers; put the lines {MARKERS[0]} and {MARKERS[1]} around it")
+    page.write_text(before + first + "\n\n" + "\n".join(rows) + f"\n\n{last}{after}", encoding="utf-8")
+
+
 def main() -> int:
     parser = report.parser(__doc__)
     parser.add_argument("--kills", type=int, default=10)
@@ -221,8 +238,12 @@ def main() -> int:
     parser.add_argument(
         "--asynchronous", action="store_true", help="commits wait for no other node, and the copies are cut off before each kill"
     )
+    parser.add_argument("--docs", type=Path, help="page whose table is rewritten from the results of both modes")
     parser.add_argument("--patroni", default="", help="the program; default: that on the path")
     given = parser.parse_args()
+    if given.docs and not given.kills:
+        write_table(given.docs)
+        return 0
     program = patroni(given.patroni)
     base = "/dev/shm" if Path("/dev/shm").is_dir() else None
     folder = Path(tempfile.mkdtemp(prefix="gm-bench-", dir=base))
@@ -238,7 +259,9 @@ def main() -> int:
             trial.close()
         shutil.rmtree(folder, ignore_errors=True)
     report.table(["", "count"], list(result.items()))
-    report.publish("failover_asynchronous" if given.asynchronous else "failover", {"writers": given.writers, **result}, given.out)
+    report.publish(MODES[given.asynchronous], {"writers": given.writers, **result}, given.out)
+    if given.docs:
+        write_table(given.docs)
     return 1 if result["lost"] or result["doubled"] or (given.asynchronous and not result["missing at take-over"]) else 0
 
 
