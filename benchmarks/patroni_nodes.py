@@ -95,7 +95,8 @@ class Node:
         postmaster = int(file.read_text(encoding="utf-8").split()[0]) if file.exists() else 0
         if postmaster and Path(f"/proc/{postmaster}").exists():
             yield postmaster
-            yield from map(int, Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text(encoding="utf-8").split())
+            with suppress(FileNotFoundError):  # it ended meanwhile
+                yield from map(int, Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text(encoding="utf-8").split())
 
 
 class Nodes:
