@@ -15,7 +15,7 @@ from graphmem.runtime.lines import lines_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from graphmem.analysis.unified_diff import FileChange
+    from graphmem.analysis.unified_diff import FileChange, Side
     from graphmem.parsing.facts import Definition
 
 _CONTAINERS = ("module", "class", "interface", "enum")
@@ -43,12 +43,10 @@ def other_side(text: str, change: FileChange) -> tuple[str, str] | None:
     """
     lines = _unmarked(lines_of(text))
     ending = "\n" if text.endswith("\n") else ""
-    if _fits(lines, [(start, length, wanted) for _, _, _, start, length, wanted in change.hunks]):
-        pieces = [(start, length, before) for _, _, before, start, length, _ in change.hunks]
-        return "\n".join(_replace(lines, pieces)) + ending, text
-    if _fits(lines, [(start, length, wanted) for start, length, wanted, _, _, _ in change.hunks]):
-        pieces = [(start, length, after) for start, length, _, _, _, after in change.hunks]
-        return text, "\n".join(_replace(lines, pieces)) + ending
+    if _fits(lines, [hunk.new for hunk in change.hunks]):
+        return "\n".join(_replace(lines, [(hunk.new, hunk.old.lines) for hunk in change.hunks])) + ending, text
+    if _fits(lines, [hunk.old for hunk in change.hunks]):
+        return text, "\n".join(_replace(lines, [(hunk.old, hunk.new.lines) for hunk in change.hunks])) + ending
     return None
 
 
@@ -56,29 +54,20 @@ def _unmarked(lines: Sequence[str]) -> list[str]:
     return [line.removeprefix("\ufeff") if at == 0 else line for at, line in enumerate(lines)]
 
 
-def _at(start: int, length: int) -> int:
-    """Return the index of the first line of a hunk in the file, from 0.
-
-    A hunk is a block of a diff. `start` and `length` come from the hunk's header, for one side of the diff. With `length` 0, `start` is the
-    number of the line before the hunk.
-    """
-    return start - 1 if length else start
-
-
-def _fits(lines: list[str], pieces: Sequence[tuple[int, int, tuple[str, ...]]]) -> bool:
-    return all(
-        lines[_at(start, length) : _at(start, length) + length] == (_unmarked(wanted) if start == 1 else list(wanted))
-        for start, length, wanted in pieces
-    )
+def _fits(lines: list[str], sides: Iterable[Side]) -> bool:
+    for side in sides:
+        wanted = _unmarked(side.lines) if side.start == 1 else list(side.lines)
+        if lines[side.offset : side.offset + len(wanted)] != wanted:
+            return False
+    return True
 
 
-def _replace(lines: list[str], pieces: Sequence[tuple[int, int, tuple[str, ...]]]) -> list[str]:
+def _replace(lines: list[str], pieces: Iterable[tuple[Side, tuple[str, ...]]]) -> list[str]:
     result, taken = [], 0
-    for start, length, replacement in pieces:
-        at = _at(start, length)
-        result.extend(lines[taken:at])
+    for side, replacement in pieces:
+        result.extend(lines[taken : side.offset])
         result.extend(replacement)
-        taken = at + length
+        taken = side.offset + len(side.lines)
     return result + lines[taken:]
 
 
@@ -90,8 +79,8 @@ def compare(change: FileChange, old: Sequence[Definition], new: Sequence[Definit
     """
     before = {(one.kind, one.qualname, one.ordinal): one for one in old}
     after = {(one.kind, one.qualname, one.ordinal): one for one in new}
-    old_own = _own_lines(old, change.old_lines, _blank((start, lines) for start, _, lines, _, _, _ in change.hunks))
-    new_own = _own_lines(new, change.new_lines, _blank((start, lines) for _, _, _, start, _, lines in change.hunks))
+    old_own = _own_lines(old, change.old_lines, _blank(hunk.old for hunk in change.hunks))
+    new_own = _own_lines(new, change.new_lines, _blank(hunk.new for hunk in change.hunks))
     changes: list[DefinitionChange] = []
     for key, one in after.items():
         twin = before.get(key)
@@ -119,9 +108,9 @@ def declared(kind: str, signature: str) -> str:
     return _VALUE.split(signature, maxsplit=1)[0].rstrip(" :") if kind == "variable" else signature
 
 
-def _blank(hunks: Iterable[tuple[int, tuple[str, ...]]]) -> set[int]:
-    """Return the line numbers of blank lines in a diff's hunks."""
-    return {start + at for start, lines in hunks for at, line in enumerate(lines) if not line.strip()}
+def _blank(sides: Iterable[Side]) -> set[int]:
+    """Return the line numbers of blank lines on one side of a diff."""
+    return {side.start + at for side in sides for at, line in enumerate(side.lines) if not line.strip()}
 
 
 def _own_lines(definitions: Sequence[Definition], lines: frozenset[int], blank: set[int]) -> dict[tuple[str, str, int], set[int]]:

@@ -25,6 +25,28 @@ _QUOTED: Final = r'"(?:[^"\\]|\\.)*"'
 _TWO_NAMES: Final = re.compile(rf"({_QUOTED}|.+?) ({_QUOTED}|[^\"].*)$")
 
 
+class Side(NamedTuple):
+    """The old or the new lines of a hunk.
+
+    `start` is the 1-based number of the first line. Without lines, it is the number of the line before the hunk.
+    """
+
+    start: int
+    lines: tuple[str, ...]
+
+    @property
+    def offset(self) -> int:
+        """The index of the first line in the file, from 0."""
+        return self.start - 1 if self.lines else self.start
+
+
+class Hunk(NamedTuple):
+    """A block of a diff: consecutive lines before and after the change."""
+
+    old: Side
+    new: Side
+
+
 class FileChange(NamedTuple):
     """A file that a diff changes, with its changed lines.
 
@@ -35,7 +57,10 @@ class FileChange(NamedTuple):
     new_path: str
     old_lines: frozenset[int]
     new_lines: frozenset[int]
-    hunks: tuple[tuple[int, int, tuple[str, ...], int, int, tuple[str, ...]], ...]  # old start, length, lines; new start, length, lines
+    hunks: tuple[Hunk, ...]
+
+
+_NO_LINES: Final = Side(0, ())  # of a file that does not exist
 
 
 class _File:
@@ -47,7 +72,7 @@ class _File:
         self.moved = ["", ""]  # the names of a renamed or copied file, without prefixes
         self.old_lines: set[int] = set()
         self.new_lines: set[int] = set()
-        self.hunks: list[tuple[int, int, tuple[str, ...], int, int, tuple[str, ...]]] = []
+        self.hunks: list[Hunk] = []
 
 
 def parse(text: str, exists: Callable[[str], bool] = lambda _: False) -> list[FileChange]:
@@ -141,7 +166,7 @@ def _read_hunk(file: _File, found: re.Match[str], lines: Iterator[str]) -> None:
             after.append(value)
     if len(before) > old_length or len(after) > new_length:
         raise _no_diff(found[0])
-    file.hunks.append((old_start, old_length, tuple(before), new_start, new_length, tuple(after)))
+    file.hunks.append(Hunk(Side(old_start, tuple(before)), Side(new_start, tuple(after))))
 
 
 def _name(line: str) -> str:
@@ -188,9 +213,8 @@ def _two_names(names: str) -> tuple[str, str]:
 def _change(file: _File, exists: Callable[[str], bool]) -> FileChange:
     old, new = _paths(file, exists)
     if len(file.hunks) == 1:
-        old_start, old_length, _, new_start, new_length, _ = file.hunks[0]
-        old = "" if (old_start, old_length) == (0, 0) else old
-        new = "" if (new_start, new_length) == (0, 0) else new
+        old = "" if file.hunks[0].old == _NO_LINES else old
+        new = "" if file.hunks[0].new == _NO_LINES else new
     return FileChange(old, new, frozenset(file.old_lines), frozenset(file.new_lines), tuple(file.hunks))
 
 

@@ -76,7 +76,7 @@ def of_range(root: Path, base: str, head: str | None) -> Diff:
 
 def _sides_of_text(root: Path, file: FileChange) -> tuple[bytes | None, bytes | None]:
     if not file.old_path or not file.new_path:
-        whole = "\n".join(line for _, _, before, _, _, after in file.hunks for line in (before or after))
+        whole = "\n".join(line for hunk in file.hunks for line in (hunk.old.lines or hunk.new.lines))
         side = whole.encode("utf-8", "surrogateescape") + b"\n"
         return (None, side) if not file.old_path else (side, None)
     there = next((data for path in (file.new_path, file.old_path) if (data := _read(root, path)) is not None), None)
