@@ -28,9 +28,8 @@ class CoAccessHit:
     direction: Annotated[
         str,
         Doc(
-            "order of the changes, in sessions with times: follows or leads when this file changes after or before "
-            "the requested files in at least "
-            "four fifths of the sessions, otherwise mixed; empty without such sessions"
+            "order of the changes in sessions whose edits have a time: follows or leads if this file changes after or before "
+            "the requested files in at least four fifths of them, otherwise mixed; empty without such sessions"
         ),
     ]
     delay_s: Annotated[

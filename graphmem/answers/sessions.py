@@ -286,7 +286,9 @@ class PhaseWeights:
     ]
     accepted_sessions: Annotated[int, Doc("number of sessions from which the accepted weights were computed")]
     weights: Annotated[
-        list[PhaseWeight], Doc("the weights, sorted by phase; within a phase, the highest built-in weight comes first"), Size(60)
+        list[PhaseWeight],
+        Doc("learnt weights of memory types, by phase of work; in a phase, the highest default first"),
+        Size(60),
     ]
     notes: Annotated[list[str], Doc("why no weights are proposed; empty if weights are proposed")]
 

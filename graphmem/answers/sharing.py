@@ -16,8 +16,8 @@ class Said:
     value: Annotated[str, Doc("the text of the memory, or the value of the field, that the person chose")]
     person: Annotated[str, Doc("person who chose the value")]
     at: Moment
-    memory: Annotated[str, Doc("raw id of the memory with this text; empty when the disagreement is about another field")]
-    short_id: Annotated[str, Doc("short id of the memory with this text; empty when the disagreement is about another field")]
+    memory: Annotated[str, Doc("raw id of the memory with this text; empty if people disagree about another field than the text")]
+    short_id: Annotated[str, Doc("short id of the memory with this text; empty if people disagree about another field than the text")]
 
 
 @answer

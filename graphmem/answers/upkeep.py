@@ -155,7 +155,7 @@ class Health:
     status: Annotated[str, Doc("status of the index: ok, degraded or starting")]
     ready: Annotated[bool, Doc("true when queries about stored data can be answered")]
     parts: Annotated[list[Part], Doc("the state of each feature, such as semantic search"), Size(8)]
-    notes: Annotated[list[str], Doc("files that were quarantined or repaired since the index was opened")]
+    notes: Annotated[list[str], Doc("files of the index that were damaged, and were moved away or repaired, since it was opened")]
     rss_mb: float
     uptime_s: float
     queued_writes: int

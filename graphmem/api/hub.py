@@ -193,7 +193,8 @@ class HubApp:
     def _on_branch(self, name: str) -> OnBranch:
         """Return a function that opens a branch of the project `name`.
 
-        The function is for requests whose body, and not the address, names the branch. The branch stays open for a block.
+        Some requests name the branch in their body and not in the address. The function returns a context manager that keeps the
+        branch open.
         """
 
         @contextlib.asynccontextmanager

@@ -161,8 +161,8 @@ class UseBook:
     def tested(self, session: str, ok: bool | None) -> list[str]:
         """Record whether a session's tests passed.
 
-        If `ok` is True, the edits since the last passed tests are confirmed. The result then has the ids of the memories that these edits
-        followed. These memories count as used. Each memory is returned only once in a session. If `ok` is not True, the result is empty.
+        If `ok` is True, the edits since the last passed tests are confirmed. The result then has the ids of the memories whose advice these
+        edits followed. These memories count as used. Each memory is returned only once in a session. Otherwise the result is empty.
         """
         with self._lock:
             state = self._sessions.get(session)

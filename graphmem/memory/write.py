@@ -138,8 +138,8 @@ class Planner:
     def reconsider(self, ids: Sequence[str]) -> Plan:
         """Plan changes for the memories `ids`, whose vectors were just computed.
 
-        Each of these memories is compared with the memories that were created before it. Memories whose ids a caller chose are left
-        unchanged.
+        Each of these memories is compared with the memories that were created before it. A change marks a duplicate or a contradiction. A
+        memory that was created with an id of the caller's choice is left unchanged.
         """
         for one in ids:
             row, vector = self._row(one), self._index.vector(one)

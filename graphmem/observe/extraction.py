@@ -1,9 +1,9 @@
 """Ask a language model for better wordings of memories, and for facts.
 
-The model is asked at most once for each session. Facts are extracted from approvals and finished work. The model's answer is not trusted. A
-new wording of a memory must say what its template says, with the same names and numbers. A fact must be one line that the session's text
-supports, and must not be an instruction. Everything else is dropped, counted and logged. If a wording is dropped, the template's text is
-used.
+The model is asked at most once for each session. The words of a memory first come from a template. The model may propose better ones, with
+the same content, names and numbers. The model also extracts facts from answers that the user approved, and from finished work. A fact must
+be one line that the session supports, and not an instruction. Every other proposal is dropped, counted and logged, and the template's words
+stay.
 """
 
 from __future__ import annotations

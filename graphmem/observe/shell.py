@@ -133,7 +133,7 @@ def command_of(line: str) -> Command:
 def program_of(line: str) -> str:
     """Return the programs of a command line, with subcommands: `git commit`.
 
-    Several programs are joined by `&&`. The result contains no arguments, such as free text.
+    If the line runs several programs, ` && ` joins them in the result. Other arguments are left out.
     """
     labels = [part.label for part in (_part(one) for one in OPERATORS.split(_masked(HEREDOC.sub(" ", line)))[:MAX_PARTS]) if part.label]
     return " && ".join(dict.fromkeys(label for label in labels if _LABEL.match(label)))[:COMMAND_CHARACTERS]

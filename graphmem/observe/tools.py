@@ -101,7 +101,7 @@ class Call(NamedTuple):
 
 
 def action_of(tool: str) -> str:
-    """Return what a tool does, such as `read`, by its name in any agent."""
+    """Return what an agent's tool does, such as `read`, by its name."""
     plain = PLAIN.sub("", tool).lower()
     known = TOOLS.get(plain)
     if known is not None:

@@ -159,9 +159,9 @@ def _parts(atom: Atom) -> Sequence[Type]:
 
 
 def rewrite(value: Type, replace: Callable[[Atom], Type]) -> Type:
-    """Replace every alternative of a type, also inside containers.
+    """Replace every member of a union type, also inside containers.
 
-    `replace` maps one alternative, such as a class, to a type. If it maps `A` to `B`, `list[A]` becomes `list[B]`.
+    `replace` maps one member, such as a class, to a type. If it maps `A` to `B`, `list[A]` becomes `list[B]`.
     """
     found = EMPTY
     for atom in ordered(value):

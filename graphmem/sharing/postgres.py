@@ -2,8 +2,8 @@
 
 The operations of a project are numbered without gaps. A writer locks the project while it assigns the next numbers, so other writers wait.
 Each operation has an id, so a push whose answer was lost can be repeated. A database that was restored, or a node that took over, may lack
-the last operations. A machine notices this, because another operation has the number of the last one that it read. It then compares all
-memories again. The database also has an epoch, a random value. To make all machines compare again, change the epoch.
+the last operations. A machine remembers number and id of the last operation that it read. If the log now has another id at this number, the
+machine compares all its memories with the log. The database also has an epoch, a random value. A new epoch makes all machines compare.
 """
 
 from __future__ import annotations

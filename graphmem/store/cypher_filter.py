@@ -271,7 +271,7 @@ def _limited(part: list[Token], most: int) -> list[Token]:
         elif depth == 0 and token.text == "LIMIT" and limit is None:
             limit = at
         if depth < 0:
-            raise refusal("a bracket in the Cypher query is closed that was not opened; remove it, or open it before", token.at)
+            raise refusal("the Cypher query has a closing bracket without an opening one; remove it, or add the opening one", token.at)
     end = part[-1].at if part else 0
     if depth:
         raise refusal("this part of the Cypher query has an unclosed bracket; close every bracket", end)

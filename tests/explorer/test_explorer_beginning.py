@@ -112,4 +112,4 @@ def test_a_question_about_a_name_of_several_is_asked_back_with_each_of_them(tab,
 
 def test_long_names_do_not_widen_the_picture_of_a_symbol_beyond_its_view(tab, explorer, visit):
     visit(f"{explorer}/explore/code?at=Graph.add_edge", "document.querySelector('.columns-inner')")
-    assert tab.value("(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.columns'))") is True
+    tab.until("(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.columns'))")

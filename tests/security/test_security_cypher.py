@@ -393,5 +393,5 @@ def test_only_a_parameter_counts_rows_by_name() -> None:
 
 
 def test_a_bracket_too_many_is_said() -> None:
-    with pytest.raises(BadInputError, match="closed that was not opened"):
+    with pytest.raises(BadInputError, match="closing bracket without an opening one"):
         checked("MATCH (a)) RETURN a", {}, 10)

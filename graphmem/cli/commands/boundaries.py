@@ -63,9 +63,8 @@ def _write(here: CommandContext, lines: list[str], total: int) -> None:
 
     if total > len(lines):
         raise BadInputError(
-            f"{total:,} dependencies break boundary rules, but the server lists only {len(lines):,}, "
-            f"so the list of known violations would be incomplete; "
-            f"stop the server (without it {MOST:,} are listed), or make the rules less strict",
+            f"the file of known violations would be incomplete, because the server lists only {len(lines):,} of {total:,} violations; "
+            f"stop the server, because the command alone lists up to {MOST:,}, or make the rules less strict",
             argument="rules",
         )
     root = here.location.root

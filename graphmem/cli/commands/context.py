@@ -57,7 +57,9 @@ def trust(
     here: CommandContext,
     level: Annotated[
         str | None,
-        typer.Argument(**options.one_of(TrustLevel), help="The new trust level; auto derives it from the corrections of past sessions."),
+        typer.Argument(
+            **options.one_of(TrustLevel), help="How certain a memory must be before agents see it; auto: set by how often you correct them."
+        ),
     ] = None,
 ) -> None:
     """Show or set how certain a memory must be to be shown to agents.

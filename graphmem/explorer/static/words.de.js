@@ -181,7 +181,7 @@ export const words = {
     cycles_hint: "Module, die im Kreis voneinander abhängen.",
     no_cycles: "Keine Module hängen im Kreis voneinander ab.",
     recent: "Letzte Änderungen",
-    recent_hint: "Die neuesten Commits; jeder führt zu dem Code, den er brechen kann.",
+    recent_hint: "Die neuesten Commits; jeder führt zu dem Code, der durch ihn kaputtgehen kann.",
     what_broke: "Was kann dieser Commit brechen?",
     learnt: "Zuletzt gelernt",
     learnt_hint: "Die neuesten Erinnerungen.",
@@ -474,7 +474,7 @@ export const words = {
   ask_of: { cut: "Wie das Modul abzutrennen oder zu teilen ist", people: "Wer den Code kennt", risk: "Was riskant ist", decisions: "Entscheidungen" },
   known: {
     certain: (n) => `Gewissheit ${n.toLocaleString("de", { minimumFractionDigits: 2, maximumFractionDigits: 2 })} von 1`,
-    certain_hint: "Wie gewiss die Erinnerung jetzt ist: 0 ist geraten, 1 ist sicher. Ohne Gebrauch schwindet sie, und wenn sich der Code ändert, fällt sie.",
+    certain_hint: "Wie sicher die Erinnerung jetzt ist: 0 ist geraten, 1 ist sicher. Der Wert sinkt, wenn sie nicht gebraucht wird oder der Code sich ändert.",
     place: { target: "über das Ziel", around: "über den Code um das Ziel", way: "über Code auf dem Weg", hit: "über Abhängiges", test: "über einen Test", together: "über eine Datei, die sich mit ändert" },
     about: {
       symbol: "Erinnerungen über dieses Symbol, seine Datei und den Code darum",
@@ -795,7 +795,7 @@ export const words = {
     keyboard: "Tasten",
     list: "Zu prüfen",
     reason: { needs_review: "zum Prüfen markiert", disputed: "bestritten", conflict: "widerspricht einer anderen Erinnerung", suspect: "ihr Code hat sich geändert", orphaned: "ihr Code wurde gelöscht", contaminated: "enthält Text aus fremder Quelle", stale: "lange nicht verwendet" },
-    no_conflict: "Diese Erinnerung widerspricht keiner anderen, es gibt also nichts zu verbinden.",
+    no_conflict: "Diese Erinnerung widerspricht keiner anderen, es gibt also nichts zusammenzuführen.",
     more_left: (n) => `${many(n, "weitere Erinnerung", "weitere Erinnerungen")} nach diesen`,
   },
   teach: {

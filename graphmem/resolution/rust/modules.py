@@ -83,7 +83,7 @@ class RustModules(PackageRules):
         return self.module_names(facts.path)
 
     def package_of(self, path: str) -> str:
-        """Return the name that all files of a package share, in any crate."""
+        """Return the name of the Cargo package of a file, `FOLDER::*`."""
         return f"{self._home(path)}::*"
 
     def _home(self, path: str) -> str:
