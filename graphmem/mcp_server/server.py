@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import re
 import secrets
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import anyio.to_thread
 import jsonschema
@@ -33,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 
 Opened: TypeAlias = "Callable[[str], AbstractAsyncContextManager[Service]]"
-"""Opens a branch by its name, for a block."""
+"""Returns a context manager that opens a branch, given its name."""
 
 _Page: TypeAlias = "types.PaginatedRequestParams | None"
 
@@ -155,6 +156,18 @@ def _branch(arguments: dict[str, Any]) -> str:
     return branch
 
 
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
+_BOOLEANS: Final = {"true": True, "false": False}
+_VALUES: Final = {
+    "integer": "a whole number, such as 5",
+    "number": "a number, such as 0.5",
+    "boolean": "true or false",
+    "string": "a string",
+    "array": "a list",
+}
+"""What to give for an argument, by the type in its JSON schema."""
+
+
 def _checked(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]]:
     """Return the tool that an agent calls, and its validated arguments.
 
@@ -166,15 +179,33 @@ def _checked(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]
         raise BadInputError(f"unknown tool {name!r}; use one of {', '.join(TOOLS)}", argument="name", value=name)
     known = tool.checked["properties"]
     arguments = {RENAMED[one] if one in RENAMED and RENAMED[one] in known else one: value for one, value in arguments.items()}
-    arguments = {one: [value] if isinstance(value, str) and _is_list(known.get(one)) else value for one, value in arguments.items()}
+    arguments = {one: _converted(value, known.get(one)) for one, value in arguments.items()}
     error = jsonschema.Draft202012Validator(tool.checked).iter_errors(arguments)
     for one in error:
         where = ".".join(map(str, one.absolute_path)) or name
-        allowed = f"; {name} takes {', '.join(known)}" if one.validator in ("additionalProperties", "required") else ""
-        raise BadInputError(f"{where}: {one.message[:300]}{allowed}", argument=where)
+        remedy = f"; {name} takes {', '.join(known)}" if one.validator in ("additionalProperties", "required") else ""
+        if one.validator == "type" and one.validator_value in _VALUES:
+            remedy = f"; give {_VALUES[one.validator_value]}"
+        raise BadInputError(f"{where}: {one.message[:300]}{remedy}", argument=where)
     return tool, arguments
 
 
-def _is_list(schema: Any) -> bool:
-    """Whether an argument is a list; agents often send a single value bare."""
-    return isinstance(schema, dict) and schema.get("type") == "array"
+def _converted(value: Any, schema: Any) -> Any:
+    """Convert the value of an argument to the type in its JSON schema.
+
+    Agents often send a single value for a list, or a number as a string. Other values are returned unchanged.
+    """
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    if isinstance(value, float) and kind == "integer" and value.is_integer():
+        return int(value)
+    if not isinstance(value, str):
+        return value
+    if kind == "array":
+        return [value]
+    if kind == "boolean":
+        return _BOOLEANS.get(value.strip().lower(), value)
+    if kind in ("integer", "number") and _NUMBER.fullmatch(value.strip()):
+        if "." not in value:
+            return int(value)
+        return float(value) if kind == "number" else value
+    return value

@@ -246,6 +246,17 @@ def test_a_list_of_one_may_be_given_bare_and_what_is_cut_names_an_argument_of_th
     assert "ask for fewer with `limit`" in said
 
 
+def test_a_number_may_be_given_as_a_string_and_another_string_is_refused_with_what_to_give(ask):
+    assert ask("impact", targets=["compile_path"], max_depth="1", min_confidence="0.5") == ask(
+        "impact", targets=["compile_path"], max_depth=1, min_confidence=0.5
+    )
+    assert ask("impact", targets=["compile_path"], max_depth=1.0) == ask("impact", targets=["compile_path"], max_depth=1)
+    for wrong, remedy in (({"max_depth": "1.5"}, "a whole number, such as 5"), ({"min_confidence": "high"}, "a number, such as 0.5")):
+        failed, said = ask("impact", targets=["compile_path"], **wrong)
+        assert failed
+        assert said.endswith(f"; give {remedy}"), said
+
+
 def test_a_name_that_is_not_taken_is_refused_with_those_that_are(ask):
     failed, said = ask("impact", targets=["compile_path"], depth=2)
     assert failed
