@@ -60,7 +60,7 @@ class Cause:
         str,
         Doc(
             "why the answer may be incomplete, in one word: not_run, unjudged_tests, low_confidence, unresolved_calls, "
-            "failed_files, stale, depth, budget, history, projects or named_in_text"
+            "failed_files, stale, depth, budget, history, projects, named_in_text or untracked"
         ),
     ]
     message: str

@@ -37,6 +37,18 @@ def diff(root: Path, base: str, head: str | None) -> str:
     return run(root, "diff", *safe, "--relative", "-U0", "--find-renames", *revisions, "--").decode("utf-8", "surrogateescape")
 
 
+def untracked(root: Path) -> list[str]:
+    """Return the files below `root` that git neither tracks nor ignores.
+
+    Paths are relative to `root`, and sorted.
+
+    Raises:
+        GitError: `root` is in no repository.
+    """
+    listed = run(root, "ls-files", "-z", "--others", "--exclude-standard").decode("utf-8", "surrogateescape")
+    return sorted(listed.split("\0")[:-1])
+
+
 def show(root: Path, revision: str, path: str) -> bytes | None:
     """Return the bytes of a file at a revision, or None if it is missing.
 

@@ -19,6 +19,7 @@ from graphmem.resolution.symbol_rows import is_case
 from graphmem.runtime.inside import inside
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from graphmem.parsing.facts import FileFacts
@@ -33,6 +34,7 @@ class Diff(NamedTuple):
     changes: list[DefinitionChange]
     unmapped: list[str]  # changed files without a changed definition, or without a grammar
     new: frozenset[str]  # files that the older side lacks
+    untracked: Sequence[str] = ()  # files of the working tree that git does not track, and that are not in the diff
 
 
 def of_text(root: Path, text: str) -> Diff:
@@ -71,7 +73,8 @@ def of_range(root: Path, base: str, head: str | None) -> Diff:
         old = git.show(root, base, file.old_path) if file.old_path else None
         new = (git.show(root, head, file.new_path) if head else _read(root, file.new_path)) if file.new_path else None
         _collect(file, (old, new), changes, unmapped)
-    return _finish(base, head or WORKING_TREE, files, changes, unmapped)
+    found = _finish(base, head or WORKING_TREE, files, changes, unmapped)
+    return found if head else found._replace(untracked=git.untracked(root))
 
 
 def _sides_of_text(root: Path, file: FileChange) -> tuple[bytes | None, bytes | None]:

@@ -174,6 +174,7 @@ class ImpactQuestions:
         if read.head == WORKING_TREE:
             state = with_stale(state, _behind(view, root, read))
         report = united_impact(view, targets, starts, question, state, runs)
+        report = _with_untracked(report, [one for one in read.untracked if one in view.path_number or one in state.stale])
         report = self.co_access.with_also_moves(view, report, read.files)
         return DiffImpact(
             base=read.base,
@@ -219,6 +220,17 @@ class ImpactQuestions:
         The records decide which tests an answer lists.
         """
         return self.evidence.runs(view, self.graph.project)
+
+
+def _with_untracked(report: ImpactReport, paths: Sequence[str]) -> ImpactReport:
+    """Say that untracked files of the project are not part of a diff."""
+    if not paths:
+        return report
+    verb, them = ("file is", "includes it") if len(paths) == 1 else ("files are", "includes them")
+    some = ", ".join([*paths[:3], *(["…"] if len(paths) > 3 else [])])
+    message = f"{verb} not tracked by git, and so not part of the change ({some}); `git add --intent-to-add` {them}"
+    cause = Cause("untracked", message, len(paths), list(paths[:5]))
+    return dataclasses.replace(report, causes=[*report.causes, cause])
 
 
 def _behind(view: GraphView, root: Path, read: diffs.Diff) -> set[str]:
