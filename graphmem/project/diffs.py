@@ -17,9 +17,10 @@ from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.language import language_of_path, language_spec, languages
 from graphmem.resolution.symbol_rows import is_case
 from graphmem.runtime.inside import inside
+from graphmem.runtime.lines import decoded_by_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from graphmem.parsing.facts import FileFacts
@@ -87,9 +88,13 @@ def _sides_of_text(root: Path, file: FileChange) -> tuple[bytes | None, bytes | 
         raise BadInputError(
             f"the diff changes {file.old_path}, which does not exist in {root}; use a diff of this project", argument="diff"
         )
-    # The bytes of the file are compared first. A client that decoded the diff itself sends letters for them.
-    texts = (there.decode("utf-8", "surrogateescape"), to_utf8(there, language_of_path(file.new_path)).source.decode("utf-8"))
-    sides = next((found for text in texts if (found := other_side(text, file)) is not None), None)
+    # A caller may keep bytes that are not UTF-8, decode each line, or decode each file by its encoding.
+    decodings: tuple[Callable[[], str], ...] = (
+        lambda: there.decode("utf-8", "surrogateescape"),
+        lambda: decoded_by_line(there),
+        lambda: to_utf8(there, language_of_path(file.new_path)).source.decode("utf-8"),
+    )
+    sides = next((found for decode in decodings if (found := other_side(decode(), file)) is not None), None)
     if sides is None:
         raise BadInputError(
             f"the diff does not apply to the current content of {file.new_path}, neither forward nor in reverse; create the diff again "

@@ -20,6 +20,7 @@ from graphmem.errors import AmbiguousSymbolError, BadInputError, GraphMemError, 
 from graphmem.model import EdgeSource, symbol_id
 from graphmem.parsing.contents import read_inside
 from graphmem.parsing.discovery import content_hash
+from graphmem.parsing.language import language_of_path
 from graphmem.project import diffs
 from graphmem.project.graph_source import with_stale
 from graphmem.projection.arrays import SYMBOL
@@ -174,7 +175,7 @@ class ImpactQuestions:
         if read.head == WORKING_TREE:
             state = with_stale(state, _behind(view, root, read))
         report = united_impact(view, targets, starts, question, state, runs)
-        report = _with_untracked(report, [one for one in read.untracked if one in view.path_number or one in state.stale])
+        report = _with_untracked(report, [one for one in read.untracked if one in view.path_number or language_of_path(one)])
         report = self.co_access.with_also_moves(view, report, read.files)
         return DiffImpact(
             base=read.base,

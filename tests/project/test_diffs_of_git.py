@@ -11,6 +11,7 @@ import pytest
 
 from graphmem.errors import BadInputError
 from graphmem.project import diffs
+from graphmem.runtime.lines import decoded_by_line
 
 GIT: Final = ("git", "-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main", "-c", "core.autocrlf=false")
 OPTIONS: Final = ("core.quotepath=on", "core.quotepath=off", "diff.noprefix=true", "diff.mnemonicPrefix=true")
@@ -123,6 +124,13 @@ def test_a_letter_is_a_folder_if_only_the_folder_exists(tmp_path: Path) -> None:
     assert diffs.of_text(tmp_path, done.stdout.decode()).files == ["b/x.py"]
     (tmp_path / "x.py").write_bytes(python())
     assert diffs.of_text(tmp_path, done.stdout.decode()).files == ["x.py"]
+
+
+def test_a_diff_with_lines_in_several_encodings_is_sent_without_stray_bytes(repository: Path) -> None:
+    data = subprocess.run(["git", "-C", str(repository), "diff"], capture_output=True, check=True).stdout
+    text = decoded_by_line(data)
+    text.encode("utf-8")  # a request can hold it
+    assert diffs.of_text(repository, text).files == diffs.of_text(repository, data.decode("utf-8", "surrogateescape")).files
 
 
 def test_a_client_may_send_the_letters_of_a_latin_1_file(repository: Path) -> None:

@@ -14,6 +14,7 @@ from graphmem.cli.command import command
 from graphmem.cli.context import CommandContext
 from graphmem.cli.failures import REFUSED
 from graphmem.errors import BadInputError
+from graphmem.runtime.lines import decoded_by_line
 
 if TYPE_CHECKING:
     from graphmem.answers import DiffImpact, ImpactReport, Risk
@@ -142,7 +143,7 @@ def change_of(targets: list[str], argument: str) -> tuple[str | None, str | None
     if not targets:
         return None, "HEAD", None
     if targets[0] == "-":
-        return sys.stdin.buffer.read().decode("utf-8", errors="surrogateescape"), None, None
+        return decoded_by_line(sys.stdin.buffer.read()), None, None
     if Path(targets[0]).is_file():
         raise BadInputError(
             f"{targets[0]} is a file, not a git revision; if the file is a diff, use `--diff - < {targets[0]}`", argument=argument
