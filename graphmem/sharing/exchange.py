@@ -184,6 +184,8 @@ class Exchange:
         is_hidden = not found and not is_shorter and log.sight() != self._side.get("sight")  # access rights have changed
         if self._side.get("epoch") not in ("", epoch) or is_shorter or (found != known and not is_hidden):
             self._side.begin_again()
+        elif not known:  # an earlier version read the log
+            self._side.put({"cursor_id": log.id_at(cursor)})
         self._side.put({"epoch": epoch})
 
     def _settle_pending(self) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from commands import git
+from graphmem.cli.output import Output
+from graphmem.cli.render.review import review
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
@@ -37,12 +39,19 @@ def test_an_untracked_file_is_named_until_git_knows_it(memory):
         assert (count, examples) == (1, ["fees.py"])
         assert message.startswith("file is not tracked by git, and so not part of the change (fees.py); `git add --intent-to-add`")
     git(root, "add", "--intent-to-add", "fees.py")
-    review = opened.review()
-    assert untracked(review.causes) == []
-    assert "fees.py" in review.files
+    found = opened.review()
+    assert untracked(found.causes) == []
+    assert "fees.py" in found.files
 
 
 def test_a_range_of_commits_has_no_untracked_files(memory):
     opened, root = memory
     git(root, "commit", "-q", "-a", "-m", "second")
     assert untracked(opened.impact_of_diff(base="HEAD~1", head="HEAD").impact.causes) == []
+
+
+def test_a_review_of_new_files_alone_does_not_only_say_that_nothing_changed(memory, capsys):
+    opened, root = memory
+    git(root, "commit", "-q", "-a", "-m", "second")
+    review(Output(), opened.review(), 5)
+    assert "1 file is not tracked by git" in capsys.readouterr().out

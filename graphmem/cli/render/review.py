@@ -26,6 +26,9 @@ def review(output: Output, found: Review, top: int) -> None:
     output.line(("Review of ", common.HEADING), (what, common.NAME), counts)
     if not found.files:
         output.line(("  nothing changed; name what to compare with, as in `graphmem review main`", common.UNSURE))
+        for one in found.causes:
+            if one.kind == "untracked":
+                output.line(f"  {one.count:,} {one.message}")
         return
     _risk(output, found.risk)
     _changes(output, found, top)
