@@ -1,6 +1,6 @@
 """Rules that resolve JavaScript and TypeScript names to definitions.
 
-The rules cover scopes, `this`, prototypes, object literals and promises.
+The rules cover scopes, calls and promises. `receivers` has the rules of `this`, and `prototypes` those of constructor functions.
 """
 
 from __future__ import annotations
@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF
+from graphmem.parsing.facts import SELF
 from graphmem.parsing.languages.ecmascript_words import ANCHOR, ATTRIBUTE, CAST, PARAMETER, RETURNED, SIGNATURE
-from graphmem.resolution.declared_types import closed
 from graphmem.resolution.ecmascript.annotations import EcmascriptTypes
-from graphmem.resolution.ecmascript.contextual_types import callback, handler, implied_parameter, literals, returned
+from graphmem.resolution.ecmascript.contextual_types import callback, handler, implied_parameter, returned
 from graphmem.resolution.ecmascript.exports import exports_of
 from graphmem.resolution.ecmascript.imports import type_slot
 from graphmem.resolution.ecmascript.library import (
@@ -21,29 +20,22 @@ from graphmem.resolution.ecmascript.library import (
     EXTENDED_TYPES,
     GLOBAL_TYPES,
     GLOBALS,
-    METHODS_OF_FUNCTIONS,
     PACKAGE,
     container_method,
 )
+from graphmem.resolution.ecmascript.prototypes import Prototypes, name_at
+from graphmem.resolution.ecmascript.receivers import Receivers, lies_in
 from graphmem.resolution.ecmascript.third_party import type_arguments
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.terms import arguments_of, last_name
 from graphmem.resolution.types import (
     BOX,
-    BUILTIN,
-    CLASS,
     EMPTY,
     EXT,
-    FUNC,
     INST,
-    PARTIAL,
     SELFTYPE,
     Container,
-    Func,
     Outside,
-    Receiver,
-    SuperObject,
     Type,
     box,
     join,
@@ -53,7 +45,7 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Binding, Definition, Term
+    from graphmem.parsing.facts import Definition
     from graphmem.resolution.call import Call
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
@@ -63,7 +55,7 @@ MAX_WINDOWS: Final = 8
 """Maximum number of declarations of `Window` to read; a repository of many applications has many."""
 
 
-class EcmascriptRules(EcmascriptTypes):
+class EcmascriptRules(Prototypes, Receivers, EcmascriptTypes):
     """Rules that resolve JavaScript, TypeScript and TSX names to definitions."""
 
     constructors = ("constructor",)
@@ -85,7 +77,7 @@ class EcmascriptRules(EcmascriptTypes):
             return definition.parent, f'"{definition.name}"'
         if definition.kind == "interface":
             return definition.parent, type_slot(definition.name)
-        if definition.kind == "method" and parent.kind not in CLASS_KINDS and _lies_in(definition, parent):
+        if definition.kind == "method" and parent.kind not in CLASS_KINDS and lies_in(definition, parent):
             return 0, f"{ANCHOR}{definition.start_byte}"
         return definition.parent, definition.name
 
@@ -96,7 +88,7 @@ class EcmascriptRules(EcmascriptTypes):
         """
         around = [definition.parent for definition in definitions]
         for position, definition in enumerate(definitions):
-            while around[position] > 0 and not _lies_in(definition, definitions[around[position]]):
+            while around[position] > 0 and not lies_in(definition, definitions[around[position]]):
                 around[position] = definitions[around[position]].parent
         return around
 
@@ -131,155 +123,6 @@ class EcmascriptRules(EcmascriptTypes):
     def builtin(self, name: str) -> Type:
         """Return the type of a global name that JavaScript or a platform defines."""
         return one((EXT, PACKAGE, name, None)) if name in GLOBALS else super().builtin(name)
-
-    def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the class or constructor function that determines `this`.
-
-        The result is its position among the definitions of the file. It is -1 if the expression `base` is not `this`, or if no class or
-        constructor function surrounds `scope`.
-        """
-        if entry.terms[base][0] != SELF:
-            return -1
-        here = _owner_of_this(entry, scope)
-        definition = entry.definitions[here]
-        if definition.kind == "method":
-            parent = entry.definitions[definition.parent]
-            if parent.kind in CLASS_KINDS or (parent.kind == "function" and not _lies_in(definition, parent)):
-                return definition.parent
-            return -1
-        return here if definition.kind in CLASS_KINDS or _constructs(definition) else -1
-
-    def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
-        """Return the type of `this` in a scope.
-
-        The value is the receiver of the enclosing method, or an instance of the enclosing class or constructor function.
-        """
-        here = _owner_of_this(entry, scope)
-        annotation = _annotations_of_this(entry).get(here, -1)
-        declared = closed(inference.declared(entry, here, annotation)) if annotation >= 0 else EMPTY
-        if declared:
-            return declared
-        definition = entry.definitions[here]
-        if definition.kind == "method":
-            return self.receiver(inference, entry.symbols[here])
-        return one((INST, entry.symbols[here], False)) if definition.kind in CLASS_KINDS or _constructs(definition) else EMPTY
-
-    def receiver(self, inference: Inference, symbol: Symbol) -> Type:
-        """Return the receiver of a method.
-
-        The receiver is an instance, the class for static methods, or the object literal that contains the method.
-        """
-        entry = inference.project.entry(symbol)
-        definition = entry.definitions[symbol.index]
-        owner = entry.symbols[definition.parent]
-        if owner.kind in CLASS_KINDS:
-            return one((CLASS, owner, False)) if "static" in definition.modifiers else one((INST, owner, False))
-        parent = entry.definitions[definition.parent]
-        literal = literals(entry).get(definition.start_byte)
-        if literal is not None and _lies_in(definition, parent):
-            ask = inference.project.solver.ask
-            return ask(entry.memo, ("literal", literal), self._literal, inference, entry, definition, literal)
-        if _lies_in(definition, parent):
-            return EMPTY
-        if owner.kind == "variable":
-            slots = entry.names(parent.parent).get(owner.name, ())
-            value = join_all(inference.binding(entry, slot.index) for slot in slots if slot.kind == "binding")
-            return join(value, one((INST, owner, False)))
-        return one((INST, owner, False)) if owner.kind == "function" else EMPTY
-
-    def _literal(self, inference: Inference, entry: FileEntry, definition: Definition, literal: int) -> Type:
-        """Return the type of the object literal that contains a method.
-
-        `definition` is the method, and `literal` the index of the literal's expression. If a variable holds the object, members that are
-        assigned to it later are included.
-        """
-        value = inference.term(entry, definition.parent, literal, definition.start_line)
-        owner = entry.definitions[definition.parent]
-        slots = entry.names(owner.parent).get(owner.name, ()) if owner.kind == "variable" else ()
-        for slot in slots:
-            if slot.kind == "binding" and entry.facts.bindings[slot.index].value == literal:
-                value = join(value, inference.binding(entry, slot.index))
-        return value
-
-    def given_bases(self, inference: Inference, entry: FileEntry, symbol: Symbol) -> Type:
-        """Return the bases that statements give to a constructor function.
-
-        Examples of such statements are `util.inherits(A, B)` and `A.prototype = Object.create(B.prototype)`.
-        """
-        if symbol.kind != "function":
-            return EMPTY
-        for name in ("inherits", "setPrototypeOf"):
-            inference.project.touch("calls", name)
-        inference.project.touch_top(entry, "*")
-        given = _given_bases(entry).get((entry.definitions[symbol.index].parent, symbol.name), ())
-        values = (inference.expanded(inference.term(entry, scope, term, line)) for scope, term, line in given)
-        return join_all(
-            join_all(one((CLASS, atom[1], False)) if atom[0] == FUNC else frozenset((atom,)) for atom in value) for value in values
-        )
-
-    def is_member_of(self, entry: FileEntry, position: int, receiver: Receiver | SuperObject) -> bool:
-        """Return whether a definition inside a class is a member of a receiver.
-
-        `receiver` is the class or an instance of it. Static members belong only to the class, and other members only to instances. All
-        members of a namespace belong to it.
-        """
-        definition = entry.definitions[position]
-        parent = entry.definitions[definition.parent]
-        if (
-            receiver[0] not in (CLASS, INST)
-            or parent.kind != "class"
-            or "namespace" in parent.modifiers
-            or not _lies_in(definition, parent)
-        ):
-            return True
-        return ("static" in definition.modifiers) is (receiver[0] == CLASS)
-
-    def constructed(self, inference: Inference, function: Symbol) -> Type:
-        """Return the instance that `new f()` creates, for a function `f`."""
-        return one((INST, function, True)) if function.kind == "function" else EMPTY
-
-    def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
-        """Return the type of a variable, with members assigned to it later.
-
-        For example, `app.use = function …` adds the member `use` to `app`.
-        """
-        target = entry.terms[binding.target]
-        if target[0] != NAME or binding.op != "assign":
-            return value
-        position = self._extended(entry).get((binding.scope, target[1]))
-        return value if position is None else join(value, one((INST, entry.symbols[position], False)))
-
-    def _extended(self, entry: FileEntry) -> dict[tuple[int, str], int]:
-        """Return the variables to which code adds methods later.
-
-        For example, `app.use = function …` adds a method to `app`. The result maps (scope, name) of each variable to the variable's
-        definition, which is a position in the file. The result is cached in `entry`.
-        """
-        kept: dict[tuple[int, str], int] | None = entry.kept.get("extended")
-        if kept is None:
-            kept = entry.kept["extended"] = {}
-            for definition in entry.definitions:
-                parent = entry.definitions[definition.parent]
-                if definition.kind == "method" and parent.kind == "variable" and not _lies_in(definition, parent):
-                    kept[parent.parent, parent.name] = definition.parent
-        return kept
-
-    def function_attribute(self, inference: Inference, function: Func, name: str) -> Type:
-        """Return the type of an attribute of a function, such as `Name.create`.
-
-        The attribute is assigned (`Name.create = …`), or is one of `call`, `apply` and `bind`.
-        """
-        _, symbol, _ = function
-        entry = inference.project.entry(symbol)
-        found = EMPTY
-        for slot in entry.names(symbol.index).get(name, ()):
-            if slot.kind == "definition" and not _lies_in(entry.definitions[slot.index], entry.definitions[symbol.index]):
-                found = join(found, inference.defined(entry.symbols[slot.index]))
-        if not found and name in ("call", "apply"):
-            return one((PARTIAL, frozenset((function,)), 1))
-        if not found and name == "bind":
-            return one((BUILTIN, (BOX, METHODS_OF_FUNCTIONS, (frozenset((function,)),), 1), name))
-        return found
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """Return the result type of an external call; None if it is unknown.
@@ -375,69 +218,6 @@ class EcmascriptRules(EcmascriptTypes):
         return name in COMMON_METHODS
 
 
-def _lies_in(definition: Definition, parent: Definition) -> bool:
-    """Return whether a definition is written inside its parent definition.
-
-    The result is False for a member assigned to a function from outside, such as a prototype method or a static member.
-    """
-    return definition.start_byte >= parent.start_byte and definition.end_byte <= parent.end_byte
-
-
-def _is_arrow(definition: Definition) -> bool:
-    """Return whether a function is an arrow function, without its own `this`.
-
-    The signature of an arrow function ends with the arrow.
-    """
-    return definition.signature.endswith("=>")
-
-
-def _owner_of_this(entry: FileEntry, scope: int) -> int:
-    """Return the method, function or class that determines `this` in a scope.
-
-    The result is an index into the definitions of the file, 0 if there is none.
-    """
-    here = scope
-    while here > 0:
-        definition = entry.definitions[here]
-        if definition.kind in CLASS_KINDS or definition.kind not in ("function", "method"):
-            if definition.kind in CLASS_KINDS:
-                return here
-        elif not _is_arrow(definition) or entry.definitions[definition.parent].kind in CLASS_KINDS:
-            return here
-        here = definition.parent
-    return 0
-
-
-def _annotations_of_this(entry: FileEntry) -> dict[int, int]:
-    """Map functions to the annotation of their parameter `this`.
-
-    Both are indices: of the function among the definitions of the file, and of the annotation among its terms. The annotation lies in the
-    header of the function, so the function is the last one of the scope that begins before. Two functions on one line are left out.
-    """
-    known: dict[int, int] | None = entry.kept.get("annotations of this")
-    if known is None:
-        known = entry.kept["annotations of this"] = {}
-        for binding in entry.facts.bindings:
-            if binding.op != "annotate" or entry.terms[binding.target] != (SELF,):
-                continue
-            starts = [
-                (definition.start_line, position)
-                for position, definition in enumerate(entry.definitions)
-                if definition.parent == binding.scope and definition.start_line <= binding.line <= definition.end_line
-            ]
-            if len(starts) == 1:
-                known[starts[0][1]] = binding.annotation
-    return known
-
-
-def _constructs(definition: Definition) -> bool:
-    """Return whether a function is a constructor by its name, as `User` is.
-
-    The name begins with a capital letter. An arrow function is not a constructor.
-    """
-    return definition.kind == "function" and definition.name[:1].isupper() and not _is_arrow(definition)
-
-
 def _type_parameters(entry: FileEntry) -> Mapping[tuple[int, int], Sequence[str]]:
     """Map (enclosing scope, last line) of definitions to type parameters.
 
@@ -447,67 +227,9 @@ def _type_parameters(entry: FileEntry) -> Mapping[tuple[int, int], Sequence[str]
     if kept is None:
         kept = entry.kept["type parameters"] = {}
         for binding in entry.facts.bindings:
-            if binding.op == "local" and binding.value < 0 and (name := _name_at(entry.terms, binding.target)):
+            if binding.op == "local" and binding.value < 0 and (name := name_at(entry.terms, binding.target)):
                 kept.setdefault((binding.scope, binding.end_line), []).append(name)
     return kept
-
-
-def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, int, int]]]:
-    """Map (scope, function name) to the bases of a constructor function.
-
-    Each base is (scope, index of its expression, line). Before classes, code such as `A.prototype = Object.create(B.prototype)` gave the
-    function `A` the base `B`.
-    """
-    kept: dict[tuple[int, str], list[tuple[int, int, int]]] | None = entry.kept.get("bases")
-    if kept is not None:
-        return kept
-    kept = entry.kept["bases"] = {}
-    terms = entry.terms
-    for binding in entry.facts.bindings:
-        target = terms[binding.target]
-        if binding.op != "assign" or target[0] != ATTR or binding.value < 0:
-            continue
-        value = terms[binding.value]
-        _, holder, member = target
-        base = -1
-        if member == "prototype" and (held := terms[holder])[0] == NAME:  # A.prototype = Object.create(B.prototype), new B()
-            _, name = held
-            if value[0] == NEW:
-                _, base, _, _ = value
-            elif value[0] == CALL:
-                _, callee, given, _ = value
-                base = _prototype_of(terms, given[0]) if given and last_name(terms[callee]) == "create" else -1
-        elif member == "__proto__":  # A.prototype.__proto__ = B.prototype
-            maker, base = _prototype_of(terms, holder), _prototype_of(terms, binding.value)
-            name = _name_at(terms, maker)
-        else:
-            continue
-        if base >= 0 and name:
-            kept.setdefault((binding.scope, name), []).append((binding.scope, base, binding.line))
-    for called in ("inherits", "setPrototypeOf"):  # util.inherits(A, B), Object.setPrototypeOf(A.prototype, B.prototype)
-        for site in entry.call_sites(called):
-            given = arguments_of(terms[site.term])
-            if len(given) == 2:
-                maker, base = given if called == "inherits" else (_prototype_of(terms, argument) for argument in given)
-                name = _name_at(terms, maker)
-                if base >= 0 and name:
-                    kept.setdefault((site.scope, name), []).append((site.scope, base, site.line))
-    return kept
-
-
-def _name_at(terms: Sequence[Term], index: int) -> str:
-    """Return the name if an expression is a bare name such as `a`; else ""."""
-    term = terms[index] if index >= 0 else None
-    return term[1] if term is not None and term[0] == NAME else ""
-
-
-def _prototype_of(terms: Sequence[Term], term: int) -> int:
-    """Return the index of the expression `X` in `X.prototype`, or -1."""
-    found = terms[term]
-    if found[0] != ATTR:
-        return -1
-    _, base, name = found
-    return base if name == "prototype" else -1
 
 
 RULES = EcmascriptRules
