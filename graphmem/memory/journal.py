@@ -117,7 +117,7 @@ class Journal:
         return found, total
 
     def latest(self, wanted: Callable[[Line], bool]) -> Entry | None:
-        """Return the newest entry for which `wanted` returns True, or None.
+        """Return the newest entry that `wanted` accepts; None if there is none.
 
         Files are read from the newest on, only until an entry is found.
         """

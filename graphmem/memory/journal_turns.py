@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class JournalTurns:
-    """The turns in which one worktree uses the journal of memories.
+    """The lock by which worktrees of a repository share a journal.
 
     If no other worktree shares the journal, nothing is locked.
 
@@ -40,7 +40,7 @@ class JournalTurns:
 
     @property
     def is_behind(self) -> bool:
-        """Whether another worktree changed the journal since it was read."""
+        """Whether another worktree changed the journal since this one read it."""
         return is_shared(self._data_dir, self._place) and self._journal is not None and self._journal.stamp() != self._stamp
 
     @contextmanager

@@ -36,9 +36,9 @@ def days(since: datetime, now: datetime) -> float:
 
 
 def half_life_of(row: MemoryRow) -> float | None:
-    """Return the half-life of a memory's confidence in days, or None.
+    """Return the half-life of a memory's confidence in days.
 
-    None means that the confidence never decays. If the memory has no half-life of its own, the half-life of its type is returned.
+    Returns None if the confidence never decays. If the memory has no half-life of its own, the half-life of its type is returned.
     """
     return row.half_life_days if row.half_life_days is not None else TYPES[row.type].half_life_days
 

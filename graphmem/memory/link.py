@@ -281,9 +281,9 @@ def _names(content: str, spans: Sequence[tuple[int, int]], projects: Container[s
 
 
 def _file(view: GraphView, path: str) -> int | None:
-    """Return the indexed file at `path`, or None.
+    """Return the indexed file at `path`.
 
-    If no file has exactly this path, the only file whose path ends with `path` is returned.
+    If no file has exactly this path, the only file whose path ends with `path` is returned. Returns None if none or several end with it.
     """
     path = path.removeprefix("./")
     exact = view.file_node(path)

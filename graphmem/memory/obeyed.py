@@ -27,7 +27,7 @@ FOLDERS: Final = frozenset(
 
 
 def obeyed(parts: Sequence[str]) -> str:
-    """Return a reason why agents may take a file as instructions, or "".
+    """Return why agents may take a file as instructions; "" if they do not.
 
     Args:
         parts: parts of the file's path from the project's root.

@@ -169,7 +169,7 @@ class Recovery:
         return files
 
     def restate(self, number: int = 0) -> list[str]:
-        """Append memories that the journal has lost to the journal again.
+        """Append memories again that are missing in the journal.
 
         The memories are read from the graph, so afterwards the journal has every memory that the graph has. Returns a list with one
         sentence about the repair; the list is empty if nothing was lost.

@@ -111,7 +111,7 @@ class MemoryRepository(MemoryReader):
             self._take_in()
 
     def _take_in(self) -> None:
-        """Open the journal, and apply to the graph the entries that it lacks."""
+        """Open the journal, and add its missing entries to the graph."""
         self.journal = Journal(self._journal_at)
         self.recovery = Recovery(self.journal, self.store, self._committer, self.clock, self._replaced)
         self.just_loaded = self.journal.head.number > 0  # and not pruned since

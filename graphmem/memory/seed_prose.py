@@ -109,7 +109,7 @@ def _directs(one: Item) -> bool:
 
 
 def _leads(text: str) -> bool:
-    """Return whether a sentence only leads to the next, or is part of one.
+    """Return whether a sentence only introduces the next, or is incomplete.
 
     It ends with a colon or a question mark, or it begins in the middle: "poethepoet_ to run tasks".
     """

@@ -178,7 +178,7 @@ class Planner:
         return draft._replace(origin=origin, contaminated=contaminated)
 
     def _same_text(self, draft: Draft, print_: str) -> MemoryRow | None:
-        """Return the memory that has the same text as a draft, or None.
+        """Return the memory that has the same text as a draft; None without one.
 
         The memory must have the same scope and visibility as the draft. Superseded and deprecated memories do not count.
         """

@@ -73,7 +73,7 @@ def is_end_to_end(command: str) -> bool:
 
 
 def page_of(args: Mapping[str, Any], text: str) -> str:
-    """Return the address of the web page that a browser call shows, or "".
+    """Return the address of the page that a browser call shows; "" if unknown.
 
     The address is read from `text`, the call's result, or else from `args`, its arguments.
     """

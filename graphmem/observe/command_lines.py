@@ -95,9 +95,9 @@ def source_name(kind: str, name: str) -> str:
 
 
 def external_folder(path: str) -> str | None:
-    """Return the folder of a path that holds external files, or None.
+    """Return the folder of external files that contains a path.
 
-    An example is `node_modules`; see `local.FOLDERS`.
+    Returns None if no folder in the path holds external files. An example is `node_modules`; see `local.FOLDERS`.
     """
     parts = [part.lower() for part in path.split("/")]
     if found := next((part for part in parts if part in local.FOLDERS), None):

@@ -103,7 +103,7 @@ class Guard:
         return any(isinstance(value, str) and MARK in value for value in facts.values())
 
     def echoes(self, text: str) -> str:
-        """Return the id of a memory that says the same as a message, or "".
+        """Return the id of a memory that says what a message says; "" without one.
 
         Sentences are compared one by one. Memories that the session was shown are compared first.
         """

@@ -109,7 +109,7 @@ class Interpreter:
             self._unanswered.append(_about(act))
 
     def awaited(self) -> str:
-        """Return the external source that a waiting tool call reads, or "".
+        """Return the external source that a waiting call reads; "" without one.
 
         A tool call waits until its result arrives. An external source is a page, tool or file whose text is not from the project. If
         several waiting calls read external sources, the source of the oldest call is returned.

@@ -106,7 +106,7 @@ class Ledger(LedgerCounts):
                 self._forget(db, old)
 
     def twin(self, session: str, digest: str) -> str:
-        """Return the id of another session with the same `digest`, or "".
+        """Return the id of another session with the same `digest`; "" if none.
 
         `digest` is a hash of the record of the session `session`, without ids. So a copy of this session under another id is found.
         """

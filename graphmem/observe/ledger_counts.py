@@ -33,7 +33,7 @@ class FileUse(NamedTuple):
 
 
 class ModuleStat(NamedTuple):
-    """Counts for one module: sessions, average tokens, and steps of plans."""
+    """Counts for one module: sessions, average tokens, planned and real steps."""
 
     module: str
     sessions: int

@@ -81,7 +81,9 @@ class Novelty:
         self._limits = Thresholds(min(NOVEL, limits.duplicate), limits.topic, limits.pairs)
 
     def known(self, place: int) -> Found | None:
-        """Return an existing memory that says the same as a planned text, or None.
+        """Return a stored memory that says what a planned text says, or None.
+
+        Returns None if no stored memory says it.
 
         `place` is the index of the planned text in the list given to the constructor.
         """
@@ -105,10 +107,10 @@ class Novelty:
         return None
 
     def repeats(self, place: int, earlier: Sequence[int]) -> int | None:
-        """Return the first of some earlier texts that says the same, or None.
+        """Return which earlier text says the same as text `place`; None if none.
 
-        All numbers are indices in the list of texts. The text with the index `place` is compared with the texts whose indices are in
-        `earlier`.
+        If several do, the first one is returned. All numbers are indices in the list of texts. The text with the index `place` is compared
+        with the texts whose indices are in `earlier`.
         """
         mine, vector = self._texts[place], self.vectors[place]
         words = words_of(mine.content)

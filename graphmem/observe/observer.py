@@ -321,7 +321,7 @@ class Observer:
             self._open.write(running.info.id)
 
     def _continued_session(self, named: str, one: str) -> str:
-        """Return the id of the ended session that `named` continues, or "".
+        """Return the id of the ended session that `named` continues; "" if none.
 
         `one` is the agent's id for the session, and `named` is this id with a number, such as `s~3` for `s`. The candidates are `s~2` and
         then `s`. The first one that has ended is returned.
@@ -347,7 +347,7 @@ class Observer:
             return named in self._open
 
     def unit_of(self, session_id: str) -> str:
-        """Return the task that an open session works on, or ""."""
+        """Return the task of an open session; "" if it has no task or is not open."""
         with self._lock:
             running = self._open.get(self._renamed.get(session_id, session_id))
             return running.info.work_unit if running is not None else ""

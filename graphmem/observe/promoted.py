@@ -55,7 +55,7 @@ class _Learnt(NamedTuple):
 
 
 class Promoted:
-    """Writes what a session's findings become. Used once.
+    """Writes the memories that a session's findings become. Use it only once.
 
     Args:
         book: the memories.

@@ -132,9 +132,9 @@ _QUOTES_WORDS: Final = re.compile(
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a message is one short line of Latin letters that binds nobody.
+    """Whether a message is one short line of Latin letters without a rule.
 
-    Such a message asks for nothing to be remembered, states no rule, names no address or mail, and quotes nobody.
+    Such a message does not ask to remember anything, names no address or mail, and quotes nobody.
     """
     said = text.strip()
     is_line = "\n" not in said and len(said) <= SHORT and not any(sign > "\u024f" and sign.isalpha() for sign in said)

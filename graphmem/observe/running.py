@@ -335,7 +335,7 @@ def started_info(session_id: str, now: datetime, reported: Mapping[str, Any]) ->
 
 
 def _unit(way: Methodology, reported: Mapping[str, Any]) -> str:
-    """Return the label of the task that a session reports, or "".
+    """Return the label of the task that a session reports; "" if it has none.
 
     The methodology `way` makes the label from the fields in `reported`.
     """

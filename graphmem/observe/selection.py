@@ -35,7 +35,7 @@ class Selection:
         means: memory repository and ledger.
         record: the session's record.
         gate: the rule for sessions of this kind and outcome.
-        guard: recognises text that memory injected.
+        guard: recognises text that graphmem injected.
         verdicts: gets the outcome of each rejected finding.
     """
 
@@ -119,9 +119,9 @@ class Selection:
         return None
 
     def _refused(self, one: Finding, seen: Seen) -> tuple[str, str, str] | None:
-        """Return why a finding that nobody asked for is rejected, or None.
+        """Return why a finding that nobody asked for is rejected.
 
-        The result is that of `_stopped`.
+        The result is None if the finding is accepted. Otherwise it is a tuple as in `_stopped`.
         """
         ledger = self._means.ledger
         is_dead_end = one.memory_type == gates.DEAD_END
@@ -172,7 +172,7 @@ class Selection:
         return kept
 
     def _is_known(self, case: Case, found: Found | None) -> bool:
-        """Whether an existing memory says the same; record the outcome if so."""
+        """Whether a memory already says what a finding says; if so, record that."""
         if found is None:
             return False
         one, row = case.finding, found.row

@@ -79,7 +79,7 @@ class SessionFiles:
         self._fails = True
 
     def idle(self) -> ThreadPoolExecutor | None:
-        """Return the thread that forces logs to the disk, and forget it.
+        """Detach and return the thread that forces logs to the disk.
 
         The result is None if no such thread runs. The caller ends the thread, and need not hold the lock for that. A new thread is started
         when needed.
@@ -109,7 +109,7 @@ class SessionFiles:
         return True
 
     def record(self, named: str) -> SessionRecord | None:
-        """Return the record of the ended session with id `named`, or None."""
+        """Return the record of session `named`; None if it has not ended."""
         return read_record(self.folder / (file_name(named) + RECORD))
 
     def records(self) -> list[SessionRecord]:

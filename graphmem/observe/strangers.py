@@ -78,7 +78,7 @@ class Judge:
         return "" if action == "web" or plain in local.TOOLS else source_name("tool", tool or "without a name")
 
     def of_command(self, line: str) -> str:
-        """Return the source of external text that a command line reads, or ""."""
+        """Return the source of external text that a command reads; "" if local."""
         looked = looked_at(line)
         if looked.stranger:
             return looked.stranger

@@ -64,7 +64,7 @@ class Verdicts:
             outcome: a key of `gates.OUTCOMES`.
             why: the reason, for people.
             case: the finding with its counts and sentence, if it passed the first checks.
-            seen: its counts, if `case` is None.
+            seen: the counts of the finding; needed only if `case` is None.
             row: id of the memory that the finding became or repeats; "" if there is none.
             text: text of the stored memory; "" for the sentence of the case.
         """

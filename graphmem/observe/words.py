@@ -297,7 +297,7 @@ class GivenUp(NamedTuple):
 
 
 def given_up(text: str) -> GivenUp | None:
-    """Return the first approach that an agent's text abandons, or None.
+    """Return the first approach that an agent abandons; None if there is none.
 
     A condition such as "If this approach won't work, …" does not count.
     """

@@ -128,10 +128,11 @@ class Branches:
         return next((one for one in self.all() if one.key == key), None)
 
     def identify(self, name: str, login: str) -> BranchId | None:
-        """Return the id of the branch that `name` means to a person, or None.
+        """Return the id of the branch that `name` means to a person.
 
-        `login` names the person. If both a private branch of this person and a branch that everybody sees have the name, the private one is
-        returned. If a branch was dropped and pushed again, its key is the same, but its id is new.
+        `login` names the person. Returns None if the person sees no branch of this name. If both a private branch of this person and a
+        branch that everybody sees have the name, the private one is returned. If a branch was dropped and pushed again, its key is the
+        same, but its id is new.
         """
         found = sorted((one for one in self.seen_by(login) if one.key.name == name), key=lambda one: not one.key.person)
         return BranchId(*found[0].key, found[0].born) if found else None

@@ -69,7 +69,7 @@ _WORD: Final = re.compile(r"[^\W\d]\w*")
 
 
 def packages_of(languages: Collection[str]) -> Packages:
-    """Return languages by what their packages are."""
+    """Return languages whose packages are folders, and those with namespaces."""
     return Packages(packaged_languages(languages), namespaced_languages(languages))
 
 

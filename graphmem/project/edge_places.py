@@ -1,4 +1,4 @@
-"""List the edges between two symbols or files, with the lines in the text."""
+"""List the edges between two symbols or files, with their source lines."""
 
 from __future__ import annotations
 

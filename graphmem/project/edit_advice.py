@@ -273,7 +273,7 @@ def _edited(view: GraphView, edit: Edit, text: str) -> list[int]:
 
 
 def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
-    """Return methods whose signatures must stay the same as in `nodes`.
+    """Return methods that must keep the same signature as one in `nodes`.
 
     The results are the methods that a method in `nodes` overrides or implements, and the methods that override or implement a method in
     `nodes`.
@@ -288,7 +288,7 @@ def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
 def _changes_signature(view: GraphView, node: int, edit: Edit, text: str) -> bool:
     """Whether an edit changes the signature of a definition.
 
-    `text` is the content of the file, before or after the edit. The edit may replace only a part of the signature.
+    `text` is the content of the file, before or after the edit. An edit that replaces only a part of the signature counts, too.
     """
     signature = _SPACE.sub("", view.signature(node))
     touched, at = _place(edit, text)

@@ -30,7 +30,7 @@ _as_path: Final = lru_cache(8)(Path)  # each question asks for the root several 
 
 @dataclass(eq=False, repr=False)
 class IndexStatus:
-    """Tells which project an index belongs to, and whether it is up to date."""
+    """Tells which project an index is of, and whether the index is current."""
 
     store: GraphStore
     projections: Projections
@@ -186,7 +186,7 @@ class GraphSource:
 
 
 def with_stale(state: IndexState, paths: Collection[str]) -> IndexState:
-    """Return the state of an index with more files that changed since."""
+    """Add changed files to the files that an index state reports as stale."""
     every = sorted({*state.stale, *paths})
     if state.state not in ("fresh", "stale") or len(every) <= len(state.stale):
         return state

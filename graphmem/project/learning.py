@@ -122,8 +122,8 @@ class SessionLearning:
     def undo_session(self, session: str, actor: str = "") -> Forgotten:
         """Retract the memories that were learnt from a session.
 
-        A memory is kept if a person has confirmed it since, or if it was also learnt from another session. The answer lists such memories
-        as `kept`. The retracted memories are not learnt again automatically.
+        A memory is kept if a person has confirmed it after the session, or if it was also learnt from another session. The answer lists
+        such memories as `kept`. The retracted memories are not learnt again automatically.
 
         Raises:
             SessionNotFoundError: as for `session_receipts`.

@@ -125,17 +125,18 @@ class Overlays:
     # ---- finding
 
     def find(self, name: str, login: str) -> BranchKey | None:
-        """Return the key of the branch that `name` means to a person, or None.
+        """Return the key of the branch that `name` means to a person.
 
-        `login` names the person. A key is the name of a branch, with its owner if only that person sees the branch.
+        `login` names the person. Returns None if the person sees no branch of this name. A key is the name of a branch, with its owner if
+        only that person sees the branch.
         """
         found = self.branches.identify(name, login)
         return found.key if found is not None else None
 
     def identify(self, name: str, login: str) -> BranchId | None:
-        """Return the id of the branch that `name` means to a person, or None.
+        """Return the id of the branch that `name` means to a person.
 
-        `login` names the person; see `Branches.identify`.
+        `login` names the person. Returns None if the person sees no branch of this name; see `Branches.identify`.
         """
         return self.branches.identify(name, login)
 

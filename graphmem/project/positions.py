@@ -45,7 +45,7 @@ class _File(NamedTuple):
 
 
 class Text(NamedTuple):
-    """The current text of an indexed file, and whether the file has changed."""
+    """The current text of an indexed file, and whether the index is outdated."""
 
     path: str
     language: str
@@ -215,7 +215,7 @@ def _text_only(here: _File) -> str:
 
 
 def _at(here: _File, line: int, column: int) -> FoundName | None:
-    """Return the name at a position, or None."""
+    """Return the name at a position; None if no name is there."""
     return min((one for one in here.found if _is_on(one.place, line, column)), key=lambda one: _nearness(one, column), default=None)
 
 

@@ -30,7 +30,7 @@ def digest_of(keys: Iterable[str]) -> str:
 
 
 def lacking(log: HistoryLog, known: Iterable[str]) -> Iterator[list[list[Any]]]:
-    """Yield the commits of a log that a server lacks, in parts.
+    """Yield the logged commits that a server does not have, in parts.
 
     A part is a list of commits that is small enough for one request. A commit is a list of JSON values, which `commit_of` reads. If the
     server lacks more than `MOST` commits, only the newest `MOST` are yielded. The next push then sends older commits.

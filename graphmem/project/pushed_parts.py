@@ -98,7 +98,7 @@ class PushedParts:
 
 @dataclass(frozen=True)
 class Reading:
-    """The content of parts, of which only one is in memory at a time."""
+    """The content of a push's parts; only one part is in memory at a time."""
 
     folder: Path
     count: int
@@ -107,7 +107,7 @@ class Reading:
         """Yield the content of each part.
 
         Raises:
-            BadInputError: a part is missing, damaged or too large, or all together are.
+            BadInputError: a part is missing, damaged or too large, or all parts together are too large.
         """
         size = 0
         for number in range(self.count):

@@ -235,9 +235,10 @@ def _with_untracked(report: ImpactReport, paths: Sequence[str]) -> ImpactReport:
 
 
 def _behind(view: GraphView, root: Path, read: diffs.Diff) -> set[str]:
-    """Return files of a diff to the working tree that the graph has otherwise.
+    """Return files of a diff whose current content differs from the graph.
 
-    A new file counts if the diff adds definitions in it. Any other file that the graph lacks was left out on purpose.
+    A file that the graph lacks is returned only if it is new and the diff adds definitions in it. Other such files are not indexed on
+    purpose.
     """
     missed = {one.path for one in read.changes if one.change == "added"} & read.new
     hashes = view.arrays.paths.content_hash

@@ -242,7 +242,7 @@ def _case_of(view: GraphView, node: int) -> int:
 
 
 def _unindexed(view: GraphView, changed: Sequence[ChangedSymbol]) -> Iterable[Place]:
-    """Yield the tests of a diff that the graph does not have yet."""
+    """Yield tests in a diff that are not in the graph yet."""
     for one in changed:
         symbol = one.symbol
         if symbol.entry_point == "test" and one.change != "removed" and symbol.id not in view.index_of:

@@ -134,9 +134,9 @@ class IndexRuns:
         tell: Callable[[IndexProgress], None],
         stop: Callable[[], bool],
     ) -> tuple[Path, Reading | None, IndexSummary]:
-        """Wait for the turn, then read commits and index files.
+        """Wait until no other run is active, then read commits and index files.
 
-        Return (root, commits, summary). A failure is told as the last step, and then raised.
+        Returns (root, commits, summary). A failure is sent to `tell` as the last step, and then raised.
         """
         self._is_due.set()
         with self.turn:
@@ -164,7 +164,10 @@ class IndexRuns:
         return root, history, summary
 
     def _derived_after(self, summary: IndexSummary) -> IndexSummary:
-        """Derive modules and flows from the new graph, unless closing."""
+        """Derive modules and flows after a large run, unless the project closes.
+
+        Returns the summary of the run. If results were derived, the summary also has the time for this, as `explorer`.
+        """
         if self._closing.is_set():
             return summary
         started = time.perf_counter()

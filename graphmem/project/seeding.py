@@ -86,7 +86,7 @@ class Seeding:
 
 
 def is_only_seed(row: MemoryRow) -> bool:
-    """Whether a memory was made from a file, and was not confirmed since.
+    """Whether a memory was made from a file, and was not confirmed later.
 
     A memory that was verified or pinned counts as confirmed. The result is False for superseded and deprecated memories.
     """

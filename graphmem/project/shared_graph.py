@@ -2,7 +2,7 @@
 
 The directory keeps copies of the graph for fast reads (projections), caches, and a journal of the memories. Projections and caches fit one
 graph, so they are deleted if the directory is opened with another graph. The journal has only the writes from this directory. If another
-directory has written to the graph since, the journal is renamed, because it is then incomplete.
+directory wrote to the graph after this one, the journal is renamed, because it is then incomplete.
 """
 
 from __future__ import annotations

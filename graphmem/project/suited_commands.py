@@ -89,10 +89,11 @@ _COMMANDS: Final = (
 
 
 def suited_command(view: GraphView, question: str) -> str:
-    """Return a sentence that names the best command for a question, or "".
+    """Return a sentence that names the best command for a question.
 
     Some commands need a symbol or file as argument. Such a command is named only if the question contains a name of the index. If there are
     several such names, the one that is most likely a name of code is the argument. A question about callers also gets the first callers.
+    The result is "" if no command answers the question.
     """
     for one in _COMMANDS:
         if not one.pattern.search(question):
@@ -122,7 +123,7 @@ def _first(view: GraphView, subject: str, prints: str) -> str:
 
 
 def _called_from(caller: Site) -> str:
-    """Return the name of a caller; code outside functions has none of its own."""
+    """Return a caller's name; "top-level code" for code outside functions."""
     return "top-level code" if caller.symbol.kind == "module" else caller.symbol.qualname
 
 

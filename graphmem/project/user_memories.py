@@ -41,7 +41,7 @@ class UserMemories:
         """Update the project's copies from the person's file of memories.
 
         If the file is missing, the project keeps its copies, because the home directory may be another one or not be mounted. The call is
-        cheap if the file has not changed. Without `retry`, a file that could not be taken over is not read again until it changes.
+        cheap if the file has not changed. Without `retry`, a file whose memories could not be copied is not read again until it changes.
         """
         now = self.own.state()
         if now is None or now == self._seen or (now == self._refused and not retry):

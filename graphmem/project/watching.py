@@ -1,4 +1,4 @@
-"""Follow the files of a served tree: mark changes stale, then index them.
+"""Follow a served tree: mark changed files as stale, then index them.
 
 One thread listens and marks changed files. Another thread waits until nothing has happened for half a second, then indexes all pending
 changes in one run. So a branch switch or a rebase causes only one run. After an edit of one or two files, the wait is shorter. Some editors

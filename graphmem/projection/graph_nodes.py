@@ -96,11 +96,11 @@ class GraphNodes:
         return str(self.arrays.nodes.qualname[i].as_py())
 
     def signature(self, i: int) -> str:
-        """Return the signature of a symbol on one line, or ""."""
+        """Return a symbol's signature on one line; "" if it has none."""
         return str(self.arrays.nodes.signature[i].as_py())
 
     def doc(self, i: int) -> str:
-        """Return the first paragraph of a symbol's documentation, or ""."""
+        """Return the first paragraph of a symbol's documentation; "" without one."""
         return str(self.arrays.nodes.doc[i].as_py())
 
     def modifiers(self, i: int) -> list[str]:
@@ -109,7 +109,7 @@ class GraphNodes:
 
     @cached_property
     def main_language(self) -> str:
-        """The language in which at least half of all lines are written, or ""."""
+        """The language of at least half of all lines; "" if there is none."""
         lines: dict[str, int] = {}
         for language, count in zip(self.arrays.paths.language.to_pylist(), self.arrays.paths.lines.tolist(), strict=True):
             if language:
@@ -130,7 +130,7 @@ class GraphNodes:
         return str(self.entry_points[i].as_py())
 
     def body_hash(self, i: int) -> str:
-        """Return the hash of a symbol's code, or "".
+        """Return the hash of a symbol's code; "" for other nodes.
 
         The layout of the code, such as its indentation, does not change the hash.
         """

@@ -34,7 +34,7 @@ class KeptMemories:
         store: the open database.
         data_dir: directory of the saved index.
         notes: receives a sentence about a damaged file.
-        model_in_use: returns the id of the model whose vectors are in use, or None.
+        model_in_use: returns the id of the model whose vectors are in use; None if no model is.
 
     Attributes:
         index: the index; None before it is loaded and after it is released.

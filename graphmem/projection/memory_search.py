@@ -80,7 +80,7 @@ class MemorySearch(MemorySlots):
         return dict(zip(known, values.tolist(), strict=True))
 
     def vector(self, memory_id: str) -> F32 | None:
-        """Return a memory's vector, of unit length, or None."""
+        """Return a memory's vector, of unit length; None if it has none."""
         with self._lock:
             slot = self._slot_of.get(memory_id)
             return None if slot is None or not self._vectors.present[slot] else self._vectors.matrix[slot].copy()

@@ -108,7 +108,7 @@ class MemorySlots(MemoryLinks):
             return sorted(self._visible(self._by_fingerprint.get(fingerprint, ())))
 
     def by_short_id(self, short_id: str) -> str | None:
-        """Return the id of the memory with this short id, or None."""
+        """Return the id of the memory with this short id; None if unknown."""
         with self._lock:
             known = self._by_short_id.get(short_id)
             return known if known is not None and self._visible((known,)) else None

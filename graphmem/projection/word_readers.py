@@ -45,7 +45,7 @@ class WordReaders:
         """Return a context manager that lends a connection to the word index.
 
         The connection sees this state of the index. A query that still runs at the deadline is interrupted. `deadline` is a value of
-        time.monotonic(), or None.
+        time.monotonic(); None for no deadline.
 
         Raises:
             DeadlineError: the deadline passed.

@@ -174,7 +174,7 @@ class Exchange:
             )
 
     def _expect_same_log(self, log: SharedLog) -> None:
-        """Delete the sidecar's content if the shared log lacks what was read.
+        """Delete the sidecar's content if the shared log lost what it had.
 
         Unsent operations are kept. The exchange that follows then compares all memories again.
         """

@@ -55,7 +55,7 @@ class _Update:
         return is_new or key in self.anchored or bool(self.linked[key] or self.parted[key])
 
     def delta(self) -> KnowledgeDelta:
-        """Return the changes as the store takes them, without deletions."""
+        """Return the changes in the form that the store takes; no deletions."""
         files = {file.id: file for key in self.anchored for file in self.made[key].files}
         return KnowledgeDelta(
             memories=[one.row for key, one in self.made.items() if one.row != self.before.get(key)],
@@ -68,7 +68,7 @@ class _Update:
 
 
 class Incoming:
-    """Writes memories as the team has them. The caller holds the book's lock.
+    """Writes shared memories to this machine. The caller holds the write lock.
 
     Args:
         book: the memories of this machine.

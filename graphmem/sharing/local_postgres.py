@@ -24,7 +24,7 @@ _SOCKET_CHARACTERS: Final = 90  # a socket's path may have 107
 
 
 def binaries() -> Path | None:
-    """Return the directory of the newest installed PostgreSQL, or None."""
+    """Return the directory of the newest PostgreSQL; None if not installed."""
     found = sorted(Path(BINARIES).glob("*/bin/initdb"), key=lambda path: int("0" + path.parts[-3].partition(".")[0]))
     if found:
         return found[-1].parent

@@ -126,7 +126,7 @@ class Shared:
         return None if head is None else head.value
 
     def head(self, name: str) -> Head | None:
-        """Return the current value to show for the field `name`, or None.
+        """Return the value to show for the field `name`; None if it has no value.
 
         If people changed the field at the same time, the field has several current values (heads). Every machine then chooses the same one.
         """
@@ -200,10 +200,10 @@ class Shared:
         return [*(op._replace(hlc=hlc, upto=upto) for op in found), settle]
 
     def _kills(self) -> dict[str, tuple[str, ...]]:
-        """Map each change that ended the memory to the text versions it ended.
+        """Map each forgetting or replacing change to the texts that it removes.
 
-        A memory ends when a person forgets it or replaces it by another one. Only those versions of the text end that this person had seen.
-        A version is given by the id of the change that wrote it.
+        A person may forget the memory, or replace it by another one. Such a change removes only the versions of the text that this person
+        had seen. A version is given by the id of the change that wrote it.
         """
         if self.killed:
             return {one: kill.over for one, kill in self.killed.items()}

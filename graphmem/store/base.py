@@ -451,7 +451,7 @@ class Feed(Protocol):
 
     @property
     def note(self) -> str:
-        """A sentence on the fault that stops updates from the other server, or ""."""
+        """The fault that stops updates from the other server; "" without a fault."""
 
     def follow(self, on_code: Callable[[int, GraphDelta | None], object], on_knowledge: Callable[[int], object]) -> None:
         """Call back in a thread for each change of the code and of memories.
@@ -475,11 +475,11 @@ class GraphStore(GraphReads, GraphWrites, Protocol):
 
     @property
     def local(self) -> LocalFile | None:
-        """The object with operations on the file of an embedded engine, or None."""
+        """The operations on an embedded engine's file; None without such a file."""
 
     @property
     def cypher(self) -> CypherQueries | None:
-        """The executor of user-written queries, or None."""
+        """The executor of user-written queries; None if not supported."""
 
     @property
     def feed(self) -> Feed | None:

@@ -72,7 +72,7 @@ class DatabaseLock:
         shared: whether the database is opened read-only, so that other processes may read too.
 
     Raises:
-        StoreBusyError: this or another process has the database open. The attribute `owner` has facts about that process, or None.
+        StoreBusyError: this or another process has the database open. The attribute `owner` has facts about that process; None if unknown.
     """
 
     def __init__(self, path: Path, engine: str, shared: bool) -> None:

@@ -64,7 +64,7 @@ def _dispatched(view: GraphView, rows: I64, files: I64) -> npt.NDArray[np.bool_]
 
 
 class Packages(NamedTuple):
-    """Languages by what their packages are."""
+    """Languages in two groups: packages of files, and namespaces."""
 
     of_folders: frozenset[str] = frozenset()  # the files of a folder form one package
     of_names: frozenset[str] = frozenset()  # an import names a namespace, which may be spread over many files
