@@ -70,7 +70,8 @@ def direct_users(view: GraphView, node: int, *, in_order: bool = True) -> Direct
 def _users(view: GraphView, node: int, callers: Mapping[int, None], in_order: bool) -> list[int]:
     """Return the code that uses a type or a variable without calling it.
 
-    Of a function, the list is empty: whatever uses it without calling it, such as a table of handlers, rarely matters beside its callers.
+    For a function, the list is empty. Code that uses a function without calling it, such as a table of handlers, rarely matters beside the
+    function's callers.
     """
     if NODE_KINDS[view.kind[node]] not in _USED:
         return []
@@ -90,7 +91,7 @@ def _is_inside(view: GraphView, node: int, outer: int) -> bool:
 
 
 def _case(view: GraphView, node: int) -> int:
-    """Return the test that contains a node of test code, or -1."""
+    """Return the test that contains a node of test code; -1 if none does."""
     if view.is_runnable[node]:
         return node
     while node >= 0 and not view.is_test_case[node]:

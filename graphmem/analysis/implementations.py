@@ -78,7 +78,7 @@ def _implicit(view: GraphView, node: int, known: set[int]) -> set[int]:
 
 
 def _nearest(view: GraphView, node: int, name: str) -> list[int]:
-    """Return the methods of a name that objects of a class have.
+    """Return the methods called `name` that objects of a class have.
 
     They are those of the class, or else of its nearest base class. Interfaces are left out.
     """
@@ -100,7 +100,7 @@ def _nearest(view: GraphView, node: int, name: str) -> list[int]:
 
 
 def _alike(view: GraphView, method: int, other: int) -> bool:
-    """Whether a method can implement another one of its name.
+    """Whether a method can implement another method of the same name.
 
     In a language with overloads, both have the same number of parameters.
     """

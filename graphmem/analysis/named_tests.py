@@ -63,14 +63,14 @@ def find_named_tests(path: str, paths: Sequence[str], is_test: Callable[[str], b
 
 @cache
 def _families() -> Mapping[str, str]:
-    """Map suffixes to one suffix of all files that may test each other."""
+    """Map file suffixes to a key, the same for files that may test each other."""
     lists = (one.tested_together for one in conventions_by_language().values())
     return {suffix: names[0] for names in lists for suffix in names}
 
 
 @cache
 def _folder_words() -> frozenset[str]:
-    """Return the words that are names of files that stand for their folder."""
+    """Return words of file names that represent a folder, such as `index`."""
     known = all_conventions()
     return frozenset(word for name in known.folder_files | known.program_files for word in _words(name))
 

@@ -67,9 +67,9 @@ def _title(language: str) -> str:
 
 
 def _measured_as(language: str) -> str:
-    """Return the language whose measurement holds for a language.
+    """Return the language whose measured values apply to a language.
 
-    Of languages with shared resolution, one was measured.
+    Of several languages with the same resolution, only one was measured.
     """
     return conventions_of(language).measured_as or language
 

@@ -124,9 +124,10 @@ def _is_private(name: str) -> bool:
 
 
 def _external_base(view: GraphView, node: int) -> str:
-    """Return the class outside the project that may call a method, or "".
+    """Return the class outside the project that may call a method.
 
-    `node` is the method. Its own class inherits, perhaps indirectly, from the class outside the project.
+    `node` is the method. Its own class inherits, perhaps indirectly, from the class outside the project. Returns "" if no such class
+    exists, or if the method is private or a constructor.
     """
     parent = int(view.parent[node])
     if NODE_KINDS[view.kind[node]] != "method" or parent < 0 or NODE_KINDS[view.kind[parent]] not in _CLASSES:

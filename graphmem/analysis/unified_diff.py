@@ -94,7 +94,7 @@ def parse(text: str, exists: Callable[[str], bool] = lambda _: False) -> list[Fi
 
 
 def _no_diff(place: str) -> BadInputError:
-    """Return an error for the line `place`, which no diff has."""
+    """Return the error for a line, `place`, that is invalid in a diff."""
     return BadInputError(f"the text is not a unified diff at {place[:60]!r}; pass the output of `git diff`", argument="diff")
 
 

@@ -128,7 +128,7 @@ class SymbolEdge:
 
 @gql_type
 class SymbolEdgeConnection:
-    """A page of edges of one relation of a symbol.
+    """A page of a symbol's edges in one relation, such as its callers.
 
     The members of a symbol are in the order of the file. In every other relation, edges of code come before edges of tests. Within each of
     these two groups, the most certain come first.

@@ -39,7 +39,7 @@ class _Subscriber(Generic[T]):
 
 
 class Fan(Generic[T]):
-    """Listens to one kind of event, and sends it to all subscriptions.
+    """Listens to events of one kind, and sends them to all subscriptions.
 
     Args:
         subscribe: the operation that yields the events.

@@ -76,7 +76,7 @@ def selection(hint: Any, indent: str = "") -> str:
 
 
 def _object_in(hint: Any) -> Any:
-    """Return the class of an answer inside a type, or None.
+    """Return the class of an answer inside a type; None if there is none.
 
     For example, `Flow` for `Flow`, `list[Flow]` and `Flow | None`.
     """

@@ -250,7 +250,7 @@ def _of_tool(call: HookCall, payload: Mapping[str, Any]) -> HookCall:
 
 
 def delegation(call: HookCall) -> Delegation | None:
-    """Return the task that a tool call gives to a new subagent, or None."""
+    """Return the task that a call gives to a new subagent, else None."""
     args = call.args
     if call.tool in ("Agent", "Task"):  # Claude Code; a `fork` continues the conversation
         kind = _text(args.get("subagent_type"))

@@ -47,7 +47,7 @@ FOLDER_KEYS = ("cwd", "directory", "worktree")
 def main(arguments: list[str]) -> str:
     """Pass an agent's event from standard input to the server.
 
-    Returns the text to print, or "".
+    Returns the text to print; "" to print nothing.
 
     Args:
         arguments: the agent's name.
@@ -102,7 +102,7 @@ def _folder(payload: dict[str, Any]) -> str:
 
 
 def _owner(folder: str) -> dict[str, Any] | None:
-    """Return the record of the server that owns a project's index, or None.
+    """Return the record of the server that owns an index; None without one.
 
     The record is the content of `owner.json`. A record that names another index is ignored, because the index directory is then a copy. The
     record of a stopped server (SIGSTOP) is also ignored, because such a server cannot answer.

@@ -32,7 +32,7 @@ def wake(folder: str, directories: list[str], find: Callable[[], dict[str, Any] 
     Args:
         folder: directory in which the agent works.
         directories: directories in which the index may be.
-        find: returns the record of the running server, or None.
+        find: returns the record of the running server; None if none runs.
         patience: longest wait in seconds.
     """
     end = time.monotonic() + patience

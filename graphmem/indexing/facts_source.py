@@ -24,7 +24,7 @@ _MANY: Final = 256  # files; for this many and more, loaded facts are hidden fro
 
 
 class FactsLostError(IndexingError):
-    """The cache has lost the results of parsing a file that has changed since.
+    """The parsed file is no longer in the cache, and its content has changed.
 
     So the results for the indexed content cannot be computed again.
     """

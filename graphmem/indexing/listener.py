@@ -15,7 +15,7 @@ def _ignore(_: Collection[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Functions that a run calls to report its steps and to ask if it stops.
+    """Functions that a run calls to report steps and to ask whether to stop.
 
     Attributes:
         on_progress: receives every step.

@@ -88,10 +88,7 @@ def summarise(
 
 
 def _elsewhere(view: GraphView) -> int:
-    """Return the number of unresolved calls of names that no code defines.
-
-    Only definitions of the project count.
-    """
+    """Count the unresolved calls of names that the project does not define."""
     defined = view.arrays.nodes.name.filter(pa.array(view.label == SYMBOL))
     known = pc.is_in(view.arrays.unresolved.name, value_set=pc.unique(defined))
     return len(known) - int(pc.sum(known).as_py() or 0)

@@ -100,7 +100,7 @@ class Editor(LanguageServer):
         return self.project(uri).service().symbol_at(place.path, place.line, place.column) if place is not None else None
 
     def detail(self, uri: str, position: lsp.Position) -> SymbolDetail | None:
-        """Return the symbol at a position in the editor, with its edges, or None."""
+        """Return the symbol at an editor's position, with its edges; None if none."""
         found = self.at(uri, position)
         return self.project(uri).service().symbol(found.symbol.id) if found is not None and found.symbol is not None else None
 

@@ -99,7 +99,7 @@ class Texts:
         return document.uri if document is not None else uris.from_fs_path(str(self._root / path)) or ""
 
     def version(self, path: str) -> int | None:
-        """Return the editor's version number of an open document, or None."""
+        """Return the editor's version of a document; None if it is not open."""
         document = self._open.get(path)
         return document.version if document is not None else None
 

@@ -55,7 +55,7 @@ def title_of(one: MemoryRelation) -> str:
 
 
 def doubt_about(info: MemoryInfo) -> str:
-    """Return the reasons to doubt a memory, in parentheses, or ""."""
+    """Return reasons to doubt a memory, in parentheses; "" without any."""
     said = [word for word in ("text from outside" if info.contaminated else "", code_since(info)) if word]
     return f" ({'; '.join(said)})" if said else ""
 

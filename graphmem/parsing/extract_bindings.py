@@ -229,7 +229,7 @@ class Bindings(Extraction):
         found.body_hash = digest(self.source[target.end_byte : statement.end_byte])
 
     def on_condition(self, kind: str, node: Node, captures: Captures) -> None:
-        """Record what holds for a variable inside the branch of a condition.
+        """Record what a condition implies about a variable in its branch.
 
         For `if isinstance(x, A)`, a binding records that `x` is an A in the lines of the branch, and none in those of the `else`. For
         `if x is None`, a binding records that the branch runs only in calls whose parameter `x` is None.

@@ -289,7 +289,7 @@ class FileFacts(NamedTuple):
 
 
 def written_name(terms: Sequence[Term], index: int) -> str:
-    """Return the last name in the expression `terms[index]`, or "".
+    """Return the last name in the expression `terms[index]`; "" if none.
 
     For `a.b.c`, `a.b.c(…)` and `a.b.c[…]`, the name is `c`.
     """

@@ -56,7 +56,7 @@ class FactsCache:
             seal(self.path)
 
     def get(self, file: FoundFile) -> FileFacts | None:
-        """Return the cached results of parsing a file, or None.
+        """Return the cached results of parsing a file; None if not cached.
 
         The cache finds the results by the file's path, content hash and language.
         """

@@ -166,7 +166,7 @@ class IgnoreRules:
 
 
 def folder_reason(name: str) -> str:
-    """Return the reason to skip folders of a given name, or "".
+    """Return the reason to skip folders of a name; "" if they are not skipped.
 
     The reason is one of "cache", "vendored" and "generated".
     """
@@ -179,7 +179,7 @@ def folder_reason(name: str) -> str:
 
 
 def file_reason(path: str) -> str:
-    """Return the reason to skip a file because of its path, or "".
+    """Return the reason to skip a file by its path; "" if it is not skipped.
 
     The reason is one of "binary", "generated", "minified" and "translation". JavaScript and style sheets are generated if a folder `dist`
     contains them, or if their name has a hash, such as `app.3f9a1c.js`.

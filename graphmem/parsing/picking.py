@@ -62,4 +62,4 @@ def pick(syntax: Syntax, where: Place) -> Pick:
 
 
 def nothing(node: Node) -> None:
-    """Return None, because the table's row names no such child."""
+    """Return None; used if the table's row names no such child."""

@@ -48,7 +48,7 @@ class Syntax:
     def parse_part(self, source: bytes, start: int, end: int) -> Tree | None:
         """Parse the text between two byte offsets; nodes keep their positions.
 
-        None if it takes more processor time than `HASTE_MICROS`.
+        Returns None if parsing takes more processor time than `HASTE_MICROS`.
         """
         points = [Point(source.count(b"\n", 0, at), at - source.rfind(b"\n", 0, at) - 1) for at in (start, end)]
         self._part.parser.included_ranges = [Range(points[0], points[1], start, end)]

@@ -60,7 +60,7 @@ class Near(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """Bounds by which raw scores of memories are scaled to 0 to 1.
+    """Bounds for scaling the raw scores of memories to the range 0 to 1.
 
     A BM25 score of 0 becomes 0, and `words` becomes 1. A cosine of `lowest` becomes 0, and `highest` becomes 1.
     """
@@ -120,7 +120,7 @@ def gather(
     Args:
         index: index of all memories.
         words: normalised words of the query.
-        vector: vector of the query, or None.
+        vector: vector of the query; None to search without vectors.
         request: the search request.
         tuning: weights, and the maximum length of the lists.
         active: node id -> nearness to the active files, in (0, 1].
@@ -383,7 +383,7 @@ def _near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, fl
 
 
 def _dated(index: MemoryIndex, request: Request, now: datetime) -> dict[str, float]:
-    """Map memories to the nearness of their creation to dates in the query.
+    """Return how near the creation of each memory is to a date in the query.
 
     Nearness is in (0, 1]. Memories that are not near any date are left out.
     """

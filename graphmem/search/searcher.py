@@ -57,9 +57,9 @@ class Searcher:
         vectors: provides the model for queries.
         book: the repository of the memories.
         patience_s: total seconds that searches wait for missing vectors.
-        reranker: a cross-encoder that reorders the best hits, or None.
+        reranker: a cross-encoder that reorders the best hits; None for no reordering.
         phases: weights of memory types by phase of work.
-        language_model: writes a hypothetical memory when a search finds few memories, or None.
+        language_model: writes a hypothetical memory when a search finds few memories; None if no model is configured.
         weights: weights that a person accepted; None for the built-in ones.
         churn: returns how often each file changes, 0 to 1; called only if the weights use it.
     """

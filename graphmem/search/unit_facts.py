@@ -112,8 +112,8 @@ def _keep(known: dict[str, _Value], fresh: Mapping[str, _Value]) -> None:
 def _facts(view: GraphView, node: int | None, texts: tuple[str, str, str, str], fields: tuple[list[str], ...]) -> UnitFacts:
     """Return facts for ranking a unit: names, enclosing symbols, test or not.
 
-    A unit is a symbol, or a chunk without a symbol. `node` is the symbol's node, or None. `texts` has the unit's name, enclosing names,
-    path and file name. `fields` has the stems of each of these texts.
+    A unit is a symbol, or a chunk without a symbol. `node` is the symbol's node; None for a chunk. `texts` has the unit's name, enclosing
+    names, path and file name. `fields` has the stems of each of these texts.
     """
     name, outer, path, _ = texts
     stems = frozenset(chain.from_iterable(fields))

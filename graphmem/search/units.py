@@ -363,7 +363,7 @@ def _painted(
 
 
 def _enclosing(view: GraphView, entry: Entry) -> int:
-    """Return the innermost definition that encloses a whole chunk, or -1."""
+    """Return the innermost definition that encloses a whole chunk; -1 if none."""
     node = view.index_of.get(entry.symbol, -1) if entry.symbol else -1
     while node >= 0 and kind_of(view, node) != SymbolKind.MODULE:
         if view.start_line[node] <= entry.start_line and view.end_line[node] >= entry.end_line:

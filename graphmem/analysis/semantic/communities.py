@@ -155,10 +155,10 @@ def _with_single_files_at_home(groups: Sequence[Sequence[str]], tests: Collectio
 
 
 def _nearest(home: str, moved: Collection[str], members: Sequence[Collection[str]]) -> int | None:
-    """Return the position of the group with most files of a folder, or None.
+    """Return the position of the group with most files of a folder.
 
-    The folder is `home`, or the nearest folder above it in which some group has files. Files in `moved` do not count. `members` has the
-    files of each group.
+    The folder is `home`, or the nearest folder above it in which some group has files. Returns None if no such folder exists. Files in
+    `moved` do not count. `members` has the files of each group.
     """
     folder = home
     while folder:
@@ -230,7 +230,7 @@ def _contracted(graph: nx.Graph, units: Mapping[str, str]) -> nx.Graph:
 
 
 def _hang(graph: nx.Graph, node: Node, folder: str, weight: float) -> None:
-    """Add an edge from a node to its folder, and on to all parent folders.
+    """Add edges from a node to its folder, and from each folder to its parent.
 
     The edges lead from the node to `folder`, from `folder` to its parent, and so on. `weight` is the weight of each edge.
     """

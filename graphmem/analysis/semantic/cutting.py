@@ -27,8 +27,8 @@ def files_between(modules: Modules, src: int, dst: int) -> list[FileLink]:
 
     Args:
         modules: the modules.
-        src: position of the module that uses the other in `modules.groups`.
-        dst: position of the module that is used.
+        src: position in `modules.groups` of the module that uses the other.
+        dst: position in `modules.groups` of the module that `src` uses.
     """
     files = modules.files
     of_pair: defaultdict[tuple[int, int], list[int]] = defaultdict(list)

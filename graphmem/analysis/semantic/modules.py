@@ -72,7 +72,8 @@ class Modules:
         churn: path -> number of commits, where old commits count less; None without history.
         co_change: (path, path) -> strength in [0, 1]; pairs with a file outside the graph are ignored.
         current: whether `known` was computed for this state of the graph. If so, the modules in `known` keep their files.
-        packages: languages by what their packages are. No module divides a package that is a folder, as in Go.
+        packages: languages whose packages are folders, and languages with namespaces. No module divides a package that is a folder, as in
+        Go.
 
     Attributes:
         groups: the modules, most lines first.
@@ -231,7 +232,7 @@ class Modules:
         return self.groups[place].name if place >= 0 else ""
 
     def find(self, ref: str) -> int | None:
-        """Return the position of the module with the id or name `ref`, or None."""
+        """Return the position of the module with id or name `ref`, else None."""
         return next((i for i, group in enumerate(self.groups) if ref in (group.id, group.name)), None)
 
     # ---- answers
@@ -327,7 +328,7 @@ class Modules:
         return found
 
     def documentation(self, group: Named) -> str:
-        """Return the first sentence of a module's documentation, or ""."""
+        """Return the first sentence of a module's documentation; "" without one."""
         own = self._own(group)
         describing = _describing_files()
         for path in sorted(own, key=lambda one: (one.count("/"), one)):
@@ -359,7 +360,7 @@ class Modules:
         return f"Holds {', '.join(named[:NAMED])}" + (f" and {len(named) - NAMED} more." if len(named) > NAMED else ".")
 
     def _documented(self, path: str) -> str:
-        """Return the first sentence of the documentation in a file, or ""."""
+        """Return the first sentence of a file's documentation; "" without one."""
         symbols = self.view.by_path(path)
         return first_sentence(self.view.doc(int(symbols[0]))) if len(symbols) else ""
 

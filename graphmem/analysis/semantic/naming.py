@@ -127,7 +127,7 @@ def naming_files(group: Sequence[str], tests: Collection[str]) -> list[str]:
 
 
 def main_folder(group: Sequence[str]) -> str:
-    """Return the deepest folder with more than half of the files, or ""."""
+    """Return the deepest folder with more than half of the files; "" if none."""
     counts = _below(group)
     fitting = [folder for folder, count in counts.items() if count > MOST * len(group)]
     return max(fitting, key=lambda one: (one.count("/"), counts[one], one), default="")

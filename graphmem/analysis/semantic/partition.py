@@ -35,7 +35,7 @@ class Partition:
     Args:
         view: the graph.
         files: the files of the graph with their dependencies.
-        packages: languages by what their packages are; see `Modules`.
+        packages: languages whose packages are folders, and languages with namespaces; see `Modules`.
 
     Attributes:
         code: paths of the files with code; text and data files are left out.

@@ -138,7 +138,7 @@ def known(output: Output, found: NearbyMemories) -> None:
 
 
 def cut(shown: int, total: int, how: str) -> str:
-    """Return a sentence on how many rows were omitted, or "".
+    """Return a sentence on how many rows were omitted; "" if none were.
 
     `shown` of `total` rows were printed. `how` tells the user how to see the omitted rows.
     """

@@ -107,7 +107,7 @@ class Resources:
             )
 
     def _action(self, site: Site, text: str, written: str) -> str:
-        """Return the class and method that handle a route, or "".
+        """Return the class and method that handle a route; "" if unknown.
 
         `text` has the arguments of the call, and `written` is the path in them.
         """

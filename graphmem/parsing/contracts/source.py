@@ -66,9 +66,9 @@ class Source:
         self._entries: dict[str, str] | None = None
 
     def holds(self, row: Row) -> bool:
-        """Whether the file has what a row of the table asks of it.
+        """Whether the file meets the conditions of a row of the table.
 
-        A row may ask for a file of tests, or for words such as the name of an imported class.
+        A row may require that the file is a test, or that its text has certain words, such as the name of an imported class.
         """
         if row.tests and not language_spec(self.facts.language).tests.is_test_path(self.facts.path):
             return False
@@ -110,7 +110,7 @@ class Source:
         return Site(reference, name, receiver, tuple(chain), given, start, end)
 
     def line_before(self, site: Site) -> str:
-        """Return the part of a line of code that is before the name of a call."""
+        """Return the text that precedes a call's name on the name's line."""
         return self.text[self.text.rfind("\n", 0, site.start) + 1 : site.start]
 
     def text_of(self, site: Site, which: Sequence[int | str]) -> str:

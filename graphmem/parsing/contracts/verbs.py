@@ -59,7 +59,7 @@ def verb_at(source: Source, site: Site, row: Row, rest: Sequence[str]) -> str:
 
 
 def verb_in(text: str) -> str:
-    """Return the HTTP verb that the source text of an object names, or "".
+    """Return the HTTP verb that an object's source text names; "" if none.
 
     For `{method: "POST", url}`, it is `POST`.
     """

@@ -163,7 +163,7 @@ def evaluate(text: str, look_up: Lookup, depth: int = 0) -> Text:
 
     Args:
         text: source of the expression.
-        look_up: returns the expression that a name stands for, or None.
+        look_up: returns the expression that a name stands for; None if it is unknown.
         depth: number of names that were replaced by their expressions so far; limited by `MAX_DEPTH`.
     """
     text = text.strip().rstrip(";")
@@ -281,7 +281,7 @@ def _bound(callee: str, given: list[str], look_up: Lookup, depth: int) -> Lookup
     Args:
         callee: name of the function.
         given: source texts of the arguments.
-        look_up: returns the expression that a name outside the function stands for, or None.
+        look_up: returns the expression that a name outside the function stands for; None if it is unknown.
         depth: as in `evaluate`.
     """
     parameters = (look_up(f"{callee}(") or "").split()

@@ -174,10 +174,10 @@ class Helper:
         return kind, None
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
-        """Return the value that `target`, a parameter of a callback, gets, or -1.
+        """Return the value that `target`, a parameter of a callback, gets.
 
-        The value is the index of an expression. In `xs.map { x -> … }`, the value of `x` is an item of `xs`. The method is called if a
-        query pattern captures no `@value`, and captures either `@binding.local` or `@given`.
+        The value is the index of an expression; -1 if it is unknown. In `xs.map { x -> … }`, the value of `x` is an item of `xs`. The
+        method is called if a query pattern captures no `@value`, and captures either `@binding.local` or `@given`.
         """
         return NO_TERM
 

@@ -154,7 +154,10 @@ def _blank_alone(match: re.Match[bytes]) -> bytes:
 
 
 def _result_type(node: Node) -> Node | None:
-    """Return the declared result type of the function around a node, or None."""
+    """Return the declared result type of the function around a node.
+
+    Returns None if no function contains the node, or if the function declares no result type.
+    """
     around = node.parent
     while around is not None and around.type not in ("function_definition", "lambda_expression"):
         around = around.parent

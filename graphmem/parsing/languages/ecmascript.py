@@ -112,7 +112,7 @@ class EcmascriptHelper(Helper):
         return owner.parent is None or owner.parent.type not in _PARAMETERS or owner.type not in ANONYMOUS_FUNCTIONS
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> TermIndex:
-        """Return the value that a callback's parameter `target` gets, or -1.
+        """Return the value of a callback's parameter `target`; -1 if unknown.
 
         An example is the value of `a` in `names.sort((a, b) => …)`. The callback is `node`. It must be an argument of a call, the value of
         a JSX attribute, or the result of a function with a declared result type.

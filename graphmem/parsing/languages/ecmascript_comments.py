@@ -111,7 +111,7 @@ def _tags(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _closing(text: str, start: int) -> int:
-    """Return the position of the `}` that closes the `{` at `start`, or -1."""
+    """Return the position of the `}` that closes the `{` at `start`, else -1."""
     depth = 0
     for position in range(start, min(len(text), start + _MAX_TYPE)):
         if text[position] == "{":

@@ -82,14 +82,14 @@ def _class_around(builder: TermBuilder, node: Node) -> str:
 
 
 def _new_object(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert `new A(…)`."""
+    """Convert `new A(…)` to a term (an expression)."""
     named = node.child_by_field_name("type")
     plain = named.named_children[0] if named is not None and named.type == "generic_type" else named
     return builder.add((NEW, builder.annotation(plain), tuple(_arguments(builder, node)), ()))
 
 
 def _constructor_call(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert `this(…)` or `super(…)`."""
+    """Convert `this(…)` or `super(…)` to a term (an expression)."""
     called = node.child_by_field_name("constructor")
     if called is not None and called.type == "this":
         return builder.add((NEW, builder.add((NAME, _class_around(builder, node))), tuple(_arguments(builder, node)), ()))
@@ -97,7 +97,7 @@ def _constructor_call(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _field(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert `a.b` or `Outer.this`."""
+    """Convert `a.b` or `Outer.this` to a term (an expression)."""
     base, field = node.child_by_field_name("object"), node.child_by_field_name("field")
     if field is not None and field.type == "this":  # `Outer.this`
         return builder.add((TYPED, builder.annotation(base)))
@@ -105,7 +105,7 @@ def _field(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _method_reference(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert `A::method`, `A::new` or `A[]::new`."""
+    """Convert `A::method`, `A::new` or `A[]::new` to a term (an expression)."""
     parts = node.named_children
     is_new = bool(node.children) and node.children[-1].type == "new"
     if not parts or (len(parts) < 2 and not is_new):
@@ -116,12 +116,12 @@ def _method_reference(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _new_array(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert `new A[n]`."""
+    """Convert `new A[n]` to a term (an expression)."""
     return builder.add((TYPED, _array_type(builder, node, "type")))
 
 
 def _array_of_elements(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert the array type `A[]`."""
+    """Convert the array type `A[]` to a term (an expression)."""
     return _array_type(builder, node, "element")
 
 
@@ -164,7 +164,7 @@ def _enum_constant(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _last_child(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert the last named child."""
+    """Convert the last named child of a node to a term (an expression)."""
     return builder.term(node.named_children[-1] if node.named_children else None)
 
 

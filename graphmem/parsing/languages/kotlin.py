@@ -240,7 +240,7 @@ def _called(builder: TermBuilder, node: Node) -> tuple[Node | None, str]:
 
 
 def _body_of(source: bytes, at: int) -> int:
-    """Return the offset of the brace that opens the class body, or -1.
+    """Return the offset of the brace that opens the class body; -1 if none.
 
     `at` is an offset in the header of the class.
     """

@@ -208,7 +208,7 @@ def _tuple_of(builder: TermBuilder, arguments: Node | None) -> TermIndex:
 
 
 def _block_of_method(node: Node) -> str:
-    """Return the name of the block parameter (`&block`) of a method, or "".
+    """Return the name of a method's parameter `&block`; "" without one.
 
     The method is the innermost one that contains `node`.
     """

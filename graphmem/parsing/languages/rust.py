@@ -114,7 +114,7 @@ class RustHelper(Helper):
         return tuple((f"{variant}.{place}", child) for place, child in enumerate(inner) if child.is_named)
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> TermIndex:
-        """Return the value that a closure's parameter `target` gets, or -1.
+        """Return the value of a closure's parameter `target`; -1 if unknown.
 
         An example is the value of `a` in `items.sort_by(|a, b| …)`. The closure is `node`. It must be an argument of a call. The result is
         a call of `PARAMETER` with the call, the position of the closure among its arguments and that of the parameter.
@@ -152,14 +152,17 @@ class RustHelper(Helper):
         return tuple((f"{start}{builder.text(field)}", builder.declaration(found)) for field, found in fields if field is not None)
 
     def _wrapped_self(self, builder: TermBuilder, node: Node) -> Iterator[tuple[str, TermIndex]]:
-        """Yield (`Box.self`, type) for `impl Trait for Box<type>`; `Arc` alike."""
+        """Yield (`Box.self`, type) for `impl Trait for Box<type>`.
+
+        The same holds for other wrappers, such as `Arc`.
+        """
         around = node.child_by_field_name("type")
         name = around.child_by_field_name("type") if around is not None and around.type == "generic_type" else None
         if around is not None and name is not None and builder.text(name) in _POINTERS:
             yield f"{builder.text(name)}.self", builder.declaration(around)
 
     def _function(self, builder: TermBuilder, node: Node) -> TermIndex:
-        """Convert a function type to a call of `FUNCTION`.
+        """Convert a function type to a call of the reserved name `FUNCTION`.
 
         Its arguments are the types of the result and of the parameters.
         """
@@ -225,7 +228,10 @@ def _parts_of_pattern(node: Node) -> list[Node]:
 
 
 def _gives_items(call: Node) -> bool:
-    """Whether a query gives the parameter of a call's closure its value."""
+    """Whether a call passes items to its closure, such as `map`.
+
+    For such a call, a query pattern already gives the closure's parameter its value.
+    """
     called = call.child_by_field_name("function")
     name = called.child_by_field_name("field") if called is not None and called.type == "field_expression" else None
     return name is not None and (name.text or b"").decode("utf-8", "replace") in ITERATING

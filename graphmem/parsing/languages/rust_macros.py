@@ -33,10 +33,10 @@ _TRAITS: Final = {
 
 
 def tokens(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
-    """Convert the name, path or call that ends at `node` to a term, or None.
+    """Convert a name, path or call to a term (an expression); None for others.
 
-    `node` is a token of a macro such as `println!("{}", a.b)`. The grammar does not parse the arguments of a macro, so they are only
-    tokens.
+    The name, path or call ends at `node`, which is a token of a macro such as `println!("{}", a.b)`. The grammar does not parse the
+    arguments of a macro, so they are only tokens.
     """
     if depth > 20:
         return None
@@ -66,7 +66,10 @@ def tokens(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
 
 
 def _value_before(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
-    """Convert the value that ends before a token to a term, or None."""
+    """Convert the value before a token to a term (an expression).
+
+    `node` is the token. Returns None if the token follows no name, path or call.
+    """
     before = node.prev_sibling
     is_value = before is not None and before.type in ("identifier", "integer_literal", "self", "token_tree", "?")
     return tokens(builder, before, depth) if before is not None and is_value else None
