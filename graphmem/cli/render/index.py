@@ -94,7 +94,8 @@ def _diagnostics(output: Output, run: IndexSummary, every: bool) -> None:
     ordered = sorted(run.diagnostics, key=lambda one: (one.severity != "error" and one.code != "text_only", _ORDER.index(one.severity)))
     shown = ordered if every else ordered[:_DIAGNOSTICS_SHOWN]
     output.line()
-    output.line(("Diagnostics", common.HEADING), (f"  {run.diagnostic_count:,}", common.DIM))
+    scope = "" if run.mode == "full" else "; only of files read now, `graphmem doctor` names all files that were read in part"
+    output.line(("Diagnostics", common.HEADING), (f"  {run.diagnostic_count:,}{scope}", common.DIM))
     output.rows(
         [
             (
