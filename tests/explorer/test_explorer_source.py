@@ -192,6 +192,8 @@ def test_the_source_of_a_symbol_has_colours_marks_and_links_to_what_names_mean(t
     row = "document.querySelector('.ln[data-line=\"13\"]')"
     assert tab.value(f"{row}.classList.contains('at')")
     assert tab.value(f"[...{row}.querySelectorAll('.mark')].map((one) => one.title)") == ["1 warning", "2 callers, tests not counted"]
+    read = "[...document.querySelectorAll('.ln[data-line=\"3\"] .mark')].map((one) => one.title)"
+    assert tab.value(read) == ["1 symbol that uses it, tests not counted"]  # a variable has no callers
     assert tab.value(f"{row}.querySelector('.t-keyword').textContent.trim()") == "def"
     assert tab.value(f"{row}.querySelector('.age').title").startswith("Ada, ")
     assert tab.value("[...document.querySelectorAll('.crumbs li')].map((one) => one.textContent)") == ["shop", "price.py", "rounded"]

@@ -119,15 +119,23 @@ export class SourcePane {
     this.outlined = file;
     this.told.opened(file, this.entries);
     this.explain();
+    this.widen();
     for (const i of this.blocks.keys()) if (!this.blocks[i].classList.contains("plain")) this.colour(i, true);
     this.remark();
     this.say();
     this.told.moved(this.line);
   }
 
+  /** Makes the margin as wide as the widest signs of a line, so that the line numbers stay below each other. */
+  widen() {
+    const widths = this.entries.map((one) => [one.traps ? "!" : "", one.memories > one.traps ? "●" : "", one.tests ? `✓${one.tests}` : "", one.callers + one.users ? `↙${one.callers + one.users}` : ""].filter(Boolean));
+    const widest = Math.max(0, ...widths.map((signs) => signs.join("").length * 0.45 + signs.length * 0.25));
+    this.lines.style.setProperty("--signs", `${Math.max(3.5, widest)}rem`);
+  }
+
   /** What the signs in the margin mean, of those that this file has. */
   explain() {
-    const has = { traps: (one) => one.traps, memories: (one) => one.memories > one.traps, tests: (one) => one.tests, callers: (one) => one.callers };
+    const has = { traps: (one) => one.traps, memories: (one) => one.memories > one.traps, tests: (one) => one.tests, callers: (one) => one.callers + one.users };
     const here = Object.entries(words.source.legend).filter(([kind]) => this.entries.some(has[kind]));
     this.legend.hidden = !here.length;
     fill(this.legend, here.map(([kind, [sign, text]]) => h("span", null, h(`span.mark.${kind}`, { "aria-hidden": "true" }, sign), ` ${text}`)));
@@ -182,7 +190,7 @@ export class SourcePane {
     const mark = this.marks.get(line);
     const blame = this.blame[line];
     const at = mark ? refOf(mark.symbol) : "";
-    const sign = (kind, count, text, address) => (count ? link(address, text, { class: `mark ${kind}`, title: w[kind](count), "aria-label": w[kind](count), tabindex: -1 }) : null);
+    const sign = (kind, count, text, address, title = w[kind](count)) => (count ? link(address, text, { class: `mark ${kind}`, title, "aria-label": title, tabindex: -1 }) : null);
     return h(
       "div.ln",
       { "data-line": line },
@@ -193,7 +201,7 @@ export class SourcePane {
         sign("traps", mark.traps, "!", to("code", { at })),
         sign("memories", mark.memories - mark.traps, "●", to("code", { at })),
         sign("tests", mark.tests, `✓${mark.tests}`, to("impact", { of: at })),
-        sign("callers", mark.callers, `↙${mark.callers}`, to("code", { at })),
+        sign("callers", mark.callers + mark.users, `↙${mark.callers + mark.users}`, to("code", { at }), w.callers(mark)),
       ] : null),
       h("a.no", { href: to("code", { at: `${this.path}:${line}` }), tabindex: -1, "aria-label": w.line(line) }, String(line))),
       h("span.text", null, this.pieces(line)),

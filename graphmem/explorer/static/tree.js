@@ -104,7 +104,7 @@ export class TreePane {
         ? h("ul", null, entries.map((one) => {
             const made = link(to("code", { at: refOf(one.symbol) }), spelled(one.symbol.name), { class: `kind-${one.symbol.kind.toLowerCase()}`, title: `${one.symbol.kind.toLowerCase()} ${one.symbol.qualname}`, "data-line": one.symbol.startLine });
             made.style.setProperty("--level", depth(one) - least);
-            return h("li", null, made, one.traps ? h("span.mark.traps", { title: words.source.traps(one.traps) }, "!") : null, one.callers ? h("span.count", { title: words.source.callers(one.callers) }, words.number(one.callers)) : null);
+            return h("li", null, made, one.traps ? h("span.mark.traps", { title: words.source.traps(one.traps) }, "!") : null, one.callers + one.users ? h("span.count", { title: words.source.callers(one) }, words.number(one.callers + one.users)) : null);
           }))
         : h("p.hint", null, w.no_outline),
     );
