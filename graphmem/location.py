@@ -43,7 +43,7 @@ class Location:
     def exists(self) -> bool:
         """Whether an index exists in this directory.
 
-        True for an unreadable index; opening it reports the error.
+        Returns True for an unreadable index; opening it reports the error.
         """
         try:
             return self.database.exists() or (self.data_dir / SHARED).exists()

@@ -130,7 +130,7 @@ class Tree:
 def _is_layout(path: str) -> bool:
     """Whether a file decides under which names modules are imported.
 
-    True for configuration files, and for an `__init__.py` in the project's root, which makes the root a package.
+    Returns True for configuration files, and for an `__init__.py` in the project's root, which makes the root a package.
     """
     return path == "__init__.py" or is_layout_file(path.rpartition("/")[2])
 

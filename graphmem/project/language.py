@@ -51,7 +51,7 @@ class Described:
     def writes(self) -> bool:
         """Whether answers get paragraphs, written by a language model.
 
-        True if the settings enable paragraphs, and either a model is configured or paragraphs exist already.
+        Returns True if the settings enable paragraphs, and either a model is configured or paragraphs exist already.
         """
         return self.is_on and self.paragraphs.wanted
 

@@ -74,7 +74,7 @@ class Paragraphs:
     def wanted(self) -> bool:
         """Whether paragraphs may exist, now or later.
 
-        True if a model is configured that can write paragraphs, or if paragraphs were written before.
+        Returns True if a model is configured that can write paragraphs, or if paragraphs were written before.
         """
         return self._model is not None or self._path.exists()
 

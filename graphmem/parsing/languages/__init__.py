@@ -161,7 +161,8 @@ class Helper:
     def is_parameter(self, node: Node) -> bool:
         """Whether a parameter in a function header belongs to that function.
 
-        False if the parameter belongs to another function in the header, such as a function type or a function used as a default value.
+        Returns False if the parameter belongs to another function in the header, such as a function type or a function used as a default
+        value.
         """
         return True
 

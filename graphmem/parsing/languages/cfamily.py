@@ -220,7 +220,7 @@ class CFamilyHelper(Helper):
     def is_parameter(self, node: Node) -> bool:
         """Whether a parameter in a function header belongs to that function.
 
-        False for the parameter `n` of a function pointer in `int (*call)(int n)`.
+        Returns False for the parameter `n` of a function pointer in `int (*call)(int n)`.
         """
         around = node.parent.parent if node.parent is not None else None
         inner = around.child_by_field_name("declarator") if around is not None else None

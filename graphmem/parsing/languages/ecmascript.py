@@ -104,7 +104,7 @@ class EcmascriptHelper(Helper):
     def is_parameter(self, node: Node) -> bool:
         """Whether a parameter in a function header belongs to that function.
 
-        False for a parameter of a function type, or of a function used as a default value.
+        Returns False for a parameter of a function type, or of a function used as a default value.
         """
         owner = node.parent.parent if node.parent is not None else None
         if owner is None or owner.type in _FUNCTION_TYPES:

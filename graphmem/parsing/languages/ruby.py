@@ -258,7 +258,7 @@ def _binary(builder: TermBuilder, node: Node) -> TermIndex:
 def _names_method(builder: TermBuilder, node: Node) -> bool:
     """Whether a symbol is the name of a method, as in `alias_method :a, :b`.
 
-    True in an `alias` statement, and in the arguments of calls such as `alias_method` and `delegate`.
+    Returns True in an `alias` statement, and in the arguments of calls such as `alias_method` and `delegate`.
     """
     around = node.parent
     if around is not None and around.type == "argument_list" and around.parent is not None:
