@@ -18,8 +18,11 @@ from graphmem.server import owner
 from graphmem.settings import DEFAULT_ORIGIN
 
 if TYPE_CHECKING:
+    from graphmem.api.hub import HubApp
+    from graphmem.api.serve import Server, Tls
     from graphmem.cli.context import CommandContext
     from graphmem.server.hosting import Hosting
+    from graphmem.settings import Settings
 
 
 @threads_ended()
@@ -36,7 +39,7 @@ def serve_projects(here: CommandContext) -> None:
     from graphmem.api.entrance import entrance
     from graphmem.api.hosted import PeopleRights
     from graphmem.api.hub import HubApp
-    from graphmem.api.serve import Server, Tls
+    from graphmem.api.serve import Tls
     from graphmem.mcp_server.mount import McpApp
     from graphmem.security.openid import OpenId
     from graphmem.security.people import People
@@ -67,12 +70,7 @@ def serve_projects(here: CommandContext) -> None:
     openid = OpenId(settings.oidc_issuer, settings.oidc_client, settings.oidc_secret) if settings.oidc_issuer else None
     app = HubApp(hosting, options, PeopleRights(people, keys_of(options)), mcp, entrance(people, openid, options, settings.site))
     try:
-        try:
-            server = Server(app, settings.host, settings.port, tls)
-        except SettingsError:
-            if settings.origin("port") != DEFAULT_ORIGIN:
-                raise
-            server = Server(app, settings.host, 0, tls)  # the default port is in use, usually by the server of one project
+        server = _bound(app, settings, tls)
         address = owner.local_address(server.host, server.port)
         if server.is_tls:
             address = address.replace("http:", "https:", 1)
@@ -81,6 +79,18 @@ def serve_projects(here: CommandContext) -> None:
         hosting.close()
         people.close()
     here.output.note("stopped")
+
+
+def _bound(app: HubApp, settings: Settings, tls: Tls | None) -> Server:
+    """Return a server that listens, on another port if the default is in use."""
+    from graphmem.api.serve import Server
+
+    try:
+        return Server(app, settings.host, settings.port, tls)
+    except SettingsError:
+        if settings.origin("port") != DEFAULT_ORIGIN:
+            raise
+        return Server(app, settings.host, 0, tls)  # usually the server of one project has the default port
 
 
 def _announce(here: CommandContext, hosting: Hosting, address: str) -> None:

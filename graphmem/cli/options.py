@@ -68,6 +68,7 @@ Branch = Annotated[
 Root = Annotated[
     Path | None, typer.Argument(metavar="[PATH]", help="Root of the repository; default: the project that contains the current directory.")
 ]
+Full = Annotated[bool, typer.Option("--full", help="Read every file again, not only changed ones.")]
 Workers = Annotated[
     int | None,
     typer.Option("--workers", min=0, max=256, help="Number of processes that parse and resolve; 0: one for each processor."),
@@ -87,6 +88,7 @@ MaxDepth = Annotated[int, typer.Option("--max-depth", "-d", min=1, max=50, help=
 MinConfidence = Annotated[
     float, typer.Option("--min-confidence", "-c", min=0.0, max=1.0, help="Omit results with a confidence below this value.")
 ]
+Top = Annotated[int, typer.Option("--top", min=0, help="The maximum number of printed lines of each group; 0: all.")]
 EdgeKinds = Annotated[
     list[str] | None,
     typer.Option("--kind", metavar="KIND", help="Follow only edges of these kinds: CALLS, REFERENCES, INHERITS, … (repeatable)."),

@@ -120,19 +120,8 @@ def draw(view: GraphView, plan: Plan) -> Atlas:
     dependents = _users(view)[numbers]
 
     file_r = 1.2 + 1.5 * np.sqrt(symbols)
-    file_x, file_y = np.zeros(f), np.zeros(f)
-    module_r = np.ones(len(modules))
-    for number in range(len(modules)):
-        held = np.flatnonzero(module_of == number)
-        order = held[np.lexsort((held, -file_r[held]))]
-        x, y, radius = packed((file_r[order] + 0.5).tolist())
-        file_x[order], file_y[order] = x, y
-        module_r[number] = radius + 2.5
-    ends = module_of[edges[:, :2]]
-    keys, back, _ = grouped(ends[:, 0] * len(modules) + ends[:, 1])
-    weight = np.bincount(back, weights=edges[:, 3], minlength=len(keys)) if len(edges) else np.zeros(0)
-    src, dst = keys // max(len(modules), 1), keys % max(len(modules), 1)
-    between = {(a, b): w for a, b, w in zip(src.tolist(), dst.tolist(), weight.tolist(), strict=True) if a != b}
+    file_x, file_y, module_r = _in_circles(file_r, module_of, len(modules))
+    between = _between_modules(edges, module_of, len(modules))
     layers = [plan.layers.get(name, 0) for name in modules]
     knots = [knot for knot in ([place[name] for name in one if name in place] for one in plan.knots) if len(knot) > 1]
     module_x, module_y, bands, blocks = in_rows(module_r, layers, knots, [plan.inner.get(name, 0) for name in modules], between)
@@ -159,6 +148,33 @@ def draw(view: GraphView, plan: Plan) -> Atlas:
         edges,
         _measures(view, file_of_node, at, f),
     )
+
+
+def _in_circles(
+    file_r: npt.NDArray[np.float64], module_of: npt.NDArray[np.int64], count: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Pack the circles of files into a circle for each module.
+
+    The result is (x, y, radius): the centre of each file relative to its module, and the radius of each of `count` modules.
+    """
+    file_x, file_y = np.zeros(len(file_r)), np.zeros(len(file_r))
+    module_r = np.ones(count)
+    for number in range(count):
+        held = np.flatnonzero(module_of == number)
+        order = held[np.lexsort((held, -file_r[held]))]
+        x, y, radius = packed((file_r[order] + 0.5).tolist())
+        file_x[order], file_y[order] = x, y
+        module_r[number] = radius + 2.5
+    return file_x, file_y, module_r
+
+
+def _between_modules(edges: npt.NDArray[np.int64], module_of: npt.NDArray[np.int64], count: int) -> dict[tuple[int, int], float]:
+    """Sum the weights of edges between two of `count` modules, by (from, to)."""
+    ends = module_of[edges[:, :2]]
+    keys, back, _ = grouped(ends[:, 0] * count + ends[:, 1])
+    weight = np.bincount(back, weights=edges[:, 3], minlength=len(keys)) if len(edges) else np.zeros(0)
+    src, dst = keys // max(count, 1), keys % max(count, 1)
+    return {(a, b): w for a, b, w in zip(src.tolist(), dst.tolist(), weight.tolist(), strict=True) if a != b}
 
 
 def _measures(view: GraphView, file_of_node: npt.NDArray[np.int64], at: npt.NDArray[np.int64], f: int) -> dict[str, npt.NDArray[np.int64]]:

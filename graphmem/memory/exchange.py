@@ -229,8 +229,8 @@ def _checked_row(repository: MemoryRepository, place: int, item: Any) -> MemoryR
         raise type(error)(f"memory {place}: {error.message}", **{**error.facts, "index": place}) from error
 
 
-def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
-    """Validate an exported memory; return it as a row of the graph."""
+def _draft(repository: MemoryRepository, item: Any) -> Draft:
+    """Validate the fields of an exported memory that a new one also has."""
     if not isinstance(item, Mapping):
         raise refuse(
             "memory", f"each memory of the document must be an object, not of type {type(item).__name__}; export the memories again"
@@ -243,6 +243,12 @@ def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
     draft: Draft = checked(fields, root=repository.store.meta().get("root", ""), dim=None, default_source="imported")
     if not draft.given_id:
         raise refuse("id", "a memory of the document has no id; export the memories again")
+    return draft
+
+
+def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
+    """Validate an exported memory; return it as a row of the graph."""
+    draft = _draft(repository, item)
     times: dict[str, datetime | None] = {name: moment(name, item[name]) if item.get(name) is not None else None for name in _TIMES}
     created = draft.created_at or times["valid_from"] or repository.clock.now()
     flags = {name: flag(name, item.get(name, False)) for name in _FLAGS}

@@ -16,7 +16,8 @@ from graphmem.runtime.safe_text import inert
 
 if TYPE_CHECKING:
     from graphmem.answers import ChangedSymbol, ImpactHit, Risk
-    from graphmem.answers.review import Review
+    from graphmem.answers.contracts import Contract
+    from graphmem.answers.review import KnownHere, Review
 
 MARKER: Final = "<!-- graphmem review -->"
 """First line of a comment, by which the next run finds and replaces it."""
@@ -85,6 +86,38 @@ def _share(sizes: list[int], room: int) -> int:
 
 
 def _parts(review: Review) -> Iterable[tuple[str, list[str]]]:
+    """Return the title and the lines of each part of a comment."""
+    yield f"Tests to run · {_of(len(review.tests), review.test_count)}", _commands(review)
+    yield (
+        f"Could break · {_of(len(review.breaks), review.break_count)}",
+        [f"- {hit.confidence:.0%} {_code(hit.symbol.ref)}: {_text(why(hit))}" for hit in _surest(review)],
+    )
+    yield f"Broken contracts · {len(review.contracts):,}", [_contract(one) for one in review.contracts]
+    yield (
+        f"Changed without a test · {len(review.untested):,}",
+        [f"- {_code(f'{one.symbol.path}:{one.symbol.start_line}')} {_text(one.symbol.qualname)}" for one in review.untested],
+    )
+    yield f"Known about this code · {_of(len(review.known), review.known_count)}", [_known(one) for one in review.known]
+    yield (
+        f"Usually changes along · {_of(len(review.forgotten), review.forgotten_count)}",
+        [f"- {_code(one.path)} in {one.support:,} changes, {one.confidence:.0%} of them" for one in review.forgotten],
+    )
+    yield f"Changed · {len(review.changed):,}", [_changed(one) for one in review.changed]
+    yield "Risk", _risk(review.risk)
+    yield (
+        "Limits of this review",
+        [
+            *(f"- {f'{one.count:,} ' if one.count else ''}{_text(one.message)}" for one in review.causes),
+            *(f"- {_text(told)}" for told in [calls_told(review.known_calls)] if told),
+        ],
+    )
+
+
+def _commands(review: Review) -> list[str]:
+    """Return the commands that run the tests of a review.
+
+    For a command that is too long for a comment, the lines say how to print it, and name the files of the tests.
+    """
     asked = {WORKING_TREE: review.base, DIFF_TEXT: "-"}.get(review.head, f"{review.base}..{review.head}")
     commands = [
         f"<pre>{_html(one.command, MOST_BLOCK)}</pre>"
@@ -94,51 +127,27 @@ def _parts(review: Review) -> Iterable[tuple[str, list[str]]]:
     ]
     if any(len(one.command) > MOST_BLOCK for one in review.commands):
         commands += [f"- {_code(path)} {_many(count, 'test')}" for path, count in Counter(one.path for one in review.tests).most_common()]
-    yield f"Tests to run · {_of(len(review.tests), review.test_count)}", commands
-    yield (
-        f"Could break · {_of(len(review.breaks), review.break_count)}",
-        [f"- {hit.confidence:.0%} {_code(hit.symbol.ref)}: {_text(why(hit))}" for hit in _surest(review)],
-    )
-    yield (
-        f"Broken contracts · {len(review.contracts):,}",
-        [
-            f"- {one.change} {_code(one.name)}" + "".join(f", used at {_code(f'{place.path}:{place.line}')}" for place in one.asked[:3])
-            for one in review.contracts
-        ],
-    )
-    yield (
-        f"Changed without a test · {len(review.untested):,}",
-        [f"- {_code(f'{one.symbol.path}:{one.symbol.start_line}')} {_text(one.symbol.qualname)}" for one in review.untested],
-    )
-    yield (
-        f"Known about this code · {_of(len(review.known), review.known_count)}",
-        [
-            f"- **{'earlier fix' if one.memory.source == LESSON_OF_COMMIT else _text(one.memory.type)}** "
-            f"{_code(f'{one.path}:{one.line}' if one.about else one.path)} {_text(one.memory.content)}"
-            for one in review.known
-        ],
-    )
-    yield (
-        f"Usually changes along · {_of(len(review.forgotten), review.forgotten_count)}",
-        [f"- {_code(one.path)} in {one.support:,} changes, {one.confidence:.0%} of them" for one in review.forgotten],
-    )
-    yield (
-        f"Changed · {len(review.changed):,}",
-        [
-            f"- {one.change} {_code(f'{one.symbol.path}:{min(one.lines, default=one.symbol.start_line)}')} {_name(one)}"
-            for one in review.changed
-        ],
-    )
+    return commands
+
+
+def _contract(one: Contract) -> str:
+    return f"- {one.change} {_code(one.name)}" + "".join(f", used at {_code(f'{place.path}:{place.line}')}" for place in one.asked[:3])
+
+
+def _known(one: KnownHere) -> str:
+    kind = "earlier fix" if one.memory.source == LESSON_OF_COMMIT else _text(one.memory.type)
+    return f"- **{kind}** {_code(f'{one.path}:{one.line}' if one.about else one.path)} {_text(one.memory.content)}"
+
+
+def _changed(one: ChangedSymbol) -> str:
+    return f"- {one.change} {_code(f'{one.symbol.path}:{min(one.lines, default=one.symbol.start_line)}')} {_name(one)}"
+
+
+def _risk(risk: Risk) -> list[str]:
+    """Return a table of the risk's factors, or its reasons if it has none."""
     table = ["| part | points | of | counted |", "|---|---|---|---|"]
-    table += [f"| {_text(one.name)} | {one.points:.1f} | {one.most:.0f} | {_text(one.counted)} |" for one in review.risk.factors]
-    yield "Risk", table if review.risk.factors else [f"- {_text(one)}" for one in review.risk.reasons]
-    yield (
-        "Limits of this review",
-        [
-            *(f"- {f'{one.count:,} ' if one.count else ''}{_text(one.message)}" for one in review.causes),
-            *(f"- {_text(told)}" for told in [calls_told(review.known_calls)] if told),
-        ],
-    )
+    table += [f"| {_text(one.name)} | {one.points:.1f} | {one.most:.0f} | {_text(one.counted)} |" for one in risk.factors]
+    return table if risk.factors else [f"- {_text(one)}" for one in risk.reasons]
 
 
 def _name(one: ChangedSymbol) -> str:

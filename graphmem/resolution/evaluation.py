@@ -61,7 +61,13 @@ class Evaluation:
         self.project = project
         self.below: Callable[[Symbol], Sequence[Symbol]] = lambda symbol: ()  # all subclasses, once the hierarchy is built
         self._ask = project.solver.ask
+        self._infer_names()
+        self._infer_functions()
+        self._infer_classes()
+        self._infer_values()
 
+    def _infer_names(self) -> None:
+        """Make the parts that infer imported names, names and declared types."""
         imports = ImportedNames(self)
         self.module_places = imports.module_places
         self.module_member = imports.module_member
@@ -78,6 +84,8 @@ class Evaluation:
         self.binding = names.binding
         self.declared = names.declared
 
+    def _infer_functions(self) -> None:
+        """Make the parts that infer parameters and results of functions."""
         parameters = Parameters(self)
         self.parameter = parameters.parameter
         self.parameter_default = parameters.default
@@ -92,6 +100,8 @@ class Evaluation:
         self.called_blindly = functions.called_blindly
         self.call_atom = functions.call_atom
 
+    def _infer_classes(self) -> None:
+        """Make the parts that infer base classes and attributes."""
         ancestors = Ancestors(self)
         classes = Classes(self, ancestors)
         self.mro = ancestors.mro
@@ -109,6 +119,8 @@ class Evaluation:
         self.functions = classes.functions
         self.super_object = classes.super_object
 
+    def _infer_values(self) -> None:
+        """Make the parts that narrow types and infer items of containers."""
         narrowing = Narrowing(self)
         self.instances = narrowing.instances
         self._narrowed = narrowing.narrowed

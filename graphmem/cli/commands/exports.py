@@ -48,6 +48,24 @@ class MemoryFormat(StrEnum):
     CLAUDE = "claude"
 
 
+FormatOption = Annotated[
+    Format | None,
+    typer.Option(
+        "--format",
+        help="Format; default: jsonl (one object per line) for the graph, svg for a view. The graph cannot be written as mermaid or svg.",
+    ),
+]
+ViewOption = Annotated[
+    View | None,
+    typer.Option(
+        "--view",
+        help="What to export. graph: all nodes and edges; modules: the module map; impact: what depends on the targets, by distance.",
+    ),
+]
+Memories = Annotated[
+    MemoryFormat | None,
+    typer.Option("--memories", help="Write the memories instead of the graph: json (lossless), markdown, or claude (as CLAUDE.md)."),
+]
 To = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file instead of to standard output.")]
 
 
@@ -58,25 +76,9 @@ def export(
         list[str] | None, typer.Argument(metavar="[TARGET]...", help="Symbols or files whose dependents the view shows.")
     ] = None,
     *,
-    format_: Annotated[
-        Format | None,
-        typer.Option(
-            "--format",
-            help="Format; default: jsonl (one object per line) for the graph, svg for a view. The graph cannot be "
-            "written as mermaid or svg.",
-        ),
-    ] = None,
-    view: Annotated[
-        View | None,
-        typer.Option(
-            "--view",
-            help="What to export. graph: all nodes and edges; modules: the module map; impact: what depends on the targets, by distance.",
-        ),
-    ] = None,
-    memories: Annotated[
-        MemoryFormat | None,
-        typer.Option("--memories", help="Write the memories instead of the graph: json (lossless), markdown, or claude (as CLAUDE.md)."),
-    ] = None,
+    format_: FormatOption = None,
+    view: ViewOption = None,
+    memories: Memories = None,
     personal: Annotated[
         bool, typer.Option("--personal", help="Include personal memories even in a file inside the project, where others can read them.")
     ] = False,
@@ -94,15 +96,7 @@ def export(
             raise BadInputError(
                 "--memories cannot be combined with a target, --view or --format; use --memories alone", argument="--memories"
             )
-        root = here.location.root
-        shared = to is not None and root is not None and inside(root, to.absolute()) is not None
-        text = here.service().export_memories(memories.value, personal or not shared)
-        vault = unlock(here.location.data_dir, here.settings) if to is not None and not plain else None
-        write(to, [(text if vault is None else vault.seal_text(text)).encode()])
-        if vault is not None:
-            here.output.note(f"{to} is encrypted like the memories; `graphmem import` reads it, --plain writes plain text")
-        if shared and not personal:
-            here.output.note(f"{to} is inside the project, so personal memories are omitted; --personal includes them")
+        _memories(here, memories, to, personal=personal, plain=plain)
     elif what is View.GRAPH:
         if form in (Format.MERMAID, Format.SVG):
             raise BadInputError(
@@ -139,6 +133,19 @@ def report(
     write(to, [document.text.encode()])
     if to is not None:
         here.output.note(f"written to {to}")
+
+
+def _memories(here: CommandContext, form: MemoryFormat, to: Path | None, *, personal: bool, plain: bool) -> None:
+    """Write the memories; a file inside the project gets no personal ones."""
+    root = here.location.root
+    shared = to is not None and root is not None and inside(root, to.absolute()) is not None
+    text = here.service().export_memories(form.value, personal or not shared)
+    vault = unlock(here.location.data_dir, here.settings) if to is not None and not plain else None
+    write(to, [(text if vault is None else vault.seal_text(text)).encode()])
+    if vault is not None:
+        here.output.note(f"{to} is encrypted like the memories; `graphmem import` reads it, --plain writes plain text")
+    if shared and not personal:
+        here.output.note(f"{to} is inside the project, so personal memories are omitted; --personal includes them")
 
 
 def _graph(service: Service, form: Format, to: Path | None) -> int:

@@ -34,6 +34,9 @@ class Level(StrEnum):
     CRITICAL = "critical"
 
 
+FailOn = Annotated[Level | None, typer.Option("--fail-on", help="Exit with code 1 when the risk is at least this level, or unknown.")]
+
+
 class Direction(StrEnum):
     """Whether to list dependents or dependencies of a target."""
 
@@ -41,47 +44,50 @@ class Direction(StrEnum):
     DEPENDENCIES = "dependencies"
 
 
+Targets = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[TARGET]...", help="Symbol or file: path:name, Class.method, module.name, path:line, a path, or a bare name."),
+]
+Diff = Annotated[
+    bool,
+    typer.Option(
+        "--diff",
+        help="Analyse a change: the working tree against HEAD or against the revision TARGET, or a diff on standard input (-).",
+    ),
+]
+Towards = Annotated[
+    Direction, typer.Option("--direction", help="Show code that depends on the target, or code that the target depends on.")
+]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        "--limit", min=1, max=_ALL, help="The maximum number of listed hits; totals stay exact. Default: 1,000; with --top 0: all."
+    ),
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="TIME|REVISION",
+        help="Answer from the graph of an earlier time (ISO 8601) or commit, if the index still has it.",
+    ),
+]
+
+
 @command()
 def impact(
     here: CommandContext,
-    targets: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[TARGET]...", help="Symbol or file: path:name, Class.method, module.name, path:line, a path, or a bare name."
-        ),
-    ] = None,
+    targets: Targets = None,
     *,
-    diff: Annotated[
-        bool,
-        typer.Option(
-            "--diff",
-            help="Analyse a change: the working tree against HEAD or against the revision TARGET, or a diff on standard input (-).",
-        ),
-    ] = False,
-    direction: Annotated[
-        Direction, typer.Option("--direction", help="Show code that depends on the target, or code that the target depends on.")
-    ] = Direction.DEPENDENTS,
+    diff: Diff = False,
+    direction: Towards = Direction.DEPENDENTS,
     max_depth: options.MaxDepth = 5,
     min_confidence: options.MinConfidence = 0.3,
     kinds: options.EdgeKinds = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            "--limit", min=1, max=_ALL, help="The maximum number of listed hits; totals stay exact. Default: 1,000; with --top 0: all."
-        ),
-    ] = None,
-    as_of: Annotated[
-        str | None,
-        typer.Option(
-            "--as-of",
-            metavar="TIME|REVISION",
-            help="Answer from the graph of an earlier time (ISO 8601) or commit, if the index still has it.",
-        ),
-    ] = None,
-    top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of printed lines of each group; 0: all.")] = 20,
-    fail_on: Annotated[
-        Level | None, typer.Option("--fail-on", help="Exit with code 1 when the risk is at least this level, or unknown.")
-    ] = None,
+    limit: Limit = None,
+    as_of: AsOf = None,
+    top: options.Top = 20,
+    fail_on: FailOn = None,
 ) -> None:
     """Show the code that a change could break, and the tests to run.
 

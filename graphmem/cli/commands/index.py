@@ -13,60 +13,66 @@ from graphmem.cli.context import CommandContext
 from graphmem.cli.options import Setting
 
 if TYPE_CHECKING:
-    from graphmem.answers import IndexState
+    from graphmem.answers import IndexState, IndexSummary
+    from graphmem.client.connecting import Service
 
 EVIDENCE_PANEL: Final = "Outside evidence"
+
+IncludeVendored = Annotated[bool, typer.Option("--include-vendored", help="Also index vendored, generated and minified files."), Setting()]
+Scip = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scip",
+        metavar="FILE|auto",
+        help="Import a SCIP index FILE; auto: run the installed indexers and list missing ones (repeatable).",
+        rich_help_panel=EVIDENCE_PANEL,
+    ),
+]
+Runtime = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--runtime",
+        metavar="FILE",
+        help="Import a trace that `pytest --graphmem` recorded elsewhere (repeatable).",
+        rich_help_panel=EVIDENCE_PANEL,
+    ),
+]
+Coverage = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--coverage",
+        metavar="PATH",
+        help="Import coverage.py data with contexts, or reports of single tests: LCOV, Go, JaCoCo, V8 (repeatable).",
+        rich_help_panel=EVIDENCE_PANEL,
+    ),
+]
+Vectors = Annotated[
+    bool, typer.Option("--vectors", help="Also compute missing vectors for semantic search, and wait until all are computed.")
+]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="In the summary, list the rules that linked names to definitions, the time of each stage, and every problem with a file.",
+    ),
+]
 
 
 @command(takes_root=True)
 def index(
     here: CommandContext,
     *,
-    full: Annotated[bool, typer.Option("--full", help="Read every file again, not only changed ones.")] = False,
+    full: options.Full = False,
     workers: options.Workers = None,
-    include_vendored: Annotated[
-        bool, typer.Option("--include-vendored", help="Also index vendored, generated and minified files."), Setting()
-    ] = False,
+    include_vendored: IncludeVendored = False,
     embedder: options.Embedder = None,
     store: options.Store = None,
-    scip: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--scip",
-            metavar="FILE|auto",
-            help="Import a SCIP index FILE; auto: run the installed indexers and list missing ones (repeatable).",
-            rich_help_panel=EVIDENCE_PANEL,
-        ),
-    ] = None,
-    runtime: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--runtime",
-            metavar="FILE",
-            help="Import a trace that `pytest --graphmem` recorded elsewhere (repeatable).",
-            rich_help_panel=EVIDENCE_PANEL,
-        ),
-    ] = None,
-    coverage: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--coverage",
-            metavar="PATH",
-            help="Import coverage.py data with contexts, or reports of single tests: LCOV, Go, JaCoCo, V8 (repeatable).",
-            rich_help_panel=EVIDENCE_PANEL,
-        ),
-    ] = None,
-    vectors: Annotated[
-        bool, typer.Option("--vectors", help="Also compute missing vectors for semantic search, and wait until all are computed.")
-    ] = False,
-    verbose: Annotated[
-        bool,
-        typer.Option(
-            "--verbose",
-            "-v",
-            help="In the summary, list the rules that linked names to definitions, the time of each stage, and every problem with a file.",
-        ),
-    ] = False,
+    scip: Scip = None,
+    runtime: Runtime = None,
+    coverage: Coverage = None,
+    vectors: Vectors = False,
+    verbose: Verbose = False,
 ) -> None:
     """Index a repository, or its changes.
 
@@ -95,17 +101,22 @@ def index(
     if here.output.as_json:
         here.output.json(run)
     elif not here.output.quiet:
-        from graphmem.cli.render.index import next_steps, summary
+        _show(here, service, run, verbose)
 
-        project = service.project()
-        summary(here.output, run, project.name, every=verbose)
-        if project.state.vectors < project.state.chunks:
-            here.output.note((_missing(project.state), "dim"))
-        elif project.state.note:
-            here.output.note((project.state.note, "dim"))
-        if run.mode == "full" and run.generation == 1 and run.files:
-            central = service.central_symbols(limit=1).symbols
-            next_steps(here.output, central[0].symbol.ref if central else "", here.option_to_find())
+
+def _show(here: CommandContext, service: Service, run: IndexSummary, verbose: bool) -> None:
+    """Print the summary of a run, and after the first one the next steps."""
+    from graphmem.cli.render.index import next_steps, summary
+
+    project = service.project()
+    summary(here.output, run, project.name, every=verbose)
+    if project.state.vectors < project.state.chunks:
+        here.output.note((_missing(project.state), "dim"))
+    elif project.state.note:
+        here.output.note((project.state.note, "dim"))
+    if run.mode == "full" and run.generation == 1 and run.files:
+        central = service.central_symbols(limit=1).symbols
+        next_steps(here.output, central[0].symbol.ref if central else "", here.option_to_find())
 
 
 def _missing(state: IndexState) -> str:

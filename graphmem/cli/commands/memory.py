@@ -37,6 +37,16 @@ Types = Annotated[
 ]
 Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="PATH", help="File that the memory is about (repeatable).")]
 
+Kind = Annotated[
+    str | None, typer.Option("--type", "-t", metavar="TYPE", help="Type of memory: gotcha, decision, …; default: inferred from the text.")
+]
+Symbols = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--symbol", "-s", metavar="SYMBOL", help="Symbol that the memory is about (repeatable); names in the text are found automatically."
+    ),
+]
+
 
 @command()
 def remember(
@@ -45,21 +55,10 @@ def remember(
         list[str], typer.Argument(metavar="TEXT...", help="Text of the memory: one fact in one to three sentences; - reads standard input.")
     ],
     *,
-    kind: Annotated[
-        str | None,
-        typer.Option("--type", "-t", metavar="TYPE", help="Type of memory: gotcha, decision, …; default: inferred from the text."),
-    ] = None,
+    kind: Kind = None,
     title: Annotated[str | None, typer.Option("--title", help="Title of the memory; default: the first sentence.")] = None,
     files: Files = None,
-    symbols: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--symbol",
-            "-s",
-            metavar="SYMBOL",
-            help="Symbol that the memory is about (repeatable); names in the text are found automatically.",
-        ),
-    ] = None,
+    symbols: Symbols = None,
     tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag by which to find the memory (repeatable).")] = None,
     confidence: Annotated[
         float | None, typer.Option("--confidence", min=0.0, max=1.0, help="Probability that the memory is true, 0 to 1.")

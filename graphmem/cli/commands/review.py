@@ -13,13 +13,14 @@ import typer
 from graphmem.cli import options
 from graphmem.cli.command import command
 from graphmem.cli.commands.exports import To, write
-from graphmem.cli.commands.impact import Level, change_of, reaches
+from graphmem.cli.commands.impact import FailOn, change_of, reaches
 from graphmem.cli.context import CommandContext
 from graphmem.cli.failures import REFUSED
 from graphmem.errors import BadInputError
 
 if TYPE_CHECKING:
     from graphmem.answers.review import Review
+    from graphmem.cli.output import Output
 
 
 class Format(StrEnum):
@@ -32,34 +33,37 @@ class Format(StrEnum):
     JUNIT = "junit"
 
 
+Base = Annotated[
+    str,
+    typer.Argument(
+        metavar="[BASE]", help="Revision to compare the working tree with; BASE..HEAD for a range; - for a diff on standard input."
+    ),
+]
+FormatOption = Annotated[
+    Format, typer.Option("--format", help="Output format. markdown: a comment; junit: the selected tests; sarif: for code scanning.")
+]
+WriteAll = Annotated[
+    Path | None,
+    typer.Option(
+        "--write-all", metavar="DIR", help="Write review.json, comment.md, review.sarif, tests.xml and commands.sh into this directory."
+    ),
+]
+
+
 @command()
 def review(
     here: CommandContext,
-    base: Annotated[
-        str,
-        typer.Argument(
-            metavar="[BASE]", help="Revision to compare the working tree with; BASE..HEAD for a range; - for a diff on standard input."
-        ),
-    ] = "HEAD",
+    base: Base = "HEAD",
     *,
-    format_: Annotated[
-        Format, typer.Option("--format", help="Output format. markdown: a comment; junit: the selected tests; sarif: for code scanning.")
-    ] = Format.TEXT,
+    format_: FormatOption = Format.TEXT,
     to: To = None,
-    write_all: Annotated[
-        Path | None,
-        typer.Option(
-            "--write-all", metavar="DIR", help="Write review.json, comment.md, review.sarif, tests.xml and commands.sh into this directory."
-        ),
-    ] = None,
+    write_all: WriteAll = None,
     max_depth: options.MaxDepth = 5,
     min_confidence: options.MinConfidence = 0.3,
     limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="The maximum number of listed dependents.")] = 200,
     tests: Annotated[int, typer.Option("--tests", min=1, max=100_000, help="The maximum number of tests to run.")] = 1000,
-    top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of printed lines of each group; 0: all.")] = 20,
-    fail_on: Annotated[
-        Level | None, typer.Option("--fail-on", help="Exit with code 1 when the risk is at least this level, or unknown.")
-    ] = None,
+    top: options.Top = 20,
+    fail_on: FailOn = None,
 ) -> None:
     """Show what a reviewer must know about a change.
 
@@ -78,7 +82,17 @@ def review(
     if write_all is not None:
         _write_all(write_all, found)
         output.note(f"written to {write_all}")
-    elif format_ in (Format.TEXT, Format.JSON) or output.as_json or output.quiet:
+    else:
+        _write(output, found, format_, to, top)
+    if fail_on is not None and found.changed and reaches(found.risk, fail_on):
+        output.note((f"risk {found.risk.level} fails --fail-on {fail_on}", "bold red"))
+        sys.stdout.flush()
+        raise SystemExit(REFUSED)
+
+
+def _write(output: Output, found: Review, format_: Format, to: Path | None, top: int) -> None:
+    """Write a review in one format, to the file `to` or the standard output."""
+    if format_ in (Format.TEXT, Format.JSON) or output.as_json or output.quiet:
         if to is not None:
             raise BadInputError(
                 "--output needs --format markdown, sarif or junit; to get JSON redirect the standard output to a file", argument="--output"
@@ -95,10 +109,6 @@ def review(
         write(to, [WRITERS[format_.value](found).encode("utf-8", "surrogatepass")])
         if to is not None:
             output.note(f"written to {to}")
-    if fail_on is not None and found.changed and reaches(found.risk, fail_on):
-        output.note((f"risk {found.risk.level} fails --fail-on {fail_on}", "bold red"))
-        sys.stdout.flush()
-        raise SystemExit(REFUSED)
 
 
 def _write_all(folder: Path, found: Review) -> None:

@@ -12,50 +12,57 @@ from graphmem.cli.command import command
 from graphmem.cli.context import CommandContext
 from graphmem.cli.options import Setting
 
+Host = Annotated[
+    str | None, typer.Option("--host", help="Address to serve on; addresses other than loopback need a token and TLS."), Setting()
+]
+Port = Annotated[int | None, typer.Option("--port", "-p", min=0, max=65_535, help="Port to serve on; 0: choose any free port."), Setting()]
+TlsCert = Annotated[
+    Path | None,
+    typer.Option("--tls-cert", metavar="FILE", help="File with the TLS certificate and its chain (PEM), for HTTPS."),
+    Setting(),
+]
+TlsKey = Annotated[
+    Path | None, typer.Option("--tls-key", metavar="FILE", help="File with the private key of the certificate (PEM)."), Setting()
+]
+BehindProxy = Annotated[
+    bool,
+    typer.Option(
+        "--insecure-behind-proxy",
+        help="Allow other addresses than localhost without TLS; a proxy in front of the server must provide TLS.",
+    ),
+    Setting(),
+]
+NoIndex = Annotated[bool, typer.Option("--no-index", help="Serve the index as it is, without indexing first.")]
+NoWatch = Annotated[bool, typer.Option("--no-watch", help="Do not watch the files for changes.")]
+Follow = Annotated[bool, typer.Option("--follow", help="Only answer queries; another server writes the graph in --store."), Setting()]
+Projects = Annotated[
+    Path | None,
+    typer.Option("--projects", metavar="DIR", help="Serve all projects that `graphmem push` sends, kept in this directory."),
+    Setting(),
+]
+EndWhenIdle = Annotated[
+    float, typer.Option("--end-when-idle", min=0, help="End the server after this many seconds without a request; 0: never.")
+]
+
 
 @command(takes_root=True)
 def serve(
     here: CommandContext,
     *,
-    host: Annotated[
-        str | None, typer.Option("--host", help="Address to serve on; addresses other than loopback need a token and TLS."), Setting()
-    ] = None,
-    port: Annotated[
-        int | None, typer.Option("--port", "-p", min=0, max=65_535, help="Port to serve on; 0: choose any free port."), Setting()
-    ] = None,
-    tls_cert: Annotated[
-        Path | None,
-        typer.Option("--tls-cert", metavar="FILE", help="File with the TLS certificate and its chain (PEM), for HTTPS."),
-        Setting(),
-    ] = None,
-    tls_key: Annotated[
-        Path | None, typer.Option("--tls-key", metavar="FILE", help="File with the private key of the certificate (PEM)."), Setting()
-    ] = None,
-    insecure_behind_proxy: Annotated[
-        bool,
-        typer.Option(
-            "--insecure-behind-proxy",
-            help="Allow other addresses than localhost without TLS; a proxy in front of the server must provide TLS.",
-        ),
-        Setting(),
-    ] = False,
-    full: Annotated[bool, typer.Option("--full", help="Read every file again, not only changed ones.")] = False,
-    no_index: Annotated[bool, typer.Option("--no-index", help="Serve the index as it is, without indexing first.")] = False,
-    no_watch: Annotated[bool, typer.Option("--no-watch", help="Do not watch the files for changes.")] = False,
+    host: Host = None,
+    port: Port = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure_behind_proxy: BehindProxy = False,
+    full: options.Full = False,
+    no_index: NoIndex = False,
+    no_watch: NoWatch = False,
     workers: options.Workers = None,
     embedder: options.Embedder = None,
     store: options.Store = None,
-    follow: Annotated[
-        bool, typer.Option("--follow", help="Only answer queries; another server writes the graph in --store."), Setting()
-    ] = False,
-    projects: Annotated[
-        Path | None,
-        typer.Option("--projects", metavar="DIR", help="Serve all projects that `graphmem push` sends, kept in this directory."),
-        Setting(),
-    ] = None,
-    end_when_idle: Annotated[
-        float, typer.Option("--end-when-idle", min=0, help="End the server after this many seconds without a request; 0: never.")
-    ] = 0,
+    follow: Follow = False,
+    projects: Projects = None,
+    end_when_idle: EndWhenIdle = 0,
 ) -> None:
     """Index a repository, serve the index, and follow changes.
 

@@ -83,25 +83,7 @@ def open_stored(inputs: Inputs, later: Later, opened: contextlib.ExitStack) -> S
     status = IndexStatus(store, projections, vectors, data_dir, progress, stale, following)
     graph = GraphSource(store, projections, data_dir, status.state)
     memory_news: Hub[MemoryChange] = Hub()
-
-    def memories_changed(delta: KnowledgeDelta) -> None:
-        later.injector.memories_changed(delta)
-        changed = sorted({row.id for row in delta.memories}.union(delta.anchored))
-        if changed or delta.removed_memories:
-            memory_news.publish(MemoryChange(changed, sorted(delta.removed_memories)))
-
-    book = MemoryRepository(
-        store,
-        projections,
-        data_dir,
-        embedder=vectors.query_embedder,
-        on_change=memories_changed,
-        commit_at=partial(_commit_at, data_dir),
-        branches_of=partial(_branches_of, OtherBranches(), data_dir),
-        elsewhere=main.elsewhere if main is not None else lambda memory: later.overlays.elsewhere(memory, None),
-        journal=journal_folder(data_dir),
-        policy=Policy(settings.memory_limit, settings.memory_mb << 20, settings.memory_remove),
-    )
+    book = _memories(inputs, later, projections, vectors, memory_news)
     opened.callback(book.close)
     vectors.follow(book)
     trails, log = data_dir / TRAILS, main.log if main is not None else data_dir / LOG
@@ -124,6 +106,30 @@ def open_stored(inputs: Inputs, later: Later, opened: contextlib.ExitStack) -> S
         trails=trails,
         observer=observer_of(trails, graph, book),
         phases=PhaseBook(data_dir),
+    )
+
+
+def _memories(inputs: Inputs, later: Later, projections: Projections, vectors: VectorFiller, news: Hub[MemoryChange]) -> MemoryRepository:
+    """Open the memories; each change is published in `news`."""
+    data_dir, settings, main = inputs.data_dir, inputs.settings, inputs.main
+
+    def changed(delta: KnowledgeDelta) -> None:
+        later.injector.memories_changed(delta)
+        written = sorted({row.id for row in delta.memories}.union(delta.anchored))
+        if written or delta.removed_memories:
+            news.publish(MemoryChange(written, sorted(delta.removed_memories)))
+
+    return MemoryRepository(
+        inputs.store,
+        projections,
+        data_dir,
+        embedder=vectors.query_embedder,
+        on_change=changed,
+        commit_at=partial(_commit_at, data_dir),
+        branches_of=partial(_branches_of, OtherBranches(), data_dir),
+        elsewhere=main.elsewhere if main is not None else lambda memory: later.overlays.elsewhere(memory, None),
+        journal=journal_folder(data_dir),
+        policy=Policy(settings.memory_limit, settings.memory_mb << 20, settings.memory_remove),
     )
 
 

@@ -6,7 +6,7 @@ The settings are in `[resolution]` of `language.toml`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from graphmem.resolution.packages import PackageRules, resolution_table
 from graphmem.resolution.types import EMPTY, EXT, Language, Package, Type, one
@@ -20,51 +20,15 @@ if TYPE_CHECKING:
 
 _KEYS: Final = frozenset(
     {
-        *("group", "shares", "imports", "separator", "dots", "endings", "module_returns"),
-        *("library", "standard", "types", "functions", "common", "containers", "transparent", "element", "keep"),
-        *(
-            "conversions",
-            "extensions",
-            "string",
-            "outer_packages",
-            "itself",
-            "block",
-            "makes",
-            "maps",
-            "mixins",
-            "class_side",
-            "templates",
-            "type_of",
-            "fields",
-            "class_constant",
-            "results",
-            "file_class",
-            "objects",
-            "accessors",
-            "own_variables",
-            "scripts",
-            "headers",
-            "blocks",
-            "call_method",
-            "component",
-            "given_to_all",
-            "given_to_tests",
-            "library_bases",
-            "iterates",
-            "iterator",
-            "many",
-            "missing",
-            "of_elements",
-            "of_object",
-            "program",
-            "operators",
-            "pairs",
-            "parts",
-            "prints",
-            "text",
-            "typed_results",
-        ),
-        *("constructors", "maker", "implied_this", "reopened", "typed", "any_count", "open_enums"),
+        *("shares", "imports", "separator", "dots", "endings", "module_returns", "scripts", "templates", "outer_packages"),
+        *("given_to_all", "given_to_tests", "program", "keep", "headers", "component"),
+        *("constructors", "implied_this", "typed", "maker", "reopened", "any_count", "open_enums", "mixins", "class_side"),
+        *("class_constant", "own_variables", "fields", "file_class", "objects", "accessors", "library_bases", "missing"),
+        *("call_method", "many", "extensions"),
+        *("types", "string", "conversions", "containers", "transparent", "element", "type_of", "itself", "makes", "maps", "parts"),
+        *("group", "pairs"),
+        *("library", "standard", "typed_results", "functions", "results", "common", "blocks", "block", "iterator", "iterates"),
+        *("of_elements", "of_object", "operators", "text", "prints"),
     }
 )
 MAX_PACKAGES: Final = 3
@@ -86,6 +50,13 @@ class ScopedTable(PackageRules):
         super().__init__(layout)
         table = resolution_table(spec, _KEYS)
         self._language = Language(spec.name)
+        self._read_packages(table, spec)
+        self._read_classes(table, spec)
+        self._read_types(table)
+        self._read_library(table, spec)
+
+    def _read_packages(self, table: Mapping[str, Any], spec: LanguageSpec) -> None:
+        """Read the settings of files, packages and imports."""
         self._group = f"<{table.get('group', spec.name)}>"
         self._shares = str(table.get("shares", ""))
         self._by_path = table.get("imports", "name") == "path"
@@ -94,72 +65,81 @@ class ScopedTable(PackageRules):
         self._dots = bool(table.get("dots"))
         self._endings: tuple[str, ...] = tuple(table.get("endings", ("",)))
         self._module_returns = bool(table.get("module_returns"))
-        self._maker = str(table.get("maker", ""))
-        self._blocks = bool(table.get("blocks"))
+        self.script_endings = tuple(table.get("scripts", ()))
+        self._templates: tuple[str, ...] = tuple(table.get("templates", ()))
+        self.sees_outer_packages = bool(table.get("outer_packages"))
         self._given_to_all: Mapping[str, Sequence[str]] = table.get("given_to_all", {})
         self._given_to_tests: Sequence[str] = table.get("given_to_tests", ())
-        self._library_bases: Mapping[str, Sequence[str]] = table.get("library_bases", {})
-        self._iterator = str(table.get("iterator", ""))
-        self._iterates = frozenset(table.get("iterates", ()))
-        self._of_elements = {name: method for method, names in table.get("of_elements", {}).items() for name in names}
-        self._pairs = frozenset(table.get("pairs", ()))
-        self._parts: Mapping[str, int | str] = table.get("parts", {})
-        self._signs: Mapping[str, Sequence[str]] = table.get("operators", {})
-        self._text = str(table.get("text", ""))
-        self._prints = frozenset(table.get("prints", ()))
         self.program = str(table.get("program", ""))
-        self.many_methods = int(table.get("many", 0))
-        self._missing = str(table.get("missing", ""))
-        self._of_object = frozenset(table.get("of_object", ()))
         self._keep = frozenset(table.get("keep", ()))
-        self._element = frozenset(table.get("element", ()))
-        self._reopened: bool | str = table.get("reopened", False)
-        self._any_count = bool(table.get("any_count"))
-        self._open_enums = bool(table.get("open_enums"))
-        self.builtin_package = Package(table.get("library", spec.name))
-        self.standard_packages = frozenset(table.get("standard", ()))
+        self._headers = frozenset(table.get("headers", ()))
+        self._component = str(table.get("component", ""))
+
+    def _read_classes(self, table: Mapping[str, Any], spec: LanguageSpec) -> None:
+        """Read the settings of classes and their members."""
         self.constructors = tuple(table.get("constructors", ()))
         self.class_scope_is_visible = bool(table.get("implied_this"))
         self.this_is_implied = bool(table.get("implied_this"))
         self.has_overloads = conventions_of(spec.name).overloads
         self.types_are_declared = bool(table.get("typed"))
         self.class_calls_are_virtual = False
-        self.lists_of_arguments = frozenset({"list", "tuple"})
-        self._conversions: Mapping[str, Sequence[str]] = table.get("conversions", {})
-        self.final_types = frozenset(self._conversions)
-        self._makes = {name: kind for kind, names in table.get("makes", {}).items() for name in names}
-        self._results = {name: kind for kind, names in table.get("results", {}).items() for name in names}
-        self._maps = frozenset(table.get("maps", ()))
+        self._maker = str(table.get("maker", ""))
+        self._reopened: bool | str = table.get("reopened", False)
+        self._any_count = bool(table.get("any_count"))
+        self._open_enums = bool(table.get("open_enums"))
+        self._mixins = self.sides_are_apart = bool(table.get("mixins"))
+        self._class_side = str(table.get("class_side", ""))
         self._class_constant = str(table.get("class_constant", ""))
         self.libraries_give_anything = bool(self._class_constant)
-        self._mixins = self.sides_are_apart = bool(table.get("mixins"))
-        self._templates: tuple[str, ...] = tuple(table.get("templates", ()))
-        self._class_side = str(table.get("class_side", ""))
-        self.script_endings = tuple(table.get("scripts", ()))
         self._own_variables = bool(table.get("own_variables"))
-        self._type_of = str(table.get("type_of", ""))
         self._fields = str(table.get("fields", ""))
         self.fields_are_called = bool(self._fields)
         self._file_class = str(table.get("file_class", ""))
         self._objects = frozenset(table.get("objects", ()))
         self._accessors = bool(table.get("accessors"))
+        self._library_bases: Mapping[str, Sequence[str]] = table.get("library_bases", {})
+        self._missing = str(table.get("missing", ""))
         self.call_method = str(table.get("call_method", self.call_method))
-        self._component = str(table.get("component", ""))
-        self._itself = frozenset(table.get("itself", ()))
-        self._block = frozenset(table.get("block", ()))
+        self.many_methods = int(table.get("many", 0))
         self._extends = str(table.get("extensions", ""))
         self.has_extensions = self._extends == "owner"
-        self.sees_outer_packages = bool(table.get("outer_packages"))
-        self.string_type = str(table.get("string", ""))
+
+    def _read_types(self, table: Mapping[str, Any]) -> None:
+        """Read the settings of types and conversions of the language."""
         self._types = frozenset(table.get("types", ()))
-        self._typed_results = frozenset(table.get("typed_results", ()))
-        self._functions = frozenset(table.get("functions", ())) | self._typed_results
-        self._headers = frozenset(table.get("headers", ()))
-        self._common = frozenset(table.get("common", ()))
+        self.string_type = str(table.get("string", ""))
+        self._conversions: Mapping[str, Sequence[str]] = table.get("conversions", {})
+        self.final_types = frozenset(self._conversions)
         self._containers = {
             name: (kind, (0, 1) if kind == "map" else (0,)) for kind, names in table.get("containers", {}).items() for name in names
         }
         self._transparent = frozenset(table.get("transparent", ()))
+        self._element = frozenset(table.get("element", ()))
+        self._type_of = str(table.get("type_of", ""))
+        self._itself = frozenset(table.get("itself", ()))
+        self.lists_of_arguments = frozenset({"list", "tuple"})
+        self._makes = {name: kind for kind, names in table.get("makes", {}).items() for name in names}
+        self._maps = frozenset(table.get("maps", ()))
+        self._parts: Mapping[str, int | str] = table.get("parts", {})
+        self._pairs = frozenset(table.get("pairs", ()))
+
+    def _read_library(self, table: Mapping[str, Any], spec: LanguageSpec) -> None:
+        """Read the settings of the standard library and methods that syntax calls."""
+        self.builtin_package = Package(table.get("library", spec.name))
+        self.standard_packages = frozenset(table.get("standard", ()))
+        self._typed_results = frozenset(table.get("typed_results", ()))
+        self._functions = frozenset(table.get("functions", ())) | self._typed_results
+        self._results = {name: kind for kind, names in table.get("results", {}).items() for name in names}
+        self._common = frozenset(table.get("common", ()))
+        self._blocks = bool(table.get("blocks"))
+        self._block = frozenset(table.get("block", ()))
+        self._iterator = str(table.get("iterator", ""))
+        self._iterates = frozenset(table.get("iterates", ()))
+        self._of_elements = {name: method for method, names in table.get("of_elements", {}).items() for name in names}
+        self._of_object = frozenset(table.get("of_object", ()))
+        self._signs: Mapping[str, Sequence[str]] = table.get("operators", {})
+        self._text = str(table.get("text", ""))
+        self._prints = frozenset(table.get("prints", ()))
 
     @classmethod
     def of_language(cls, layout: Layout, spec: LanguageSpec) -> Self:
