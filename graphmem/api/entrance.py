@@ -7,6 +7,7 @@ session.
 from __future__ import annotations
 
 import asyncio
+import secrets
 from http.cookies import SimpleCookie
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,7 @@ from starlette.routing import Route
 from graphmem.api.rate import RateLimit
 from graphmem.api.security import BodyLimit, HostCheck, OriginCheck, SecurityHeaders, refusal
 from graphmem.errors import BadInputError, ForbiddenError, GraphMemError
+from graphmem.security.openid import LASTS_S, Begun
 from graphmem.security.people import SESSION_HOURS
 
 if TYPE_CHECKING:
@@ -91,17 +93,18 @@ class _Logins:
         try:
             if self._openid is None:
                 raise ForbiddenError("this server has no identity provider; use a token of `graphmem login`", needs="login", verb="login")
-            address, state = await asyncio.to_thread(self._openid.begin, self._callback(request))
+            address, begun = await asyncio.to_thread(self._openid.begin, self._callback(request))
         except GraphMemError as error:
             return refusal(error)
         response = RedirectResponse(address, 303, headers=_UNKEPT)
-        _put(response, STATE_COOKIE, state, 600)
+        _put(response, STATE_COOKIE, begun.cookie, LASTS_S)
         return response
 
     async def back(self, request: Request) -> Response:
         try:
             state, code = request.query_params.get("state", ""), request.query_params.get("code", "")
-            if self._openid is None or not state or request.cookies.get(STATE_COOKIE) != state:
+            begun = Begun.of_cookie(request.cookies.get(STATE_COOKIE, ""))
+            if self._openid is None or begun is None or not secrets.compare_digest(begun.state.encode(), state.encode()):
                 raise ForbiddenError(
                     "the login was started in another browser, or its cookie is missing; start again at /login", needs="login", verb="login"
                 )
@@ -112,7 +115,7 @@ class _Logins:
                     needs="login",
                     verb="login",
                 )
-            identity = await asyncio.to_thread(self._openid.finish, state, code, self._callback(request))
+            identity = await asyncio.to_thread(self._openid.finish, begun, code, self._callback(request))
             person = await asyncio.to_thread(self._people.known_as, *identity)
             if person is None:
                 raise ForbiddenError(

@@ -9,7 +9,6 @@ import base64
 import hashlib
 import json
 import secrets
-import threading
 import time
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -19,19 +18,35 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from graphmem.errors import ForbiddenError, SettingsError
 
-LASTS_S: Final = 600.0  # between the begin and the end of a login
-MOST_BEGUN: Final = 10_000
+LASTS_S: Final = 600  # between the begin and the end of a login
 TIMEOUT_S: Final = 10.0
 MOST_BYTES: Final = 1 << 20
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA")
 
 
 class Begun(NamedTuple):
-    """A login that has begun and waits for the identity provider's answer."""
+    """A login that has begun and waits for the identity provider's answer.
 
+    Only the browser keeps these values, in a cookie. So any server of the same directory can finish the login.
+    """
+
+    state: str  # identifies the login; the provider sends it back
     nonce: str
     verifier: str
-    until: float  # by time.monotonic
+    until: int  # Unix time
+
+    @property
+    def cookie(self) -> str:
+        """The values as the value of a cookie."""
+        return ".".join(map(str, self))
+
+    @classmethod
+    def of_cookie(cls, value: str) -> Begun | None:
+        """Return the login that a cookie has; None if the value is invalid."""
+        parts = value.split(".")
+        if len(parts) != len(cls._fields) or not all(parts) or not parts[-1].isdecimal():
+            return None
+        return cls(*parts[:-1], int(parts[-1][:12]))
 
 
 class Identity(NamedTuple):
@@ -65,29 +80,18 @@ class OpenId:
     issuer: str
     client: str
     secret: str = field(repr=False)
-    _begun: dict[str, Begun] = field(default_factory=dict, init=False, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
     _known: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         _expect_private("oidc_issuer", self.issuer)
 
-    def begin(self, callback: str) -> tuple[str, str]:
-        """Begin a login; return the address for the browser, and the state.
+    def begin(self, callback: str) -> tuple[str, Begun]:
+        """Begin a login; return the address for the browser, and the login.
 
-        The state is a random string that identifies the login. Store it in a cookie of this browser, so that nobody else can finish the
-        login. `callback` is the address to which the provider sends the browser back.
-
-        Raises:
-            ForbiddenError: too many logins have begun.
+        Store the login in a cookie of this browser, so that nobody else can finish it. `callback` is the address to which the provider
+        sends the browser back.
         """
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
-        now = time.monotonic()
-        with self._lock:
-            self._begun = {one: begun for one, begun in self._begun.items() if begun.until > now}
-            if len(self._begun) >= MOST_BEGUN:
-                raise ForbiddenError("too many logins are in progress; try again in a few minutes", needs="login", verb="login")
-            self._begun[state] = Begun(nonce, verifier, now + LASTS_S)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
         asked = {
             "response_type": "code",
@@ -99,22 +103,22 @@ class OpenId:
             "code_challenge": challenge,
             "code_challenge_method": "S256",
         }
-        return f"{self._discovered()['authorization_endpoint']}?{urlencode(asked)}", state
+        return f"{self._discovered()['authorization_endpoint']}?{urlencode(asked)}", Begun(
+            state, nonce, verifier, int(time.time()) + LASTS_S
+        )
 
-    def finish(self, state: str, code: str, callback: str) -> Identity:
+    def finish(self, begun: Begun, code: str, callback: str) -> Identity:
         """Exchange the provider's code for the identity of the person.
 
-        `state` is the string from `begin`, and `callback` is the address that was given to `begin`.
+        `begun` is the login from `begin`, and `callback` is the address that was given to `begin`.
 
         Raises:
-            ForbiddenError: the login is unknown or too old, or the provider's answer is not valid.
+            ForbiddenError: the login is too old, or the provider's answer is not valid.
         """
         import jwt
 
-        with self._lock:
-            begun = self._begun.pop(state, None)
-        if begun is None or begun.until <= time.monotonic():
-            raise ForbiddenError("this login is unknown or has expired; start again at /login", needs="login", verb="login")
+        if begun.until <= time.time():
+            raise ForbiddenError("this login has expired; start again at /login", needs="login", verb="login")
         found = self._discovered()
         form = {"grant_type": "authorization_code", "code": code, "redirect_uri": callback, "code_verifier": begun.verifier}
         key = base64.b64encode(f"{self.client}:{self.secret}".encode()).decode()

@@ -416,3 +416,29 @@ def test_the_subject_of_the_first_login_is_bound_to_the_person(known, provider):
     assert _logged_in(known, provider).status_code == 403, "somebody else took over the address"
     provider.person = {"sub": "7", "email": "ann@new.example", "email_verified": True}
     assert _logged_in(known, provider).status_code == 303, "the person keeps access with a new address"
+
+
+def test_a_login_that_began_at_one_server_ends_at_another_one(provider, tmp_path):
+    def server():
+        return hosted(tmp_path / "srv", openid=OpenId(provider.issuer, "graphmem", "s3cret"), site="https://graphs.example.com")
+
+    with server() as first, server() as second:
+        first.hosting.make("shop", "")
+        first.people.invite("ann", email="ann@example.com", project="shop")
+        begun = httpx.get(f"{first.address}/login", trust_env=False)
+        back = provider.consent(begun.headers["location"]).replace("https://graphs.example.com", second.address)
+        cookie = {"cookie": f"__Host-graphmem-login={_cookies(begun)['__Host-graphmem-login']}"}
+        response = httpx.get(back, headers={**CROSSED, **cookie}, trust_env=False)
+        assert response.status_code == 303, response.text
+        session = {"cookie": f"__Host-graphmem={_cookies(response)['__Host-graphmem']}"}
+        for one in (first, second):
+            found = httpx.post(
+                f"{one.address}/graphql", json={"query": "{ projects { projects { name } } }"}, headers=session, trust_env=False
+            )
+            assert found.json() == {"data": {"projects": {"projects": [{"name": "shop"}]}}}
+
+
+@pytest.mark.parametrize("cookie", ["", "a.b.c", "a.b.c.d", "a.b.c.1", "a.b.c.²", "a.b.c.9999999999999999"])
+def test_a_login_with_an_invalid_or_old_cookie_is_refused(known, cookie):
+    headers = {"cookie": f"__Host-graphmem-login={cookie}".encode()}
+    assert httpx.get(f"{known.address}/login/callback?state=a&code=c1", headers=headers, trust_env=False).status_code == 403

@@ -76,10 +76,10 @@ class Hosted:
 
 
 @contextmanager
-def hosted(folder: Path, settings: Settings = SETTINGS, openid: OpenId | None = None, **limits: float) -> Iterator[Hosted]:
+def hosted(folder: Path, settings: Settings = SETTINGS, openid: OpenId | None = None, site: str = "", **limits: float) -> Iterator[Hosted]:
     hosting = Hosting(folder, settings, **limits)
     options, people = ServerOptions(), People(folder)
-    app = HubApp(hosting, options, PeopleRights(people, keys_of(options)), McpApp, entrance(people, openid, options, ""))
+    app = HubApp(hosting, options, PeopleRights(people, keys_of(options)), McpApp, entrance(people, openid, options, site))
     server, ready = Server(app, "127.0.0.1", 0), threading.Event()
     thread = threading.Thread(target=server.run, args=(lambda host, port: ready.set(),))
     thread.start()
