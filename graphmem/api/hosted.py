@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from graphmem.answers.projects import DroppedBranch, ProjectsImpact, ProjectsSearch, ServedBranch, ServedProject, ServedProjects
 from graphmem.api.app import PREFIX
 from graphmem.api.pushes import pusher
-from graphmem.errors import BadInputError, ForbiddenError
+from graphmem.errors import BadInputError, ForbiddenError, OwnerUnreachableError
 from graphmem.operations.registry import registry
 from graphmem.project.branches import Branch, BranchId
 from graphmem.project.overlays import login_of, unknown_branch
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from graphmem.server.hosting import Hosting
 
 _OWN: Final = ("index", "start_index", "push_index")  # operations that a pushed project does not have
+
+
+Remote = Callable[[str, str], Any]
+"""Returns the operations of a project on another server, from its address and a credential."""
 
 
 class Rights:
@@ -106,10 +110,11 @@ class HubService:
     Args:
         hosting: opens the projects.
         rights: the permissions of each caller in each project.
+        remote: returns the operations of a project that another server has open; its arguments are address and credential.
     """
 
-    def __init__(self, hosting: Hosting, rights: Rights) -> None:
-        self.hosting, self.rights = hosting, rights
+    def __init__(self, hosting: Hosting, rights: Rights, remote: Remote) -> None:
+        self.hosting, self.rights, self._remote = hosting, rights, remote
         self.index_id = index_id(hosting.folder)
         self.is_cleaned = True  # whether the newest check for idle projects succeeded
         self._begun = time.monotonic()
@@ -170,6 +175,10 @@ class HubService:
         home = self._place(in_project, known, access)
         others = [name for name in known if name != home.project]  # the answer of a branch leaves out its main branch
         folders = {name: self.hosting.data_dir(name) for name in others}
+        if (there := self._elsewhere(home, access)) is not None:
+            with contextlib.suppress(OwnerUnreachableError):  # it has just ended
+                answer: ProjectsImpact = there.impact_projects(target, in_project, max_depth, limit)
+                return answer
         with self._using(home) as service, self._opened_projects(access, [in_project, *others]) as chosen:
             folders[in_project] = service.parts.data_dir
             return impact_across(target, in_project, chosen, folders, max_depth, limit)
@@ -281,9 +290,23 @@ class HubService:
             finally:
                 self.hosting.release(place.project, place.branch)
 
+    def _elsewhere(self, place: _Place, access: Access) -> Any:
+        """Return the operations of a project that another server has open.
+
+        The result is None if no other server has the project open.
+        """
+        peer = self.hosting.elsewhere(place.project)
+        if peer is None:
+            return None
+        path = address_of(place.project, place.branch.key.name if place.branch is not None else "")
+        return self._remote(f"{peer.address}{PREFIX}{path}", access.credential or peer.token)
+
     def _askable(self, place: _Place, access: Access) -> Askable:
         def ask(operation: str) -> Callable[..., Any]:
             def run(*args: Any, **kwargs: Any) -> Any:
+                if (elsewhere := self._elsewhere(place, access)) is not None:
+                    with contextlib.suppress(OwnerUnreachableError):  # it has just ended
+                        return getattr(elsewhere, operation)(*args, **kwargs)
                 with self._using(place) as service:
                     there = self._may(place.project, access)
                     if there is None:  # taken away in the meantime

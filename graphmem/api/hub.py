@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from weakref import WeakValueDictionary
 
 from starlette.datastructures import Headers
@@ -21,11 +21,12 @@ from graphmem.api.app import PREFIX, ServerOptions, build_app, is_page
 from graphmem.api.entrance import PATHS as ENTRANCE
 from graphmem.api.entrance import credential_of
 from graphmem.api.explorer import ASSETS_PATH
-from graphmem.api.hosted import HostedBranch, HostedProject, HubService, Rights
+from graphmem.api.forwarding import PEER_HEADER, forward, passed_on, without_own
+from graphmem.api.hosted import HostedBranch, HostedProject, HubService, Remote, Rights
 from graphmem.api.page import ASSETS_PATH as QUERY_ASSETS_PATH
 from graphmem.api.pushes import BRANCH, SCOPE, routes
 from graphmem.api.security import refuse
-from graphmem.errors import GraphMemError
+from graphmem.errors import GraphMemError, SchemaTooNewError, StoreBusyError
 from graphmem.project.branches import BranchId
 from graphmem.project.overlays import login_of, unknown_branch
 from graphmem.runtime.faults import unraised
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from graphmem.server.hosting import Hosting
 
 LOOK_S: Final = 5.0  # between two checks for idle projects
+BUSY_S: Final = 10.0  # how long a request waits for a project that another process closes or opens
 _log = logging.getLogger(__name__)
 
 
@@ -60,6 +62,16 @@ class _Mount:
     last: float = 0.0
 
 
+class _Request(NamedTuple):
+    """A request for a project, or for a branch of it."""
+
+    name: str  # of the project
+    branch: str  # "" for the main branch
+    rest: str  # path below the project's prefix
+    scope: Scope  # with this path
+    headers: Headers
+
+
 class HubApp:
     """The ASGI application of a server of several projects.
 
@@ -68,6 +80,7 @@ class HubApp:
         options: who may use the server, and its limits.
         rights: who may use which project.
         mcp: makes the application for agents of a project; its second argument opens a branch of the project.
+        remote: returns the operations of a project that another server of the directory has open; see `HubService`.
         entrance: the application with the routes for logins; None for a server without people.
     """
 
@@ -77,10 +90,11 @@ class HubApp:
         options: ServerOptions,
         rights: Rights,
         mcp: Callable[[Any, OnBranch], Mounted],
+        remote: Remote,
         entrance: ASGIApp | None = None,
     ) -> None:
         self._entrance = entrance
-        self.service = HubService(hosting, rights)
+        self.service = HubService(hosting, rights, remote)
         self._hosting, self._options, self._rights, self._mcp = hosting, options, rights, mcp
         self._root = build_app(cast("Service", self.service), options, keys=rights.keys(""))
         self._mounts: dict[tuple[str, BranchId | None], _Mount] = {}
@@ -96,6 +110,9 @@ class HubApp:
         if self._entrance is not None and scope["path"] in ENTRANCE:
             await self._entrance(scope, receive, send)
             return
+        headers = Headers(scope=scope)
+        is_passed_on = self._hosting.peers.is_peer(headers.get(PEER_HEADER.decode(), ""))
+        scope = passed_on(scope) if is_passed_on else without_own(scope)
         headers = Headers(scope=scope)
         if "authorization" not in headers and (session := credential_of(headers)):
             scope = {**scope, "headers": [*scope["headers"], (b"authorization", f"Bearer {session}".encode("latin-1", "replace"))]}
@@ -116,19 +133,51 @@ class HubApp:
             unnamed = [(key, value) for key, value in scope["headers"] if key != _INDEX]
             await self._root({**scope, "headers": unnamed}, receive, send)
             return
-        try:
-            mount, passed = await self._mount_of(name, branch, rest, inside, headers)
-        except Exception as error:  # noqa: BLE001 - outside of an application, which would answer with it
-            shaped = error if isinstance(error, GraphMemError) else refusal_of_any(error)
-            if shaped is None:
-                shaped = GraphMemError(f"{name} cannot be opened; the log of the server has the reason")
-                _log.error("%s cannot be opened", name, exc_info=error)
-            await refuse(shaped, scope, receive, send)
-            return
-        with self._in_use(name, mount):
-            await mount.app(passed, receive, send)
+        request = _Request(name, branch, rest, inside, headers)
+        is_passed_on = is_passed_on or (name, None) in self._mounts
+        if (mounted := await self._opened(request, scope, receive, send, stays=is_passed_on)) is not None:
+            mount, passed = mounted
+            with self._in_use(name, mount):
+                await mount.app(passed, receive, send)
 
     # ---- inside
+
+    async def _opened(self, request: _Request, scope: Scope, receive: Receive, send: Send, *, stays: bool) -> tuple[_Mount, Scope] | None:
+        """Return the application for a request, or answer the request.
+
+        See `_mount_of`. If another server of the directory has the project open, that server answers the request, unless the request
+        `stays` here. If that server has just ended, the project is opened here. This can take a moment, until the lock of the ended process
+        is free. If a newer version of graphmem has written the project, a server of another version answers.
+        """
+        end = time.monotonic() + BUSY_S
+        while True:
+            peer = None if stays else await asyncio.to_thread(self._hosting.elsewhere, request.name)
+            if peer is not None and await forward(peer, scope, receive, send):
+                return None
+            try:
+                return await self._mount_of(request)
+            except Exception as error:  # noqa: BLE001 - outside of an application, which would answer with it
+                if isinstance(error, StoreBusyError) and time.monotonic() < end:
+                    await asyncio.sleep(0.1)
+                    continue
+                if isinstance(error, SchemaTooNewError) and not stays and await self._newer(scope, receive, send):
+                    return None
+                shaped = error if isinstance(error, GraphMemError) else refusal_of_any(error)
+                if shaped is None:
+                    shaped = GraphMemError(f"{request.name} cannot be opened; the log of the server has the reason")
+                    _log.error("%s cannot be opened", request.name, exc_info=error)
+                await refuse(shaped, scope, receive, send)
+                return None
+
+    async def _newer(self, scope: Scope, receive: Receive, send: Send) -> bool:
+        """Pass a request to a server of another version.
+
+        Returns whether one was reached.
+        """
+        for peer in await asyncio.to_thread(self._hosting.peers.of_other_versions):
+            if await forward(peer, scope, receive, send):
+                return True
+        return False
 
     def _servers(self) -> Iterable[ServerState]:
         return [self.state.server, *(one.app.state.server for one in self._mounts.values())]
@@ -152,17 +201,17 @@ class HubApp:
             return True
         return _is_push(rest) and access.may(SCOPE) and not is_branch
 
-    async def _mount_of(self, name: str, branch: str, rest: str, scope: Scope, headers: Headers) -> tuple[_Mount, Scope]:
+    async def _mount_of(self, request: _Request) -> tuple[_Mount, Scope]:
         """Return the application for a request, and the request's ASGI scope.
 
-        The application is that of the branch, or of the main branch if `branch` is "". A push of a branch also goes to the main branch's
-        application; then the branch is added to the scope. `rest` is the path below the project's prefix. The first push of a main branch
-        creates the project.
+        The application is that of the branch, or of the main branch if the request names none. A push of a branch also goes to the main
+        branch's application; then the branch is added to the scope. The first push of a main branch creates the project.
 
         Raises:
             BadInputError: the branch is unknown, or hidden from the caller; or the name of a new project is invalid.
             DiskFullError: a new project cannot be created.
         """
+        name, branch, rest, scope, headers = request
         if _is_push(rest) and not branch:
             await asyncio.to_thread(self._make_missing, name, headers.get(KEY_HEADER, ""))
         main = await self._mounted((name, None))

@@ -40,6 +40,7 @@ def serve_projects(here: CommandContext) -> None:
     from graphmem.api.hosted import PeopleRights
     from graphmem.api.hub import HubApp
     from graphmem.api.serve import Tls
+    from graphmem.client.remote import RemoteGraphMem
     from graphmem.mcp_server.mount import McpApp
     from graphmem.security.openid import OpenId
     from graphmem.security.people import People
@@ -68,13 +69,20 @@ def serve_projects(here: CommandContext) -> None:
 
     people = People(folder)
     openid = OpenId(settings.oidc_issuer, settings.oidc_client, settings.oidc_secret) if settings.oidc_issuer else None
-    app = HubApp(hosting, options, PeopleRights(people, keys_of(options)), mcp, entrance(people, openid, options, settings.site))
+    app = HubApp(
+        hosting, options, PeopleRights(people, keys_of(options)), mcp, RemoteGraphMem, entrance(people, openid, options, settings.site)
+    )
     try:
         server = _bound(app, settings, tls)
         address = owner.local_address(server.host, server.port)
         if server.is_tls:
             address = address.replace("http:", "https:", 1)
-        server.run(lambda host, port: _announce(here, hosting, address))
+
+        def on_ready(host: str, port: int) -> None:
+            hosting.peers.join(owner.local_address(host, port), options.own_token)
+            _announce(here, hosting, address)
+
+        server.run(on_ready)
     finally:
         hosting.close()
         people.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -73,6 +73,7 @@ class Access:
     visibilities: frozenset[str] = frozenset(VISIBILITIES)
     token_id: str = ""
     person: Individual | None = None  # sees their own memories and those of their teams, too
+    credential: str = field(default="", repr=False, compare=False)  # of a person, to ask another server of the same directory for them
 
     def may(self, scope: str) -> bool:
         """Whether the caller has a scope; the scope `admin` includes all others.

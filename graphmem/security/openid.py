@@ -46,7 +46,8 @@ class Begun(NamedTuple):
         parts = value.split(".")
         if len(parts) != len(cls._fields) or not all(parts) or not parts[-1].isdecimal():
             return None
-        return cls(*parts[:-1], int(parts[-1][:12]))
+        state, nonce, verifier, until = parts
+        return cls(state, nonce, verifier, int(until[:12]))
 
 
 class Identity(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graphmem.security.access import FULL, Access
@@ -42,7 +43,8 @@ class PersonKeys(Keys):
         holder = self._people.holder(given.strip()) if scheme.lower() == "bearer" else None
         if holder is None:
             return None
-        return access_of(self._people, holder, self._project) if self._project else access_without_project(self._people, holder)
+        found = access_of(self._people, holder, self._project) if self._project else access_without_project(self._people, holder)
+        return replace(found, credential=given.strip()) if found is not None else None
 
     def stands(self, access: Access) -> bool:
         """Whether the permissions that a caller was given before are still valid.

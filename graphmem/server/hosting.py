@@ -25,9 +25,11 @@ from graphmem.project.sharing import choose_key, kept_key
 from graphmem.runtime.limits import disk_refusal
 from graphmem.runtime.pushes import PROJECT_NAME
 from graphmem.server.keeper import OF_BRANCHES, Keeper
+from graphmem.server.peers import Peers
 
 if TYPE_CHECKING:
     from graphmem.project.graphmem import GraphMem
+    from graphmem.server.owner import Owner
     from graphmem.settings import Settings
 
 INDEX: Final = ".graphmem"
@@ -63,7 +65,7 @@ class Hosting:
     """
 
     def __init__(self, folder: Path, settings: Settings, most_open: int = MOST_OPEN, idle_s: float = IDLE_S) -> None:
-        self.folder = folder
+        self.folder, self.peers = folder, Peers(folder)
         self._settings = replace(settings, db="", home=False, seeds=False, git_history=False, git_lessons=False, projects=str(folder))
         self._most_open, self.idle_s = most_open, idle_s
         self._lock = threading.Lock()  # of the two tables below
@@ -86,6 +88,10 @@ class Hosting:
     def is_open(self, name: str) -> bool:
         """Whether the index of a project is open now."""
         return name in self._open
+
+    def elsewhere(self, name: str) -> Owner | None:
+        """Return the other server that has a project open; None without one."""
+        return None if self.is_open(name) else self.peers.holding(self.data_dir(name))
 
     def data_dir(self, name: str) -> Path:
         """Return the index directory of a project."""
@@ -198,8 +204,11 @@ class Hosting:
     def drop_expired(self, name: str) -> list[BranchKey]:
         """Delete a project's branches not pushed for `branch_days` days.
 
-        Returns the deleted branches. If the project is closed, it is opened only if it has a branch to delete.
+        Returns the deleted branches. If the project is closed, it is opened only if it has a branch to delete. A project that another
+        server has open is left to that server.
         """
+        if self.elsewhere(name) is not None:
+            return []
         with self.branches(name) as stored:
             if not stored.expired(self.branch_days):
                 return []
@@ -220,6 +229,7 @@ class Hosting:
 
     def close(self) -> None:
         """Close the indexes of all open projects. Idempotent."""
+        self.peers.leave()
         with self._lock:
             self._closed = True
             names = sorted(self._open, key=lambda name: BETWEEN not in name)  # branches before their main branches

@@ -22,6 +22,10 @@ ONE_CALL = {  # threads that do one thing, which handles its own errors
     "_exchange": "asks a server once; a hook says nothing when it gets no answer",
 }
 AWAITED = {  # tasks whose errors another one hears
+    "_send_body": "the request that began it awaits it",
+    "_answer": "the request that began it awaits it",
+    "outwards": "the WebSocket that began it awaits it",
+    "inwards": "the WebSocket that began it awaits it",
     "_begin": "a callback closes the connection and logs the error",
     "_next": "its future is awaited",
     "live": "is awaited at the end of the sessions",

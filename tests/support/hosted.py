@@ -13,6 +13,7 @@ from graphmem.api.entrance import entrance
 from graphmem.api.hosted import PeopleRights
 from graphmem.api.hub import HubApp
 from graphmem.api.serve import Server
+from graphmem.client.remote import RemoteGraphMem
 from graphmem.mcp_server.mount import McpApp
 from graphmem.project.graphmem import GraphMem
 from graphmem.security.openid import OpenId
@@ -79,7 +80,7 @@ class Hosted:
 def hosted(folder: Path, settings: Settings = SETTINGS, openid: OpenId | None = None, site: str = "", **limits: float) -> Iterator[Hosted]:
     hosting = Hosting(folder, settings, **limits)
     options, people = ServerOptions(), People(folder)
-    app = HubApp(hosting, options, PeopleRights(people, keys_of(options)), McpApp, entrance(people, openid, options, site))
+    app = HubApp(hosting, options, PeopleRights(people, keys_of(options)), McpApp, RemoteGraphMem, entrance(people, openid, options, site))
     server, ready = Server(app, "127.0.0.1", 0), threading.Event()
     thread = threading.Thread(target=server.run, args=(lambda host, port: ready.set(),))
     thread.start()
