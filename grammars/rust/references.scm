@@ -10,6 +10,19 @@
 (token_tree
   (token_tree) @reference.call)
 
+; value.name, path::name and Name among the tokens of a macro, also in `name!(Name {…})`
+(token_tree
+  [
+    "."
+    "::"
+  ]
+  .
+  (identifier) @reference.token)
+
+((token_tree
+  (identifier) @reference.token)
+  (#match? @reference.token "^[A-Z]"))
+
 ; left + right, left += right, *value, base[key], value?: the operand's type may say what they do
 (binary_expression) @reference.implicit
 
@@ -20,6 +33,13 @@
 (index_expression) @reference.implicit
 
 (try_expression) @reference.implicit
+
+; impl Type {…}, impl Trait for Type {…}
+(impl_item
+  type: (_) @reference.named)
+
+(impl_item
+  trait: (_) @reference.named)
 
 ; impl … { type Name = other; }
 (impl_item

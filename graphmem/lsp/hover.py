@@ -25,7 +25,7 @@ def hover_text(found: Hover) -> str:
     one = found.symbol
     if one is None:
         return ""
-    signature = one.signature or f"{one.kind} {one.qualname or one.name or one.path}"
+    signature = one.signature or f"{one.kind} {shown_name(one) or one.name or one.path}"
     lines = ["\n".join(["```", inert(signature).replace("```", ""), "```"])]
     if found.doc:
         lines += [_plain(found.doc.strip().partition("\n\n")[0])]

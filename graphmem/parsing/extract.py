@@ -263,6 +263,14 @@ class _Extraction(Definitions):
                 around, self.scope = self.scope, self.stack[-1].index  # names in a header or an alias are used by the definition itself
                 self.add_reference(kind, builder.annotation(node), node)
                 self.scope = around
+        elif kind == "named":
+            builder.declaration(node)
+            self.add_declared()
+        elif kind == "token":
+            term = self.grammar.helper.helper_term(builder, node, kind)
+            if node.id not in builder.consumed and term != builder.unknown:
+                builder.consumed.add(node.id)
+                self.add_reference("read", term, node)
         elif kind == "decorate":
             if not node.is_extra:
                 self.add_reference(kind, builder.term(node), node)

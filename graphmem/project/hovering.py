@@ -56,6 +56,8 @@ class Hovers:
         node = view.index_of.get(at.symbol.id, -1) if at.symbol is not None else -1
         if at.symbol is None or node < 0:
             return Hover(None, at.reason or "the index has just changed; ask again", at.is_stale)
+        if at.symbol.kind == "external" and "()" in at.symbol.qualname:  # a member of what calls return
+            return Hover(None, f"the class of the value before {at.symbol.name!r} is not known", at.is_stale)
         users = direct_users(view, node)
         implemented = implementations(view, node)
         is_abstract = _is_declaration(view, node)

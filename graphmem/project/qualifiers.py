@@ -62,7 +62,7 @@ def _has(view: GraphView, node: int, target: int) -> bool:
     if view.label[node] != SYMBOL:
         return False
     if NODE_KINDS[view.kind[node]] == "module":
-        return view.path(node) == view.path(target) and view.label[target] == SYMBOL
+        return view.label[target] == SYMBOL and _owner(view, target) == node
     owner = _owner(view, target)
     return _is_class(view, node) and owner >= 0 and (node == owner or owner in _bases(view, node))
 

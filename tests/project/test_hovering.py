@@ -111,3 +111,26 @@ def test_derived_memories_of_a_class_are_not_repeated_at_its_methods(tmp_path: P
         assert [one.type for one in derived] == ["fact"]
         opened.remember("`Price` rounds at the till.", type="gotcha")
         assert {one.type for one in at(opened, "shop/price.py", "total").known.memories} == {"gotcha"}
+
+
+def test_a_module_has_its_path_and_a_member_of_an_unknown_result_has_no_hover(tmp_path):
+    files = {
+        "shop/price.py": "def cut(price):\n    return price\n",
+        "cart.py": "import shop.price\nfrom till import opened\n\n\ndef bill():\n    return opened().drawer.count(shop.price.cut(1))\n",
+    }
+    with indexed(tmp_path, files) as shop:
+        assert hover_text(shop.hover("cart.py", 1, 12)).startswith("```\nmodule shop/price.py\n```")
+        found = shop.hover("cart.py", 6, files["cart.py"].split("\n")[5].index("count"))
+        assert (found.symbol, found.reason) == (None, "the class of the value before 'count' is not known")
+
+
+def test_test_code_that_cargo_does_not_run_is_no_test(tmp_path):
+    files = {
+        "Cargo.toml": '[package]\nname = "shop"\n',
+        "src/lib.rs": "pub fn cut(price: u32) -> u32 { price }\n",
+        "tests/common/mod.rs": "pub fn prepared() -> u32 { shop::cut(1) }\n",
+        "tests/all.rs": "mod common;\n#[test]\nfn cuts() { assert_eq!(shop::cut(1), common::prepared()); }\n",
+    }
+    with indexed(tmp_path, files) as shop:
+        found = shop.hover("src/lib.rs", 1, 8)
+        assert [[one.name for one in row] for row in (found.tests, found.test_helpers)] == [["cuts"], ["prepared"]]

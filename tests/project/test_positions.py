@@ -49,6 +49,18 @@ JAVA = {
     "  Base run(Base other) { Base.thing(1); return x.go(); }\n}\n",
 }
 
+RUST = {
+    "Cargo.toml": '[package]\nname = "shop"\n\n[dependencies]\nanyhow = "1"\n',
+    "src/lib.rs": "pub mod price;\nmod cart;\n",
+    "src/price.rs": "pub struct Price { pub value: u32 }\npub enum Kind { Net, Gross }\npub trait Told { fn told(&self) -> u32; }\n"
+    "impl Price {\n    pub fn new(value: u32) -> Price { Price { value } }\n}\n"
+    "impl Told for Price {\n    fn told(&self) -> u32 { self.value }\n}\n"
+    "pub fn kind(value: u32) -> Kind { Kind::Net }\n",
+    "src/cart.rs": "use anyhow::{anyhow, Result};\n"
+    "use crate::{\n    // the first\n    price::{self, Price, kind as kind_of},\n    price::Kind,\n};\n\n"
+    'fn check(one: &Price) -> Result<()> {\n    assert_eq!(kind_of(one.value), Kind::Gross);\n    Err(anyhow!("no"))\n}\n',
+}
+
 
 @pytest.fixture
 def opened(tmp_path):
@@ -136,6 +148,48 @@ def test_java_tells_imports_types_and_static_calls(opened):
     assert ("thing", "use", f"{base}:Base.thing") in found
     assert ("go", "use", f"{base}:Base.go") in found
     assert found.count(("Base", "use", f"{base}:Base")) >= 4
+
+
+def test_rust_tells_each_name_of_a_use_and_of_a_macro(opened):
+    found = meant(opened(RUST), "src/cart.rs")
+    price = "src/price.rs"
+    assert [one for one in found if one[1] == "import" and one[2].startswith("src/price")] == [
+        ("price", "import", f"{price}:<module>"),
+        ("Price", "import", f"{price}:Price"),
+        ("kind", "import", f"{price}:kind"),
+        ("kind_of", "import", f"{price}:kind"),
+        ("price", "import", f"{price}:<module>"),
+        ("Kind", "import", f"{price}:Kind"),
+    ]
+    for wanted in (
+        (f"{price}:kind", "kind_of"),
+        (f"{price}:Price.value", "value"),
+        (f"{price}:Kind.Gross", "Gross"),
+        (f"{price}:Kind", "Kind"),
+    ):
+        assert (wanted[1], "use", wanted[0]) in found
+    assert ("anyhow", "import", "anyhow.anyhow") in found  # the macro has the name of its crate
+
+
+def test_rust_tells_the_types_of_an_impl_header(opened):
+    memory = opened(RUST)
+    assert [memory.symbol_at("src/price.rs", line, column).symbol.qualname for line, column in ((4, 5), (7, 5), (7, 14))] == [
+        "Price",
+        "Told",
+        "Price",
+    ]
+    assert [one.symbol.path for one in memory.symbol("Price").callers] == ["src/price.rs"]  # a header is no use
+
+
+def test_a_local_variable_named_like_a_module_is_not_the_module(opened):
+    memory = opened(
+        {
+            "price.py": "class Price:\n    def total(self):\n        return 1\n",
+            "a.py": ("from price import Price\n\n\ndef bill(price: Price):\n    return price.total()\n"),
+        }
+    )
+    assert memory.symbol_at("a.py", 5, 12).symbol is None
+    assert memory.symbol_at("a.py", 5, 18).symbol.qualname == "Price.total"
 
 
 @pytest.mark.parametrize(

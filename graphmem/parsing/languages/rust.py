@@ -21,7 +21,8 @@ from graphmem.parsing.facts import (
     TermIndex,
 )
 from graphmem.parsing.languages import Helper
-from graphmem.parsing.languages.rust_macros import formatted_arguments, tokens
+from graphmem.parsing.languages.rust_macros import formatted_arguments, name_read, tokens
+from graphmem.parsing.languages.rust_uses import used_names
 from graphmem.parsing.terms import MAX_ITEMS, TermBuilder
 
 if TYPE_CHECKING:
@@ -35,10 +36,6 @@ _OTHER_BUILD: Final = re.compile(
     rb"#\[cfg\((?![^\n\]]*\bnot\()[^\n\]]*\b(?:test|loom|miri|fuzzing|kani|shuttle)\b[^\n\]]*\)\]\s*(?:(?:#\[[^\n]*\]|//[^\n]*)\s*)*"
 )
 """An attribute of what only a build of tests or of a checking tool contains, with the attributes and comments after it."""
-
-MAX_NESTED: Final = 50
-"""Most nested braces of one `use` that are read."""
-
 
 WRAPPING: Final = frozenset({"Err", "Ok", "Some"})
 """Variants of the standard library whose value a pattern unwraps."""
@@ -72,8 +69,8 @@ class RustHelper(Helper):
         return [(match.end(), match.end() + 1, "overload") for match in _OTHER_BUILD.finditer(source)]
 
     def module(self, text: str) -> str:
-        """Return the text of a `use` declaration without line breaks."""
-        return " ".join(text.split())
+        """Return the text of a `use` declaration; `imports` reads its places."""
+        return text
 
     def imports(self, found: Import) -> tuple[Import, ...]:
         """Return one import for each name of a `use` tree.
@@ -83,9 +80,7 @@ class RustHelper(Helper):
         if found.kind == "import":
             is_module = found.alias == found.module
             return (found._replace(module=f"self::{found.module}" if is_module else found.module, alias=found.alias or found.module),)
-        return tuple(
-            found._replace(module=module, name=name, alias=alias) for module, name, alias in _tree("", found.module.replace("r#", ""), 0)
-        )
+        return tuple(used_names(found))
 
     def owner(self, text: str) -> str:
         """Return the name of the type in an `impl` block, such as `[u8]`.
@@ -200,8 +195,8 @@ class RustHelper(Helper):
         if what == "unary":
             inner = builder.term(node.named_children[0] if node.named_children else None)
             return builder.add((OPERATOR, builder.text(node.children[0]), inner, NO_TERM))
-        if what == "tokens":
-            found = tokens(builder, node, 0)
+        if what in ("tokens", "token"):
+            found = tokens(builder, node, 0) if what == "tokens" else name_read(builder, node)
             return builder.unknown if found is None else found
         if what == "try":
             inner = builder.term(node.named_children[0] if node.named_children else None)
@@ -235,51 +230,6 @@ def _gives_items(call: Node) -> bool:
     called = call.child_by_field_name("function")
     name = called.child_by_field_name("field") if called is not None and called.type == "field_expression" else None
     return name is not None and (name.text or b"").decode("utf-8", "replace") in ITERATING
-
-
-def _tree(prefix: str, text: str, depth: int) -> Iterator[tuple[str, str, str]]:
-    """Yield (path, name, alias) of every name that a `use` declaration binds.
-
-    For `use a::{b, c as d}`, these are (`a`, `b`, `b`) and (`a`, `c`, `d`). `text` is the declaration or, in a recursive call, a part
-    inside braces. `prefix` is then the path before the braces, and `depth` the number of enclosing braces.
-    """
-    text = text.strip()
-    if not text or depth > MAX_NESTED:
-        return
-    head, brace, rest = text.partition("{")
-    if brace:
-        inner = rest.rpartition("}")[0]
-        for part in _split(inner):
-            yield from _tree(_joined(prefix, head.strip().removesuffix("::")), part, depth + 1)
-        return
-    path, _, alias = text.partition(" as ")
-    path = _joined(prefix, "".join(path.split()))
-    module, _, name = path.rpartition("::")
-    if name == "*":
-        yield module, "*", ""
-    elif name == "self" and module:
-        above, _, last = module.rpartition("::")
-        yield (above, last, alias.strip() or last) if above else (module, "", alias.strip() or last)
-    else:
-        yield (module, name, alias.strip() or name) if module else (name, "", alias.strip() or name)
-
-
-def _joined(prefix: str, path: str) -> str:
-    return "::".join(part for part in (prefix, path.removeprefix("::")) if part)
-
-
-def _split(text: str) -> Iterator[str]:
-    """Split the text inside the braces of a `use` at its outer commas.
-
-    Commas inside inner braces are ignored.
-    """
-    depth = start = 0
-    for position, character in enumerate(text):
-        if character == "," and depth == 0:
-            yield text[start:position]
-            start = position + 1
-        depth += (character == "{") - (character == "}")
-    yield text[start:]
 
 
 def _fields(node: Node) -> Iterator[tuple[str, Node]]:

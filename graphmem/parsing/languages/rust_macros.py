@@ -51,6 +51,7 @@ def tokens(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
         if before is None or before.type != "identifier" or _is_attribute(node) or not builder.text(node).startswith("("):
             return None
         callee = tokens(builder, before, depth + 1)
+        builder.spots[node.id] = before.start_byte
         return None if callee is None else builder.add((CALL, callee, tuple(_arguments(builder, node)), ()))
     if node.type == "self":
         return builder.add((SELF,))
@@ -63,6 +64,16 @@ def tokens(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
     before = _before_types(sign.prev_sibling)
     base = tokens(builder, before, depth + 1) if before is not None else None
     return builder.add((ATTR, builder.unknown if base is None else base, builder.text(node)))
+
+
+def name_read(builder: TermBuilder, node: Node) -> TermIndex | None:
+    """Convert a name among the tokens of a macro to a term, or None.
+
+    The result is None if the name is called or begins a path, because the call or the end of the path is the use.
+    """
+    after = node.next_sibling
+    is_called = after is not None and (after.type in ("::", "!") or (after.type == "token_tree" and builder.text(after).startswith("(")))
+    return None if is_called or _is_attribute(node) else tokens(builder, node, 0)
 
 
 def _value_before(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:

@@ -276,7 +276,7 @@ class RustModules(PackageRules):
             own = join_all(self.submodule(inference, atom, first) for atom in ordered(self._around(inference, entry, here)))
             return own or self.builtin(first) or one((EXT, Package(first), "", None))
         else:
-            places = inference.lookup(entry, scope, first, 1 << 30)
+            places = [one for one in inference.lookup(entry, scope, first, 1 << 30) or () if not _from_itself(one, first)]
             current = join_all(inference.slot(place) for place in places) if places else self.builtin(first)
             if not current:
                 return one((EXT, Package(first), ".".join(parts[1:]), None))
@@ -374,3 +374,12 @@ def _below(folder: str, name: str) -> str:
         elif part not in ("", "."):
             parts.append(part)
     return "/".join(parts)
+
+
+def _from_itself(place: Place, name: str) -> bool:
+    """Return whether a name is imported from a crate or module of that name.
+
+    `use anyhow::anyhow` binds a macro, which does not begin the path `anyhow::Result`.
+    """
+    found = place.entry.facts.imports[place.slot.index] if place.slot.kind == "import" else None
+    return found is not None and found.kind != "import" and found.module.partition("::")[0] == name
