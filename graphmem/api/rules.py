@@ -7,7 +7,7 @@ of limits, and visit each fragment once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -24,8 +24,6 @@ from graphql import (
     OperationDefinitionNode,
     SelectionSetNode,
 )
-
-Fragments = Mapping[str, FragmentDefinitionNode]
 
 
 @cache

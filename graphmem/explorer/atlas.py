@@ -40,7 +40,6 @@ class Atlas:
         cuts: edges that are worth cutting, by pairs of positions in `modules`, see `Plan`.
         module_x, module_y, module_r: float64, shape (k,): centre and radius of each module.
         paths: paths of the files.
-        path_numbers: int64, shape (f,): positions of the files in the view's paths.
         module_of: int64, shape (f,): position of each file's module in `modules`.
         file_x, file_y, file_r: float64, shape (f,): centre and radius of each file.
         symbols: int64, shape (f,): number of definitions in each file.
@@ -63,7 +62,6 @@ class Atlas:
     module_y: F64
     module_r: F64
     paths: list[str]
-    path_numbers: npt.NDArray[np.int64]
     module_of: npt.NDArray[np.int64]
     file_x: F64
     file_y: F64
@@ -137,7 +135,6 @@ def draw(view: GraphView, plan: Plan) -> Atlas:
         module_y,
         module_r,
         paths,
-        numbers,
         module_of,
         file_x + module_x[module_of],
         file_y + module_y[module_of],

@@ -32,7 +32,7 @@ class WorkPhases:
         self._sessions = RecentSessions(_Session, _SESSIONS)
 
     def acted(self, session: str, action: str) -> None:
-        """Record the action of a tool in a session, one of `tools.ACTIONS`."""
+        """Record the action of a tool in a session; see `tools.TOOLS`."""
         with self._lock:
             state = self._sessions.use(session)
             if action in _LOOKING:

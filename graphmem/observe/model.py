@@ -13,8 +13,6 @@ from typing import Any, Final, NamedTuple
 
 from graphmem.errors import BadInputError
 
-Plain = str | int | float | bool | None
-
 EVENT_KINDS: Final = (
     "tool_call",
     "tool_result",

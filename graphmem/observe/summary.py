@@ -21,7 +21,6 @@ KEPT_FILES: Final = 500  # Markdown files; older ones are removed, but the summa
 RECENT: Final = 2
 LOOKED: Final = 20  # newest sessions among which the recent ones with content are searched
 RECENT_DAYS: Final = 7
-OUTDATED: Final = "From earlier sessions; may be outdated: the code may have changed since."
 _LISTED: Final = 12  # named files, commands, decisions and errors; the others are counted
 _SHORT: Final = 3  # of each, in the lines for the next session
 _LINE: Final = 160

@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 
 from graphmem.observe.shell import command_of, line_of, urls_of
 
-ACTIONS: Final = ("read", "edit", "search", "list", "run", "test", "web", "other")
 OWN_SERVER: Final = "graphmem"  # answers of this memory service are not evidence
 PATHS: Final = 64  # files of one call
 
+# Action -> names of tools; all others have the action "other".
 # Lower case, only letters and digits: "run_terminal_cmd" and "runTerminalCmd" are the same name.
 TOOLS: Final[dict[str, str]] = {
     name: action

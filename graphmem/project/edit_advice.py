@@ -44,7 +44,6 @@ TEST_SHARE: Final = 0.1  # least share of the small changes of a file that touch
 MAX_LINE: Final = 90  # characters of a shown line of code
 MAX_TARGETS: Final = 20
 NEAR: Final = 2_000  # characters before and after an edit, in which the signature of the edited definition is searched
-_Moves = tuple[tuple[str, float], ...]  # paths, and their share of the changes of edited files
 _BODIES: Final = frozenset({*FUNCTION_CODES, *CLASS_CODES})
 _QUESTION: Final = Question(max_depth=1, min_confidence=0.5, limit=100, estimates=False)
 _ANY_STATE: Final = IndexState("fresh", 0, "", 0, 0, 0, 0, 0)  # the report's state is not shown

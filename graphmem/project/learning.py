@@ -157,8 +157,8 @@ class SessionLearning:
     def recent_summaries(self, now: datetime | str | None = None) -> list[SessionSummary]:
         """Return summaries of the last two sessions of the last seven days.
 
-        The newest comes first. Sessions in which nothing was edited, run, decided, fixed or abandoned are left out. Callers must show the
-        summaries under the heading `observe.summary.OUTDATED`.
+        The newest comes first. Sessions in which nothing was edited, run, decided, fixed or abandoned are left out. Callers must say
+        that the code may have changed since.
 
         Args:
             now: an aware time, or ISO 8601; None for the current time.

@@ -88,7 +88,6 @@ class Evaluation:
         """Make the parts that infer parameters and results of functions."""
         parameters = Parameters(self)
         self.parameter = parameters.parameter
-        self.parameter_default = parameters.default
 
         substitution = Substitution(self, parameters)
         self.substituted = substitution.substituted

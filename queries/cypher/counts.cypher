@@ -1,13 +1,5 @@
 // How much there is, and how it is known.
 
-// name: symbol_counts()
-// Live symbols of each kind.
-// returns: kind STRING, symbols INT64
-MATCH (s:Symbol)
-WHERE s.stale_at IS NULL
-RETURN s.kind AS kind, count(*) AS symbols
-ORDER BY kind
-
 // name: edge_counts()
 // Live edges of the code by kind, rule, source and confidence.
 // returns: kind STRING, rule STRING, source STRING, confidence DOUBLE, edges INT64

@@ -9,42 +9,6 @@ RETURN s.id AS id, s.path AS path, s.qualname AS qualname, e.confidence AS confi
 ORDER BY confidence DESC, id
 LIMIT $max_rows
 
-// name: callees_of(symbol_id, max_rows)
-// Symbols of the repository that a symbol calls, strongest evidence first.
-// returns: id STRING, path STRING, qualname STRING, confidence DOUBLE, source STRING, rule STRING, line INT64
-MATCH (s:Symbol {id: $symbol_id})-[e:CALLS]->(t:Symbol)
-WHERE e.stale_at IS NULL AND t.stale_at IS NULL
-RETURN t.id AS id, t.path AS path, t.qualname AS qualname, e.confidence AS confidence, e.source AS source, e.rule AS rule, e.line AS line
-ORDER BY confidence DESC, id
-LIMIT $max_rows
-
-// name: external_callees_of(symbol_id, max_rows)
-// What a symbol calls outside of the repository, strongest evidence first.
-// returns: id STRING, package STRING, name STRING, confidence DOUBLE, rule STRING, line INT64
-MATCH (s:Symbol {id: $symbol_id})-[e:CALLS]->(t:External)
-WHERE e.stale_at IS NULL
-RETURN t.id AS id, t.package AS package, t.name AS name, e.confidence AS confidence, e.rule AS rule, e.line AS line
-ORDER BY confidence DESC, id
-LIMIT $max_rows
-
-// name: dependencies_of(symbol_id, max_rows)
-// Every edge that leaves a symbol, to symbols and externals.
-// returns: kind STRING, target_id STRING, confidence DOUBLE, source STRING, rule STRING, line INT64
-MATCH (s:Symbol {id: $symbol_id})-[e:CALLS|REFERENCES|INHERITS|OVERRIDES|USES_TYPE|TESTS|DEFINES]->(t)
-WHERE e.stale_at IS NULL
-RETURN label(e) AS kind, t.id AS target_id, e.confidence AS confidence, e.source AS source, e.rule AS rule, e.line AS line
-ORDER BY kind, confidence DESC, target_id
-LIMIT $max_rows
-
-// name: dependents_of(symbol_id, max_rows)
-// Every edge that reaches a symbol.
-// returns: kind STRING, source_id STRING, confidence DOUBLE, source STRING, rule STRING, line INT64
-MATCH (t:Symbol {id: $symbol_id})<-[e:CALLS|REFERENCES|INHERITS|OVERRIDES|USES_TYPE|TESTS|DEFINES]-(s)
-WHERE e.stale_at IS NULL
-RETURN label(e) AS kind, s.id AS source_id, e.confidence AS confidence, e.source AS source, e.rule AS rule, e.line AS line
-ORDER BY kind, confidence DESC, source_id
-LIMIT $max_rows
-
 // name: impact_reference(symbol_id, min_confidence, without_rule)
 // Who depends on a symbol, with the fewest steps: the engine's own answer, which the projection is compared with.
 // Edges of the rule without_rule are not followed.

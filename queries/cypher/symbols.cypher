@@ -10,28 +10,3 @@ RETURN s.id AS id, s.path AS path, s.kind AS kind, s.name AS name, s.qualname AS
        s.start_line AS start_line, s.end_line AS end_line, s.start_byte AS start_byte, s.end_byte AS end_byte, s.name_line AS name_line,
        s.name_column AS name_column, s.body_hash AS body_hash, s.modifiers AS modifiers, s.entry_point AS entry_point, s.complexity AS complexity,
        s.is_test AS is_test
-
-// name: symbols_in_file(path, max_rows)
-// Live symbols of one file in the order they are written.
-// returns: id STRING, kind STRING, name STRING, qualname STRING, start_line INT64, end_line INT64
-MATCH (s:Symbol)
-WHERE s.path = $path AND s.stale_at IS NULL
-RETURN s.id AS id, s.kind AS kind, s.name AS name, s.qualname AS qualname, s.start_line AS start_line, s.end_line AS end_line
-ORDER BY start_line, end_line DESC, id
-LIMIT $max_rows
-
-// name: symbols_named(symbol_name, max_rows)
-// Live symbols of exactly this name.
-// returns: id STRING, path STRING, kind STRING, qualname STRING, start_line INT64
-MATCH (s:Symbol)
-WHERE s.name = $symbol_name AND s.stale_at IS NULL
-RETURN s.id AS id, s.path AS path, s.kind AS kind, s.qualname AS qualname, s.start_line AS start_line
-ORDER BY path, start_line, id
-LIMIT $max_rows
-
-// name: external_by_id(external_id)
-// One live external; no row when there is none.
-// returns: id STRING, package STRING, name STRING
-MATCH (x:External {id: $external_id})
-WHERE x.stale_at IS NULL
-RETURN x.id AS id, x.package AS package, x.name AS name
