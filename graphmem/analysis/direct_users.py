@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from graphmem.analysis.relations import RELATIONS, one_edge_a_test
+from graphmem.analysis.relations import RELATIONS, one_edge_a_test, tests_around
 from graphmem.model import EdgeKind
 from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS
 
@@ -51,11 +51,11 @@ def direct_users(view: GraphView, node: int, *, in_order: bool = True) -> Direct
     inside = view.in_edges(node, RELATIONS["tests"].kinds)
     inside = inside[view.is_test[view.src[inside]]]
     if in_order and len(inside):
-        inside = inside[one_edge_a_test(view, inside)]
+        inside = inside[one_edge_a_test(view, inside, view.src[inside])]
     tests: dict[int, None] = {}
     helpers: dict[int, None] = {}
-    for one in _sources(view, node, inside, in_order):
-        case = _case(view, one)
+    sources = _sources(view, node, inside, in_order)
+    for one, case in zip(sources, tests_around(view, np.array(sources, np.int64)).tolist(), strict=True):
         if case >= 0:
             tests[case] = None
         else:
@@ -88,15 +88,6 @@ def _is_inside(view: GraphView, node: int, outer: int) -> bool:
     while node >= 0 and node != outer:
         node = int(view.parent[node])
     return node == outer
-
-
-def _case(view: GraphView, node: int) -> int:
-    """Return the test that contains a node of test code; -1 if none does."""
-    if view.is_runnable[node]:
-        return node
-    while node >= 0 and not view.is_test_case[node]:
-        node = int(view.parent[node])
-    return node
 
 
 def _sources(view: GraphView, node: int, edges: NDArray[Any], in_order: bool) -> list[int]:

@@ -49,7 +49,8 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
     """Return nodes in a relation to a node, such as its callers, with edges.
 
     Nodes are sorted by four keys: code before tests, confidence of the edge (highest first), path, and line. Members of a class are sorted
-    by line. Among tests of the node, those with a TESTS edge come first, and each test is listed once.
+    by line. Among tests of the node, those with a TESTS edge come first, and each test is listed once. Code inside a test counts as this
+    test; helpers of tests are left out.
 
     Raises:
         BadInputError: the relation is unknown.
@@ -60,9 +61,9 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
     edges = view.in_edges(node, row.kinds) if row.incoming else view.out_edges(node, row.kinds)
     others = (view.src if row.incoming else view.dst)[edges]
     if row.tests_only:
-        keep = view.is_test[others]
-        edges, others = edges[keep], others[keep]
-        rows = one_edge_a_test(view, edges)
+        others = np.where(view.is_test[others], tests_around(view, others), -1)
+        edges, others = edges[others >= 0], others[others >= 0]
+        rows = one_edge_a_test(view, edges, others)
         edges, others = edges[rows], others[rows]
     lines = view.start_line[others]
     first = view.edge_kind[edges] != _TESTS if row.tests_only else np.zeros(len(edges), dtype=bool)
@@ -82,15 +83,27 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
     ]
 
 
-def one_edge_a_test(view: GraphView, edges: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the position in `edges` of the best edge of each source node.
+def tests_around(view: GraphView, nodes: NDArray[Any]) -> NDArray[np.int64]:
+    """Return for each node the test that contains it, or -1.
 
-    The best edge is a TESTS edge if there is one, else the edge with the highest confidence. The positions are in the order of the source
-    nodes.
+    A test, and the module of a test file, contain themselves.
     """
-    sources = view.src[edges]
-    order = np.lexsort((edges, -view.confidence[edges], view.edge_kind[edges] != _TESTS, sources))
-    return order[np.flatnonzero(np.diff(sources[order], prepend=-1))]
+    found = np.asarray(nodes, dtype=np.int64).copy()
+    outside = ~view.is_runnable[found]
+    while outside.any():
+        found[outside] = view.parent[found[outside]]
+        outside = outside & (found >= 0) & ~view.is_test_case[found]
+    return found
+
+
+def one_edge_a_test(view: GraphView, edges: NDArray[Any], tests: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the position in `edges` of the best edge of each test.
+
+    `tests` has the test of each edge. The best edge is a TESTS edge if there is one, else the edge with the highest confidence. The
+    positions are in the order of the tests.
+    """
+    order = np.lexsort((edges, -view.confidence[edges], view.edge_kind[edges] != _TESTS, tests))
+    return order[np.flatnonzero(np.diff(tests[order], prepend=-1))]
 
 
 def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, limit: int, offset: int) -> tuple[list[SymbolInfo], int]:

@@ -181,7 +181,7 @@ class Reviews:
         project = self.graph.project
         places: dict[str, tuple[ChangedSymbol | None, str, int]] = {}
         view = self.graph.view()
-        own_tests = {path for path in found.files if bool(view.is_test[view.by_path(path)].any())}
+        own_tests = {path for path in found.files if view.in_tests(path)}
         for path in sorted(found.files, key=own_tests.__contains__, reverse=True):  # a later place is kept: one in the code itself
             places[file_id(project, path)] = (None, path, 1)
         for one in found.changed:

@@ -6,7 +6,7 @@ An entry point is code that is called from outside, such as a route's handler.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import cache
 from typing import Final
 
@@ -26,14 +26,15 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
     """Return a row per definition of a file, in source order, module first.
 
     The rows mark tests and entry points by the rules of the language. An entry point is code that is called from outside, such as a route's
-    handler.
+    handler. A definition belongs to tests if its file does, or if it is a test or only builds of tests contain it. Definitions inside it
+    belong to tests as well.
     """
     facts = entry.facts
     spec = language_spec(facts.language)
     in_tests = entry.in_tests
     scripts = rules_of(entry).scripts(facts)
-    rows: list[SymbolRow] = []
-    for symbol, definition in zip(entry.symbols, facts.definitions, strict=True):
+    marks: list[tuple[tuple[str, ...], str]] = []  # modifiers and entry point of each definition
+    for definition in facts.definitions:
         entry_point = scripts.get(definition.qualname if definition.parent >= 0 else "") or _entry_point(spec, facts, definition)
         is_test = in_tests and _is_test(spec, facts, definition)
         if is_test and entry_point in ("", *WAYS_IN) and definition.kind in FUNCTION_KINDS:
@@ -41,8 +42,22 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
         modifiers = definition.modifiers
         if is_test and definition.kind in FUNCTION_KINDS | CLASS_KINDS:
             modifiers = tuple(sorted({*modifiers, "test"}))
-        rows.append(_row(entry, symbol, definition, modifiers, entry_point))
-    return rows
+        marks.append((modifiers, entry_point))
+    tests = {place for place, (modifiers, entry_point) in enumerate(marks) if "test" in modifiers or entry_point == "test"}
+    return [
+        _row(entry, symbol, definition, modifiers, entry_point, is_test=in_tests or _is_within(facts, place, tests))
+        for place, (symbol, definition, (modifiers, entry_point)) in enumerate(zip(entry.symbols, facts.definitions, marks, strict=True))
+    ]
+
+
+def _is_within(facts: FileFacts, place: int, outer: Container[int]) -> bool:
+    """Whether a definition is one of `outer`, or inside one of them.
+
+    Definitions are given by their positions in the file.
+    """
+    while place >= 0 and place not in outer:
+        place = facts.definitions[place].parent
+    return place >= 0
 
 
 def is_test_case(entry: FileEntry, definition: Definition) -> bool:
@@ -65,10 +80,12 @@ def plain_rows(entry: FileEntry) -> list[SymbolRow]:
     The rows do not mark which definitions are tests or entry points.
     """
     pairs = zip(entry.symbols, entry.facts.definitions, strict=True)
-    return [_row(entry, symbol, definition, definition.modifiers, "") for symbol, definition in pairs]
+    return [_row(entry, symbol, definition, definition.modifiers, "", is_test=entry.in_tests) for symbol, definition in pairs]
 
 
-def _row(entry: FileEntry, symbol: Symbol, definition: Definition, modifiers: tuple[str, ...], entry_point: str) -> SymbolRow:
+def _row(
+    entry: FileEntry, symbol: Symbol, definition: Definition, modifiers: tuple[str, ...], entry_point: str, *, is_test: bool
+) -> SymbolRow:
     return SymbolRow(
         id=symbol.id,
         path=entry.path,
@@ -88,7 +105,7 @@ def _row(entry: FileEntry, symbol: Symbol, definition: Definition, modifiers: tu
         modifiers=" ".join(modifiers),
         entry_point=entry_point,
         complexity=definition.complexity,
-        is_test=entry.in_tests,
+        is_test=is_test,
     )
 
 

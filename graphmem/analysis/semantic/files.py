@@ -145,7 +145,7 @@ class FileGraph:
     def is_test(self) -> npt.NDArray[np.bool_]:
         """Which files are tests or in folders of tests: booleans, shape (f,)."""
         view = self.view
-        nodes = np.flatnonzero((view.label == SYMBOL) & view.is_test).astype(np.int32)
+        nodes = np.flatnonzero(view.is_test & (view.kind == NODE_KINDS.index("module"))).astype(np.int32)
         holds = np.bincount(self.file_of(nodes), minlength=len(self)) > 0
         named = _TESTS | all_conventions().test_folders
         folders = {path.rpartition("/")[0] for path in self.paths if named & set(path.split("/")[:-1])}

@@ -36,6 +36,8 @@ _OTHER_BUILD: Final = re.compile(
     rb"#\[cfg\((?![^\n\]]*\bnot\()[^\n\]]*\b(?:test|loom|miri|fuzzing|kani|shuttle)\b[^\n\]]*\)\]\s*(?:(?:#\[[^\n]*\]|//[^\n]*)\s*)*"
 )
 """An attribute of what only a build of tests or of a checking tool contains, with the attributes and comments after it."""
+_OF_TESTS: Final = re.compile(rb"#\[cfg\((?:test\b|all\([^\n\]()]*\btest\b)")
+"""The beginning of an attribute of what only a build of tests contains."""
 
 WRAPPING: Final = frozenset({"Err", "Ok", "Some"})
 """Variants of the standard library whose value a pattern unwraps."""
@@ -62,11 +64,12 @@ class RustHelper(Helper):
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
         """Return where code begins that only test or checker builds contain.
 
-        An example is a definition after `#[cfg(test)]`. Each result is (start, end, "overload"), with byte offsets. A definition that
+        An example is a definition after `#[cfg(test)]`. Each result is (start, end, modifier), with byte offsets. A definition that
         begins between these offsets gets the modifier `overload`. A use of its name then refers to the definition of the same name in
-        normal builds.
+        normal builds. If only builds of tests contain it, it gets the modifier `test`, too.
         """
-        return [(match.end(), match.end() + 1, "overload") for match in _OTHER_BUILD.finditer(source)]
+        found = [(match.end(), _OF_TESTS.match(match[0]) is not None) for match in _OTHER_BUILD.finditer(source)]
+        return [(end, end + 1, modifier) for end, tests in found for modifier in ("overload", *(("test",) if tests else ()))]
 
     def module(self, text: str) -> str:
         """Return the text of a `use` declaration; `imports` reads its places."""
