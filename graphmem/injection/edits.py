@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from threading import Lock
 from typing import Final, NamedTuple
 
@@ -90,7 +91,8 @@ class _Session:
     tests: dict[TestCase, None] = field(default_factory=dict)
     named: dict[str, None] = field(default_factory=dict)  # test files named after edited files
     places: tuple[str, ...] = ()  # files that the task most likely concerns, likeliest first
-    reminded: frozenset[str] = frozenset()  # files named after the last edit
+    users: dict[str, set[str]] = field(default_factory=dict)  # context window -> files of dependents that it was shown
+    left: frozenset[str] = frozenset()  # unopened files of `waiting` after the last edit
     late: list[tuple[str, Consequences]] = field(default_factory=list)  # (context window, advice that missed its deadline)
     edited: bool = False
     tested: bool = False
@@ -135,11 +137,8 @@ class EditBook:
         """
         with self._lock:
             state = self._sessions.use(session)
-            state.told.pop(window, None)
-            while len(state.told) > MOST_WINDOWS:
-                state.told.pop(next(one for one in state.told if one))
-            if inherits:
-                state.told[window] = set(state.told.get("", ()))
+            for windows in (state.told, state.users):
+                _open_window(windows, window, inherits=inherits)
 
     def tell(self, session: str, found: Consequences, window: str = "") -> None:
         """Record that a context window got the advice `found` about an edit."""
@@ -191,19 +190,21 @@ class EditBook:
         with self._lock:
             self._sessions.use(session).tested = True
 
-    def unopened(self, session: str) -> list[Dependent]:
+    def unopened(self, session: str, window: str = "") -> list[Dependent]:
         """Return code that uses a changed signature, in files not yet opened.
 
-        If these files are the same as in the last result, the list is empty.
+        Call this after an edit. The first such code of each file that the window was not shown yet is returned. If there is none, and the
+        session has opened such a file since its last edit, the result is the code in the other files, if these are at most `NAMED`.
+        Otherwise the list is empty.
         """
         with self._lock:
             state = self._sessions.use(session)
             left = self._left(state)
-            files = frozenset(left)
-            if not files or files == state.reminded:
-                return []
-            state.reminded = files
-            return [one for path in left for one in left[path]]
+            went_on, state.left = bool(state.left - left.keys()), frozenset(left)
+            shown = state.users.setdefault(window, set())
+            fresh = [own[0] for path, own in left.items() if path not in shown]
+            shown.update(one.path for one in _listed(fresh, with_code=True))
+            return fresh or ([own[0] for own in left.values()] if went_on and len(left) <= NAMED else [])
 
     def at_stop(self, session: str) -> str:
         """Return a reminder of forgotten files for an agent that stops, or "".
@@ -283,6 +284,7 @@ class EditBook:
         state.moves.update(found.moves)
         state.named.update(dict.fromkeys(found.named))
         if found.breaks:
+            state.users.setdefault(window, set()).update(one.path for one in _listed(found.dependents, with_code=True))
             for one in found.dependents:
                 state.waiting.setdefault(one.path, []).append(one)
 
@@ -347,18 +349,33 @@ def named_tests(tests: Sequence[TestCase], command: TestCommand) -> str:
 
 
 def _dependents(found: Sequence[Dependent], *, with_code: bool = True) -> str:
-    said = [
-        " ".join(filter(None, (f"{plain_path(one.path)}:{one.line}", plain_path(one.name), _code(one) if with_code else "")))
-        for one in found[:NAMED]
-    ]
-    while len(said) > 1 and sum(map(len, said)) > MAX_DEPENDENTS:
-        said.pop()
-    return ", ".join(said) + (f" and {len(found) - len(said)} more" if len(found) > len(said) else "")
+    named = _listed(found, with_code=with_code)
+    said = ", ".join(_dependent_text(one, with_code=with_code) for one in named)
+    return said + (f" and {len(found) - len(named)} more" if len(found) > len(named) else "")
+
+
+def _listed(found: Sequence[Dependent], *, with_code: bool) -> Sequence[Dependent]:
+    """Return the first dependents, as many as a sentence names."""
+    lengths = list(accumulate(len(_dependent_text(one, with_code=with_code)) for one in found[:NAMED]))
+    return found[: max(1, sum(length <= MAX_DEPENDENTS for length in lengths))]
+
+
+def _dependent_text(one: Dependent, *, with_code: bool) -> str:
+    return " ".join(filter(None, (f"{plain_path(one.path)}:{one.line}", plain_path(one.name), _code(one) if with_code else "")))
 
 
 def _code(one: Dependent) -> str:
     code = " ".join(clean(one.code).split()).replace("[^", "(^")  # "[^" begins a citation
     return f"`{code}`" if code else ""
+
+
+def _open_window(windows: dict[str, set[str]], window: str, *, inherits: bool) -> None:
+    """Begin a window in a record of what each window was shown."""
+    windows.pop(window, None)
+    while len(windows) > MOST_WINDOWS:
+        windows.pop(next(one for one in windows if one))
+    if inherits:
+        windows[window] = set(windows.get("", ()))
 
 
 def _count(number: int, noun: str) -> str:

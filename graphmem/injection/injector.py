@@ -240,10 +240,10 @@ class Injector:
     def after_edit(self, ask: Ask, begun: float | None = None) -> Injection | None:
         """Return advice to open code that depends on the session's edits.
 
-        The advice lists code that the session has not opened and that uses an edited symbol. Only edits that changed a signature count. The
-        result is None if there is nothing new to report.
+        The advice lists code that the session has not opened and that uses an edited symbol. Only edits that changed a signature count.
+        Code that was shown before the edit is not repeated. The result is None if there is nothing new to report.
         """
-        left = self.edits.unopened(ask.session) if self._group(ask.session) == FULL else []
+        left = self.edits.unopened(ask.session, ask.window) if self._group(ask.session) == FULL else []
         if not left:
             return None
         budget = whole_budget(MAX_TOKENS)
