@@ -1,6 +1,6 @@
 """Find and run the SCIP indexers that support files of a project.
 
-The table of programs is `indexers.toml` in the same directory.
+The table of programs is `grammars/indexers.toml`.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from graphmem.errors import EvidenceError
+from graphmem.runtime.conventions import all_conventions
+from graphmem.runtime.resources import data_root
 
 TIMEOUT_S: Final = 3600
 MAX_PROJECTS: Final = 500  # maximum folders in the arguments of one program
-_PASSED_OVER: Final = ("node_modules", "site-packages", "venv", "__pycache__", "target", "vendor")
+_PASSED_OVER: Final = all_conventions().library_folders | {"venv", "__pycache__", "target", "vendor"}
 
 
 class Indexer(NamedTuple):
@@ -61,7 +62,7 @@ class Ran(NamedTuple):
 @cache
 def indexers() -> tuple[Indexer, ...]:
     """Return the table of all known SCIP indexers, from `indexers.toml`."""
-    rows = tomllib.loads((files("graphmem.evidence") / "indexers.toml").read_text("utf-8"))
+    rows = tomllib.loads((data_root() / "grammars" / "indexers.toml").read_text("utf-8"))
     return tuple(
         Indexer(
             name,

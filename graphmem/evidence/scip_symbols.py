@@ -8,8 +8,11 @@ from the source. The function `spells` knows these differences.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
+
+from graphmem.runtime.tables import read_table
 
 LONGEST: Final = 1_000  # maximum characters of a symbol to parse, from its end; real names are shorter
 NAMESPACE, TYPE, META, METHOD, LOCAL = "/", "#", ":", "()", "local"
@@ -20,11 +23,19 @@ _DESCRIPTOR: Final = re.compile(
 )
 _LAST: Final = re.compile(r"(?:(?<!`)`((?:[^`]|``)++)`|(?<![\w$+-])([\w$+-]++))(\([^()]*+\)\.|[#.:!/])$")
 _ACCESSOR: Final = re.compile(r"(?:<(?:get|set)>|(?:get|set)_)(.+)|(?:get|set|is)([A-Z].*)")
-_CONSTRUCTORS: Final = frozenset(
-    {"<constructor>", "<init>", "<clinit>", ".ctor", ".cctor", "__init__", "__construct", "initialize", "init"}
-)
-_CONSTRUCTOR_WORDS: Final = frozenset({"constructor", "init", "initialize", "new", "this", "self", "super", "base"})
 _MARKS: Final = "'\"`@:#&$"  # of quoted keys, Ruby's symbols and variables, private names, PHP's variables
+
+
+@dataclass(frozen=True, slots=True)
+class ScipNames:
+    """The content of `grammars/scip.toml`, which explains the keys."""
+
+    constructors: frozenset[str]
+    constructor_words: frozenset[str]
+    modules: frozenset[str]
+
+
+_NAMES: Final = read_table("scip.toml", ScipNames)
 
 
 class Symbol(NamedTuple):
@@ -41,7 +52,7 @@ class Symbol(NamedTuple):
     @property
     def is_constructor(self) -> bool:
         """Whether the SCIP symbol is the constructor of a type."""
-        return self.suffix == METHOD and self.owner_symbol.endswith(TYPE) and (self.name in _CONSTRUCTORS or self.name == self.owner)
+        return self.suffix == METHOD and self.owner_symbol.endswith(TYPE) and (self.name in _NAMES.constructors or self.name == self.owner)
 
     @property
     def is_module(self) -> bool:
@@ -49,7 +60,7 @@ class Symbol(NamedTuple):
 
         Source code refers to such a symbol by its path, or not at all.
         """
-        return self.suffix == NAMESPACE or (self.suffix == META and self.name == "__init__")
+        return self.suffix == NAMESPACE or (self.suffix == META and self.name in _NAMES.modules)
 
 
 def parsed(symbol: str) -> Symbol:
@@ -142,7 +153,7 @@ def spells(symbol: Symbol, text: str) -> bool:
     written = bare(text)
     if written and written in (name, bare(name), name.rstrip("0123456789"), bare(name.rstrip("0123456789")), name.rstrip("=")):
         return True
-    if symbol.is_constructor and (written == symbol.owner or written in _CONSTRUCTOR_WORDS):
+    if symbol.is_constructor and (written == symbol.owner or written in _NAMES.constructor_words):
         return True
     if name.startswith("operator") and text:
         return name.startswith(text) or name.endswith(text)

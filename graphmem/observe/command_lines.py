@@ -9,16 +9,13 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.observe import local
+from graphmem.observe.programs import LOCAL, PROGRAMS
 from graphmem.observe.shell import (
     ASSIGNMENT,
     HEREDOC,
     OPERATORS,
-    RUNNERS,
-    SHELLS,
     WEB,
     WORD,
-    WRAPPERS,
     base,
     own_command,
     unquoted,
@@ -97,12 +94,12 @@ def source_name(kind: str, name: str) -> str:
 def external_folder(path: str) -> str | None:
     """Return the folder of external files that contains a path.
 
-    Returns None if no folder in the path holds external files. An example is `node_modules`; see `local.FOLDERS`.
+    Returns None if no folder in the path holds external files. An example is `node_modules`; see `grammars/programs.toml`.
     """
     parts = [part.lower() for part in path.split("/")]
-    if found := next((part for part in parts if part in local.FOLDERS), None):
+    if found := next((part for part in parts if part in PROGRAMS.external_folders), None):
         return found
-    return next((f"{one}/{two}" for one, two in itertools.pairwise(parts) if (one, two) in local.FOLDER_PAIRS), None)
+    return next((pair for pair in map("/".join, itertools.pairwise(parts)) if pair in PROGRAMS.external_folder_pairs), None)
 
 
 def is_external_package(path: str) -> bool:
@@ -118,7 +115,7 @@ def is_external_package(path: str) -> bool:
 def looked_at(line: str) -> Looked:
     """Find the files that a command line uses, and its external source.
 
-    Each part of the line is judged by the tables of `observe.local`. One part that is not local makes the whole line external.
+    Each part of the line is judged by `grammars/programs.toml`. One part that is not local makes the whole line external.
     """
     return _looked(line, 0)
 
@@ -192,7 +189,9 @@ def _part(words: list[str], bodies: str, depth: int) -> Looked:
         depth: number of commands in which this command is nested, such as 1 inside `bash -c`.
     """
     while words and (
-        ASSIGNMENT.match(words[0]) or base(words[0]) in WRAPPERS or words[0] in ("timeout", "xargs", "!", "then", "do", "else", "{")
+        ASSIGNMENT.match(words[0])
+        or base(words[0]) in PROGRAMS.wrappers
+        or words[0] in ("timeout", "xargs", "!", "then", "do", "else", "{")
     ):
         if base(words[0]) == "command" and len(words) > 1 and words[1] in ("-v", "-V"):
             return Looked()
@@ -209,12 +208,12 @@ def _part(words: list[str], bodies: str, depth: int) -> Looked:
     if not words or words[0] in ("fi", "done", "esac", "}"):
         return Looked()
     program = base(words[0])
-    if program in SHELLS:
+    if program in PROGRAMS.shells:
         code = next((word for flag, word in itertools.pairwise(words) if flag.startswith("-") and flag.endswith("c")), None)
         return _looked(code, depth + 1) if code is not None else Looked()
     if program == "eval":
         return _looked(" ".join(words[1:]), depth + 1)
-    if program in RUNNERS and len(words) > 1:
+    if program in PROGRAMS.package_runners and len(words) > 1:
         return _run_by(program, words, bodies, depth)
     return _program(program, words, bodies, depth)
 
@@ -231,9 +230,9 @@ def _open_quotes(match: re.Match[str]) -> str:
 def _run_by(runner: str, words: list[str], bodies: str, depth: int) -> Looked:
     """Return the files and external source of a program that `npx` or uv runs.
 
-    `words` begin with `runner`, which is `npx`, `uv` or another program that runs programs of packages. A program in the tables of
-    `observe.local` is local. Any other program counts as external, because it may be downloaded first. `bodies` and `depth` are as in
-    `_part`.
+    `words` begin with `runner`, which is `npx`, `uv` or another program that runs programs of packages. Programs in
+    `grammars/programs.toml` are local. Any other program counts as external, because it may be downloaded first. `bodies` and `depth` are
+    as in `_part`.
     """
     if runner == "uv" and words[1] == "pip":
         return _program("pip", words[1:], bodies, depth)
@@ -253,14 +252,14 @@ def _program(program: str, words: list[str], bodies: str, depth: int) -> Looked:
         urls = urls_of(" ".join(rest))
         asks_home = not urls and any("://" in word or word.startswith(("localhost", "127.0.0.1")) for word in rest)
         return Looked() if asks_home else Looked(urls[0][:NAMED]) if urls else stranger
-    if program in local.SUBCOMMANDS:
+    if program in PROGRAMS.subcommands:
         return _subcommand(program, rest, stranger)
-    if program in local.FETCHING:
+    if program in PROGRAMS.script_runners:
         sub = _first(rest)
-        if program in ("bun", "deno") and sub.endswith((".ts", ".js", ".tsx", ".mjs")):
+        if program in ("bun", "deno") and sub.endswith(PROGRAMS.script_endings):
             return Looked()
-        return stranger if not sub or sub in local.FETCHING[program] else Looked()
-    if program in local.INTERPRETERS or program.startswith(("python3.", "python2.")):
+        return stranger if not sub or sub in PROGRAMS.fetching else Looked()
+    if program in PROGRAMS.interpreters or program.startswith(("python3.", "python2.")):
         return _interpreted(program, rest, bodies, depth, stranger)
     if program in ("cd", "pushd"):
         return Looked(entered=tuple(word for word in rest[:1] if not word.startswith("-")))
@@ -268,17 +267,17 @@ def _program(program: str, words: list[str], bodies: str, depth: int) -> Looked:
         done = _part([word for word in rest[at + 1 :] if word not in ("{}", ";", "+", "\\;")], bodies, depth + 1)
         folders = takewhile(lambda word: not word.startswith(("-", "(", "!")), rest)
         return done._replace(reads=(*done.reads, *folders))
-    if program in local.CARRIERS:
+    if program in PROGRAMS.carriers:
         return _carried(program, rest)
-    if program in local.LISTERS:
+    if program in PROGRAMS.listers:
         named = takewhile(lambda word: word[:1] not in ("-", "(", "!"), rest) if program == "find" else _operands(program, rest)
         return Looked(reads=tuple(word for word in named if is_external_package(word)))
-    if program in local.READERS:
+    if program in PROGRAMS.readers:
         return Looked(reads=tuple(_operands(program, rest)))
-    if program in local.PROGRAMS:
+    if program in LOCAL:
         return Looked()
     is_own = "/" in words[0] and words[0][0] not in "/~" and not words[0].startswith("../") and external_folder(words[0]) is None
-    return Looked() if is_own or words[0].endswith((".sh", ".py")) else stranger
+    return Looked() if is_own or words[0].endswith(PROGRAMS.own_script_endings) else stranger
 
 
 def _subcommand(program: str, rest: Sequence[str], stranger: Looked) -> Looked:
@@ -288,7 +287,7 @@ def _subcommand(program: str, rest: Sequence[str], stranger: Looked) -> Looked:
         return Looked() if not after or after[0] in _REMOTE[sub] else stranger
     if program == "git" and sub == "archive":
         return stranger if any(word.startswith("--remote") for word in rest) else Looked()
-    if sub not in local.SUBCOMMANDS[program] and (sub or program in ("npm", "bundle", "composer")):
+    if sub not in PROGRAMS.subcommands[program] and (sub or program in ("npm", "bundle", "composer")):
         return stranger
     if program == "git":
         place = tuple(word for flag, word in itertools.pairwise(rest) if flag == "-C")
@@ -303,7 +302,7 @@ def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, str
     For example, `python` runs one of these:
 
     - a file, which is local;
-    - a module, which is external if `local.MODULES` lists it;
+    - a module, which is external if `modules` in the table lists it;
     - inline code or standard input, which are external if they use the network;
     - the module `pip`, which is judged by its subcommand.
 
@@ -314,12 +313,12 @@ def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, str
         depth: nesting of the command, as in `_part`.
         stranger: the result for an external subcommand of `pip`.
     """
-    if "-m" in rest[:-1] and program.startswith(("py", "python")):
+    if "-m" in rest[:-1] and re.fullmatch(PROGRAMS.module_interpreters, program):
         at = list(rest).index("-m")
         module = rest[at + 1]
         if module in ("pip", "pip3"):
             return _subcommand("pip", rest[at + 2 :], stranger)
-        return Looked(source_name("command", f"{program} -m {module}")) if module in local.MODULES else Looked()
+        return Looked(source_name("command", f"{program} -m {module}")) if module in PROGRAMS.modules else Looked()
     code = [word for flag, word in itertools.pairwise(rest) if flag in _CODE]
     if code or not any(not word.startswith("-") for word in rest):
         text = "\n".join([*code, *([] if code else [bodies])])

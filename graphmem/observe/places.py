@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
+
+from graphmem.runtime.tables import read_table
 
 
 def module_of(path: str) -> str:
@@ -14,22 +17,22 @@ def module_of(path: str) -> str:
     return "/".join(parts[:2]) or "."
 
 
-_CONFIG_NAMES: Final = frozenset(
-    {
-        "package.json", "tsconfig.json", "pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", "cargo.toml", "go.mod",
-        "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "makefile", "cmakelists.txt", "dockerfile", "gemfile",
-        "composer.json", "requirements.txt", "alembic.ini", "manage.toml", "procfile", "angular.json", "nx.json", "turbo.json",
-        "deno.json", "jsconfig.json", ".eslintrc", ".babelrc", ".prettierrc", ".editorconfig", ".env", ".npmrc", "application.properties",
-    }
-)  # fmt: skip
-_CONFIG_ENDINGS: Final = (".toml", ".ini", ".cfg", ".yaml", ".yml", ".conf", ".properties", ".env")
-_CONFIG_PARTS: Final = (".config.js", ".config.ts", ".config.mjs", ".config.cjs", "docker-compose", ".env.", ".eslintrc.", "tsconfig.")
-_LOCKS: Final = frozenset({"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock", "cargo.lock", "uv.lock", "gemfile.lock"})
+@dataclass(frozen=True, slots=True)
+class ConfigFiles:
+    """The content of `grammars/configuration.toml`, which explains the keys."""
+
+    names: frozenset[str]
+    endings: tuple[str, ...]
+    parts: tuple[str, ...]
+    lock_files: frozenset[str]
+
+
+CONFIG_FILES: Final = read_table("configuration.toml", ConfigFiles)
 
 
 def is_config(path: str) -> bool:
     """Whether a file is configuration; the result is False for lock files."""
     name = path.rpartition("/")[2].lower()
-    if name in _LOCKS:
+    if name in CONFIG_FILES.lock_files:
         return False
-    return name in _CONFIG_NAMES or name.endswith(_CONFIG_ENDINGS) or any(part in name for part in _CONFIG_PARTS)
+    return name in CONFIG_FILES.names or name.endswith(CONFIG_FILES.endings) or any(part in name for part in CONFIG_FILES.parts)

@@ -13,9 +13,10 @@ from typing import Any, Final
 
 from graphmem.observe.model import SessionRecord, as_json
 from graphmem.observe.places import module_of
+from graphmem.runtime.conventions import all_conventions
 
 MAIN: Final = 0.4  # share of a session's edits, or of its uses without edits, for belonging to a module
-_TESTS: Final = frozenset({"tests", "test", "spec", "specs", "__tests__", "testing"})
+_TESTS: Final = frozenset({"tests", "test", "spec", "specs", "testing"}) | all_conventions().test_folders
 _OWN: Final = frozenset({"id", "parent", "group", "members", "agents"})  # fields that differ between copies of a session
 
 

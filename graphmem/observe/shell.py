@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from graphmem.memory.redact import redact
+from graphmem.observe.programs import PROGRAMS
 
 COMMAND_CHARACTERS: Final = 200  # maximum length of a stored command line
 MAX_PARTS: Final = 40
@@ -43,28 +44,14 @@ _READ: Final = frozenset({"cat", "head", "tail", "less", "more", "bat", "nl", "v
 _SEARCH: Final = frozenset({"grep", "rg", "ag", "ack", "egrep", "fgrep", "zgrep", "findstr", "select-string"})
 _LIST: Final = frozenset({"ls", "tree", "find", "fd", "fdfind", "dir", "get-childitem", "exa", "eza"})
 WEB: Final = frozenset({"curl", "wget", "http", "https", "lynx", "w3m", "links", "invoke-webrequest", "iwr"})
-_TESTERS: Final = _words(
-    "pytest py.test tox nox jest vitest mocha ava karma cypress playwright rspec phpunit pest ctest bats gotestsum nose2 behave unittest"
-)
 _OWN_RUNNER: Final = re.compile(r"(?:run_?)?tests?(?:_\w+)?\.py$")  # a project's own script that runs tests
-TASKS: Final = _words("make gmake just task rake poe poethepoet inv invoke doit mise moon nx turbo lerna")
-"""Programs that run tasks of the project; the task's name tells whether it tests."""
 _TASK_OF_TESTS: Final = re.compile(r"(?:[\w@/.-]+:)?(?:tests?|check|spec|e2e)(?:[:_-].*)?\Z|tests?\w*\Z|unit[-_]?tests?\Z|[\w-]+:tests?\Z")
-WRAPPERS: Final = frozenset({"sudo", "time", "nice", "nohup", "env", "command", "exec", "xvfb-run", "stdbuf", "caffeinate"})
-RUNNERS: Final = frozenset({"npx", "bunx", "pnpx", "uv", "uvx", "poetry", "pipenv", "pdm", "hatch", "rye", "bundle", "pixi", "doppler"})
-RUNNER_OPTIONS: Final = _words("--with --with-requirements -p --package --group --extra --python --directory --project -e --env")
-"""Options of runners that take a value."""
 _QUIET: Final = frozenset(
     {"cd", "pushd", "popd", "export", "set", "source", ".", "echo", "printf", "true", "false", "wait", "sleep", "mkdir", "pwd"}
 )
 _WRITERS: Final = frozenset({"cat", "echo", "printf", "tee"})  # with a redirection
 _PAGERS: Final = frozenset(
     {"head", "tail", "less", "more", "cat", "tee", "wc", "sort", "uniq", "column", "sed", "awk", "cut", "tr", "xargs", "jq"}
-)
-SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "fish", "pwsh", "powershell", "cmd"})
-_WITH_SUBCOMMAND: Final = _words(
-    "git npm yarn pnpm bun cargo go docker kubectl make gradle gradlew mvn mvnw dotnet alembic flask django-admin rails terraform helm "
-    "poetry pip pip3 uv ruff mypy composer mix swift bazel deno gh prisma sam serverless aws gcloud graphmem just task"
 )
 _TRACKERS: Final = {("gh", "issue"), ("gh", "pr"), ("gh", "api"), ("gh", "search"), ("gh", "gist"), ("glab", "issue"), ("glab", "mr")}
 
@@ -147,7 +134,7 @@ def line_of(args: Sequence[object] | str) -> str:
     if isinstance(args, str):
         return args
     words = [str(word) for word in args]
-    if len(words) >= 3 and base(words[0]) in SHELLS and words[1].startswith("-") and words[1].endswith("c"):
+    if len(words) >= 3 and base(words[0]) in PROGRAMS.shells and words[1].startswith("-") and words[1].endswith("c"):
         return words[2]
     return " ".join(words)
 
@@ -166,11 +153,11 @@ def _part(text: str) -> Command:
     line = " ".join((_REDIRECT.sub(" ", text) if written else text).split())
     words = [unquoted(word.translate(_UNMASKED)) for word in WORD.findall(line)]
     line = " ".join(line.translate(_UNMASKED).split())
-    while words and (ASSIGNMENT.match(words[0]) or base(words[0]) in WRAPPERS or words[0] == "timeout"):
+    while words and (ASSIGNMENT.match(words[0]) or base(words[0]) in PROGRAMS.wrappers or words[0] == "timeout"):
         words = words[2:] if words[0] == "timeout" else words[1:]
-    if words and base(words[0]) in SHELLS and len(words) > 2 and words[1].startswith("-") and words[1].endswith("c"):
+    if words and base(words[0]) in PROGRAMS.shells and len(words) > 2 and words[1].startswith("-") and words[1].endswith("c"):
         return command_of(words[2])
-    while len(words) > 1 and base(words[0]) in RUNNERS and not own_command(words):
+    while len(words) > 1 and base(words[0]) in PROGRAMS.package_runners and not own_command(words):
         words = without_options([word for word in words[1:] if word not in ("run", "exec", "--")]) or words[1:]
     if not words:
         return Command("run", "", "")
@@ -236,45 +223,19 @@ def _is_test(program: str, words: Sequence[str]) -> bool:
     """Whether a command, given as program and words, runs tests."""
     rest = [word for word in words[1:] if not word.startswith("-")]
     first = rest[0] if rest else ""
-    if program in _TESTERS:
+    if program in PROGRAMS.testers:
         return "--collect-only" not in words and not (program == "playwright" and first in ("install", "codegen"))
-    if program.startswith("python") or program in ("py", "coverage"):
+    if re.fullmatch(PROGRAMS.test_launchers, program):
         module = words[words.index("-m") + 1] if "-m" in words[:-1] else ""
         if not {"test", "tests"}.isdisjoint(module.split(".")) or (not module and _OWN_RUNNER.match(base(first))):
             return True
-        return module in ("pytest", "unittest", "tox", "nox") or (first.endswith("manage.py") and "test" in rest) or "pytest" in words[1:3]
-    if program in ("npm", "yarn", "pnpm", "bun", "deno"):
+        return module in PROGRAMS.test_modules or (first.endswith("manage.py") and "test" in rest) or "pytest" in words[1:3]
+    if program in PROGRAMS.test_script_runners:
         scripts = (rest[1] if first == "run" and len(rest) > 1 else first, *_scripts_of_workspaces(words[1:]))
         return any(script in ("test", "t", "tst") or script.startswith(("test:", "test-", "e2e")) for script in scripts)
-    if program in (
-        "go",
-        "cargo",
-        "dotnet",
-        "mix",
-        "swift",
-        "bazel",
-        "mvn",
-        "mvnw",
-        "gradle",
-        "gradlew",
-        "rails",
-        "zig",
-        "dart",
-        "flutter",
-        "sbt",
-        "stack",
-        "cabal",
-        "dune",
-        "lein",
-        "xcodebuild",
-        "meson",
-        "composer",
-        "artisan",
-        "manage.py",
-        "ng",
-    ):
+    if program in PROGRAMS.builders:
         return any(word in ("test", "nextest", "verify", "check") and (word != "check" or "gradle" in program) for word in rest[:3])
-    if program in TASKS:
+    if program in PROGRAMS.task_runners:
         return any(_TASK_OF_TESTS.match(word) for word in rest)
     return bool(re.search(r"(?:^|/)(?:run[_-]?)?tests?(?:\.sh|\.py)?$", words[0]))
 
@@ -286,7 +247,7 @@ def without_options(words: Sequence[str]) -> list[str]:
     """
     rest = list(words)
     while rest and rest[0].startswith("-"):
-        rest = rest[2:] if rest[0] in RUNNER_OPTIONS else rest[1:]
+        rest = rest[2:] if rest[0] in PROGRAMS.runner_options else rest[1:]
     return rest
 
 
@@ -307,8 +268,7 @@ def own_command(words: Sequence[str]) -> bool:
     `words` are the words of the command line. The result is True for `poetry add`, `uv pip` and `bundle install`. It is False for `uv run`,
     because that starts another program.
     """
-    own = ("add", "install", "pip", "sync", "lock", "update", "remove", "build", "publish", "init", "venv", "tool", "python", "show")
-    return words[1] in own
+    return words[1] in PROGRAMS.own_subcommands
 
 
 def _searched(words: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[str, ...], bool, tuple[str, ...]]:
@@ -335,12 +295,12 @@ def _searched(words: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[str, ..
 
 def _label(program: str, words: Sequence[str]) -> str:
     rest = [word for word in words[1:] if not word.startswith("-")]
-    if program.startswith("python") and "-m" in words[:-1]:
+    if "-m" in words[:-1] and re.fullmatch(PROGRAMS.labelled_by_module, program):
         return words[words.index("-m") + 1]
-    if program.startswith(("python", "node", "ruby", "php")) and rest:
+    if rest and re.fullmatch(PROGRAMS.labelled_by_script, program):
         tail = f" {rest[1]}" if rest[0].endswith("manage.py") and len(rest) > 1 else ""
         return base(rest[0]) + tail
-    if program in _WITH_SUBCOMMAND and rest and len(rest[0]) <= 30:
+    if program in PROGRAMS.labelled_with_subcommand and rest and len(rest[0]) <= 30:
         return f"{program} {rest[0]}" + (f" {rest[1]}" if rest[0] == "run" and len(rest) > 1 else "")
     return program
 

@@ -6,20 +6,32 @@ A runner is recognised by files of the repository: the nearest manifest at or ab
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from graphmem.reports import vitest_config
 from graphmem.reports.test_commands import NOT_RUN, Named
+from graphmem.runtime.tables import read_table
 
+
+@dataclass(frozen=True, slots=True)
+class RunnerFiles:
+    """The content of `grammars/test_runners.toml`, which explains the keys."""
+
+    pytest_settings: tuple[str, ...]
+    config_endings: tuple[str, ...]
+    endings: Mapping[str, tuple[str, ...]]
+
+
+_FILES: Final = read_table("test_runners.toml", RunnerFiles)
 MOST_MANIFEST: Final = 1 << 20  # bytes read of a manifest
 _RUNNER: Final = {one: re.compile(rf"(?<![\w@/.-]){one}(?![\w/.-])") for one in ("vitest", "jest")}
 """The name of a runner in a `package.json`: of a package, or of a command in a script."""
-VITEST_CONFIGS: Final = tuple(f"vitest.config.{suffix}" for suffix in ("ts", "mts", "cts", "js", "mjs", "cjs"))
+VITEST_CONFIGS: Final = tuple(f"vitest.config.{ending}" for ending in _FILES.config_endings)
 VITE_CONFIGS: Final = tuple(one.replace("vitest", "vite") for one in VITEST_CONFIGS)
-JEST_CONFIGS: Final = tuple(f"jest.config.{suffix}" for suffix in ("ts", "mts", "cts", "js", "mjs", "cjs", "json"))
+JEST_CONFIGS: Final = tuple(f"jest.config.{ending}" for ending in (*_FILES.config_endings, "json"))
 _JEST_PATTERNS: Final = re.compile(r"\b(?:testMatch|testRegex|preset|projects)\b")
 _TEST_FILE: Final = re.compile(r"(?:^|/)(?:__tests__/.*|(?:[^/]*\.)?(?:test|spec)\.[cm]?[jt]sx?|[^/]*\.(?:test|spec)\.\w+)$")
 """The path of a file that Jest runs by default, or that is named as a test."""
@@ -88,9 +100,9 @@ def named(project: Project, place: Place) -> Named:
     If the runner is unknown, `runner` is "" and the id is the path of the test's file. The result is `NOT_RUN` if the runner of the
     project does not run this place, for example a file of helpers or a benchmark.
     """
-    for suffixes, name in _BY_SUFFIX:
-        if place.path.endswith(suffixes):
-            return name(project, place) or Named("", place.path)
+    for runner, endings in _FILES.endings.items():
+        if place.path.endswith(endings):
+            return _FINDERS[runner](project, place) or Named("", place.path)
     return Named("", place.path)
 
 
@@ -105,9 +117,16 @@ def _below(base: str, path: str) -> str:
 # ---- naming, by language
 
 
+def _dotted(path: str) -> str:
+    """Return the module of a Python file: `a.b` for `a/b.py`."""
+    return ".".join(PurePosixPath(path).with_suffix("").parts)
+
+
 def _python(project: Project, place: Place) -> Named | None:
-    declared = ("pytest.ini", "conftest.py", "pyproject.toml", "setup.cfg", "tox.ini")
-    by_pytest = any("pytest" in (project.text(name) or "") or (name in declared[:2] and project.has(name)) for name in declared)
+    own = ("pytest.ini", "conftest.py")
+    by_pytest = any(
+        "pytest" in (project.text(name) or "") or (name in own and project.has(name)) for name in (*own, *_FILES.pytest_settings)
+    )
     by_pytest = by_pytest or project.nearest(place.path, "conftest.py") is not None
     if by_pytest or (place.qualname and not place.is_method):
         return Named("pytest", "::".join([place.path, *filter(None, place.qualname.split("."))]))
@@ -115,11 +134,10 @@ def _python(project: Project, place: Place) -> Named | None:
     while str(base) != "." and project.has(f"{base}/__init__.py"):
         base = base.parent
     top = "" if str(base) == "." else str(base)
-    module = _below(top, place.path).removesuffix(".py").replace("/", ".")
+    module = _dotted(_below(top, place.path))
     dotted = ".".join(filter(None, (module, place.qualname)))
     if project.has("manage.py"):
-        whole = place.path.removesuffix(".py").replace("/", ".")
-        return Named("django", ".".join(filter(None, (whole, place.qualname))))
+        return Named("django", ".".join(filter(None, (_dotted(place.path), place.qualname))))
     return Named("unittest", dotted, top, (module,))
 
 
@@ -293,10 +311,10 @@ def _rust(project: Project, place: Place) -> Named | None:
     scope = f"-p {package[1]} " if package and found else ""
     folder, _, rest = inner.partition("/")
     if folder == "tests":
-        parts = rest.removesuffix(".rs").split("/")
+        parts = list(PurePosixPath(rest).with_suffix("").parts)
         target, modules = f"--test {parts[0]}", [one for one in parts[1:] if one != "mod" and one != "main"]
     elif folder == "src":
-        modules = [one for one in rest.removesuffix(".rs").split("/") if one not in ("mod", "lib", "main")]
+        modules = [one for one in PurePosixPath(rest).with_suffix("").parts if one not in ("mod", "lib", "main")]
         target = "--bins" if rest == "main.rs" else "--lib"
     else:
         return None
@@ -336,15 +354,13 @@ def _php(project: Project, place: Place) -> Named | None:
     return Named("phpunit", name, "", (name, place.path))
 
 
-_BY_SUFFIX: Final[tuple[tuple[tuple[str, ...], Callable[[Project, Place], Named | None]], ...]] = (
-    ((".py",), _python),
-    ((".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"), _ecmascript),
-    ((".go",), _go),
-    ((".rs",), _rust),
-    ((".java", ".kt", ".scala", ".groovy"), _jvm),
-    ((".rb",), _ruby),
-    ((".php",), _php),
-)
-
-
-# ---- command lines, by runner
+_FINDERS: Final[Mapping[str, Callable[[Project, Place], Named | None]]] = {
+    "pytest": _python,
+    "vitest": _ecmascript,
+    "go": _go,
+    "cargo": _rust,
+    "gradle": _jvm,
+    "rspec": _ruby,
+    "phpunit": _php,
+}
+"""Key of `endings` in `grammars/test_runners.toml` -> how the runners of these files are found."""

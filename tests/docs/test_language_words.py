@@ -17,22 +17,34 @@ from graphmem.runtime.conventions import conventions_by_language
 PACKAGE = Path(graphmem.__file__).parent
 PLACES = (
     "analysis",
+    "client",
+    "contracts",
+    "embedding",
+    "evidence/indexers.py",
+    "evidence/scip_symbols.py",
     "explorer",
     "history",
+    "injection",
     "lsp",
-    "projection",
+    "maintenance",
+    "mcp_server",
+    "observe",
+    "operations",
     "project",
+    "projection",
+    "reports",
     "search",
+    "security",
+    "server",
     "store",
     "vectors",
-    "contracts",
     "parsing/contents.py",
     "parsing/encoding.py",
     "parsing/ignore.py",
     "parsing/contracts",
     "resolution/edges",
 )
-ENGLISH = {"c", "doc", "go", "index", "internal", "jsx", "lib", "main", "mod", "object"}  # also words of other meanings
+ENGLISH = {"C", "c", "doc", "go", "index", "internal", "jsx", "lib", "main", "mod", "object"}  # also words of other meanings
 
 
 def words() -> set[str]:
