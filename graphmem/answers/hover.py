@@ -30,9 +30,11 @@ class Hover:
         Size(3),
     ] = field(default_factory=list)
     user_count: int = 0
-    tests: Annotated[list[SymbolInfo], Doc("tests that use the symbol directly, in the same order"), Size(3)] = field(default_factory=list)
+    tests: Annotated[list[SymbolInfo], Doc("tests that use the symbol directly, the most certain first, then the nearest"), Size(3)] = (
+        field(default_factory=list)
+    )
     test_count: int = 0
-    test_helpers: Annotated[list[SymbolInfo], Doc("test code that uses the symbol outside of tests, such as fixtures"), Size(3)] = field(
+    test_helpers: Annotated[list[SymbolInfo], Doc("helper code of tests that uses the symbol, such as fixtures"), Size(3)] = field(
         default_factory=list
     )
     implementations: Annotated[
@@ -45,7 +47,7 @@ class Hover:
     implementation_caller_count: int = 0
     is_abstract: Annotated[bool, Doc("whether the symbol is a method that only subclasses implement")] = False
     known: Annotated[
-        NearbyMemories, Doc("memories about the symbol; those that a person or agent wrote, also about the code around it")
+        NearbyMemories, Doc("memories about the symbol; memories that a person or an agent wrote may also be about the code around it")
     ] = field(default_factory=NearbyMemories)
     moves_along: Annotated[list[CoAccessHit], Doc("files that usually change together with the symbol's file"), Size(3)] = field(
         default_factory=list

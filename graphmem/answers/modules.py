@@ -168,7 +168,7 @@ class ModuleBoundary:
     outgoing: Annotated[list[ModuleDependency], Doc("dependencies of the module on other modules, most edges first"), Size(30)]
     cycles: Annotated[list[Cycle], Doc("cycles of modules that contain the module"), Size(3)]
     larger: Annotated[
-        list[str], Doc("files of the larger part when the module is cut in two; empty for a module that is too small or too large")
+        list[str], Doc("files of the larger part when the module is split in two; empty for a module that is too small or too large")
     ]
     smaller: Annotated[list[str], Doc("files of the smaller part when the module is split where it has the fewest edges")]
     crossing: Annotated[int, Doc("number of edges between the two parts of the module")]

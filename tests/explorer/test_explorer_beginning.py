@@ -83,7 +83,7 @@ def test_a_place_without_memories_leads_to_those_of_its_neighbours_in_the_code_a
     visit(f"{explorer}/explore/memories?file=classes/digraph.py", "document.querySelector('.nearest li.memory')")
     some = remembered.memories({"files": ["classes"]}).total
     heads = tab.value("[...document.querySelectorAll('.nearest h2')].map((one) => one.textContent)")
-    assert heads[-1] == f"In the same folder: {some} memories about code in classes"
+    assert heads[-1] == f"In the same directory: {some} memories about code in classes"
     assert tab.value("document.querySelectorAll('.nearest li.memory').length") == min(5, some)
     beside = set()
     for direction in ("dependents", "dependencies"):

@@ -32,7 +32,7 @@ def test_the_most_tangled_module_and_where_to_cut_it_is_one_sentence_on_every_pa
     visit(explorer + address, "document.querySelector('.answer a')")
     said = tab.value("document.querySelector('.answer').textContent")
     assert said.startswith(f"{most_tangled(remembered)} is the most tangled module (uses ")
-    assert "the dependency to cut first is" in said
+    assert "the dependency to remove first is" in said
     assert "ranked by the number of modules that they both use and are used by" in said
     source, target = tab.value("document.querySelectorAll('.answer a')[1].textContent").split(" → ")
     (cut,) = [one for one in remembered.modules().dependencies if (one.src_name, one.dst_name) == (source, target)]
@@ -46,7 +46,10 @@ def test_the_page_of_a_module_names_the_same_place_to_cut_as_the_ranking(tab, ex
     for (module, _), *places, (_, page) in ranked:
         visit(explorer + page.removeprefix(explorer), "document.querySelector('main .answer')")
         said = tab.value("document.querySelector('main .answer').innerText")
-        begin = (f"To untangle {module}, first cut ", f"{module} is in a cycle. The dependency to cut there first is ")
+        begin = (
+            f"To untangle {module}, first remove this dependency: ",
+            f"{module} is in a cycle. The dependency to remove there first is ",
+        )
         assert said.startswith(begin)
         assert all(f" {place} (" in said for place, _ in places)
 

@@ -58,7 +58,8 @@ def trust(
     level: Annotated[
         str | None,
         typer.Argument(
-            **options.one_of(TrustLevel), help="How certain a memory must be before agents see it; auto: set by how often you correct them."
+            **options.one_of(TrustLevel),
+            help="How certain a memory must be before agents see it; auto: derived from how often shown memories are corrected.",
         ),
     ] = None,
 ) -> None:

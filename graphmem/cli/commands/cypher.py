@@ -24,7 +24,7 @@ def cypher(
             "--param",
             "-p",
             metavar="NAME=VALUE",
-            help="Value of the query parameter NAME, as JSON; anything else is taken as a string (repeatable).",
+            help="Value of the query parameter NAME, as JSON; a value that is not JSON is taken as a string (repeatable).",
         ),
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="The maximum number of rows.")] = None,

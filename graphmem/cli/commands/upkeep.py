@@ -70,7 +70,7 @@ def restore(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The backup to restore: a path, or a name from `graphmem backup --list`.")],
     *,
     rules: Annotated[
-        bool, typer.Option("--rules", help="Also restore the rules in the backup, which are texts that every session gets.")
+        bool, typer.Option("--rules", help="Also restore the rules in the backup, which are instructions that agents get in every session.")
     ] = False,
 ) -> None:
     """Restore a backup.
