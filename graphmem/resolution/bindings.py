@@ -1,4 +1,4 @@
-"""Choose the bindings of a name that hold at a line, or in other scopes."""
+"""Choose the bindings of a name that apply at a line, or in other scopes."""
 
 from __future__ import annotations
 

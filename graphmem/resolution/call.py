@@ -68,7 +68,7 @@ class Call:
     def argument(self, position: int) -> Type | None:
         """Return the type of a positional argument of the call.
 
-        None if the argument is missing or follows a spread argument (`*args`).
+        Returns None if the argument is missing or follows a spread argument (`*args`).
         """
         if position < len(self.passed):
             return self.passed[position]

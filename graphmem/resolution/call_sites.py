@@ -1,4 +1,4 @@
-"""Index the calls of each name, and choose which of them are looked at."""
+"""Index the calls of each name, and choose which of them to examine."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ class Classes:
     def _varies(self, entry: FileEntry, owner: Symbol, name: str) -> bool:
         """Whether an attribute may have another type in a subclass.
 
-        True for a class attribute, and for a property without a declared type.
+        Returns True for a class attribute, and for a property without a declared type.
         """
         for slot in entry.names(owner.index).get(name, ()):
             if slot.kind == "binding":

@@ -183,15 +183,16 @@ class Frameworks:
 
     @cached_property
     def connecting(self) -> Mapping[str, Event]:
-        """Map each method that connects functions to events to its table row.
+        """Map method names to table rows, for methods that connect to an event.
 
-        An example is `connect` in `saved.connect(f)`. A row (`Event`) is the entry of the framework tables that describes the event.
+        Such a method connects a function, which then runs at the event. An example is `connect` in `saved.connect(f)`. A row (`Event`) is
+        the entry of the framework tables that describes the event.
         """
         return {method: event for event in self.events for method in event.connects}
 
     @cached_property
     def sending(self) -> Mapping[str, Event]:
-        """Map each method that sends an event to its table row.
+        """Map method names to table rows, for methods that send an event.
 
         An example is `send` in `saved.send()`. A row (`Event`) is the entry of the framework tables that describes the event.
         """
@@ -199,9 +200,10 @@ class Frameworks:
 
     @cached_property
     def decorating(self) -> Mapping[str, Event]:
-        """Map each decorator that connects functions to events to its table row.
+        """Map decorators to table rows, for decorators that connect to an event.
 
-        An example is `receiver` in `@receiver(saved)`. A row (`Event`) is the entry of the framework tables that describes the event.
+        Such a decorator connects its function, which then runs at the event. An example is `receiver` in `@receiver(saved)`. A row
+        (`Event`) is the entry of the framework tables that describes the event.
         """
         return {name: event for event in self.events for name in event.decorators}
 

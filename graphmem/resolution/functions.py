@@ -140,7 +140,7 @@ class Functions:
         return found
 
     def _wrappers(self, callee: Type) -> Type:
-        """Return the wrappers among the alternatives of a called value's type.
+        """Return the wrapper functions in the type of a called value.
 
         After `@timed` on a function `f`, the type of `f` has two alternatives: `f` itself and the wrapper that `timed` returns. The
         inferred result of the wrapper may have the results of all functions that `timed` decorates. If these include the result of `f`, the
@@ -156,7 +156,7 @@ class Functions:
         return found
 
     def _decorates(self, made: Instance, callee: Type) -> bool:
-        """Whether an object is what a decorator made of a function in `callee`.
+        """Whether a decorator made an object from a function in `callee`.
 
         `made` is the object, and `callee` is the type of a called value. For example, a function `f` has the decorator `@Task`. Then the
         type of `f` has two alternatives: `f` itself and a `Task` object. The method `called` uses only the result of `f`. The inferred

@@ -1,6 +1,6 @@
 """Find names of other files, through imports, stars and packages.
 
-A name may come from an import, from a star import, from a file of the same package, or from a module whose member is read.
+A name may come from an import, a star import or a file of the same package. It may also be a member of a module.
 """
 
 from __future__ import annotations

@@ -186,7 +186,7 @@ def _inside(document: Any) -> Iterable[Any]:
 
 
 def _at(document: Any, *keys: str) -> Any:
-    """Return the value at a path of keys in a document, or None."""
+    """Return the value at a path of keys in a document; None if missing."""
     for key in keys:
         document = document.get(key) if isinstance(document, dict) else None
     return document

@@ -270,7 +270,7 @@ def _is_read(entry: FileEntry, position: int) -> bool:
 def _sees_members(entry: FileEntry, scope: int) -> bool:
     """Whether code in a scope sees class members without `this`.
 
-    True for a class, and for a method written outside its class.
+    Returns True for a class, and for a method written outside its class.
     """
     definition = entry.definitions[scope]
     return definition.kind in CLASS_KINDS or (definition.kind == "method" and entry.definitions[definition.parent].kind not in CLASS_KINDS)

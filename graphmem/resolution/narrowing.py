@@ -40,7 +40,7 @@ class Narrowing:
     def narrowed(self, entry: FileEntry, scope: int, index: int, line: int) -> Type | None:
         """Return the type to which tests narrow an expression at a line.
 
-        An example of a test is `isinstance(x, A)`. None if no test applies.
+        An example of a test is `isinstance(x, A)`. Returns None if no test applies.
         """
         positions = entry.narrows.get((scope, index))
         if not positions:

@@ -131,7 +131,7 @@ class Parameters:
         """Return the type of the argument that a call passes for a parameter.
 
         The parameter is that of `symbol` at position `index`. `offset` is the number of parameters that the receiver fills, such as `self`.
-        None if the call does not determine the argument.
+        Returns None if the call does not determine the argument.
         """
         parameters = self.project.definition(symbol).parameters
         parameter = parameters[index]

@@ -1,4 +1,4 @@
-"""Index what the parser found in all files, and record look-ups.
+"""Index the results of parsing all files, and record look-ups.
 
 An input is a key such as "the definition named X at the top of file F" or "the classes that derive from C". Each look-up records the inputs
 that it used. `Project.replace` replaces the facts of files and returns the numbers of the changed inputs. Only answers computed from
@@ -138,7 +138,7 @@ class Project:
     # look-ups, each recorded
 
     def package_clause(self, entry: FileEntry) -> str:
-        """Return the package that a file declares, or ""."""
+        """Return the package that a file declares; "" if it declares none."""
         self.touch("clause", entry.path)
         return entry.clause
 
@@ -151,7 +151,7 @@ class Project:
         return entry.constraint
 
     def file(self, path: str) -> FileEntry | None:
-        """Return what the parser found in the file at a path; None if unknown."""
+        """Return the results of parsing the file at a path; None if unknown."""
         self.touch("file", path)
         return self.files.get(path)
 

@@ -116,7 +116,7 @@ class Resolver:
         return True
 
     def update(self, changed: Mapping[str, FileFacts], removed: Collection[str]) -> set[str]:
-        """Add, replace and remove files, given what the parser found in them.
+        """Add, replace and remove files, given the results of parsing them.
 
         Args:
             changed: results of parsing new and changed files, by path; files of languages without rules are ignored.
@@ -310,9 +310,9 @@ class Resolver:
         return self.faults.get(path, "") or self._project.faults.get(path, "")
 
     def facts(self, path: str) -> FileFacts | None:
-        """Return what the parser found in a file.
+        """Return the results of parsing a file.
 
-        None if the file is unknown, or if its language has no rules.
+        Returns None if the file is unknown, or if its language has no rules.
         """
         entry = self._project.files.get(path)
         return entry.facts if entry is not None else None
@@ -322,7 +322,7 @@ class Resolver:
         return self._project.files.keys()
 
     def module_name(self, path: str) -> str:
-        """Return the name under which other files import a file, or ""."""
+        """Return the name by which other files import a file; "" if unknown."""
         entry = self._project.files.get(path)
         names = rules_of(entry).module_names(path) if entry is not None else ()
         return names[0] if names else ""

@@ -432,7 +432,7 @@ class CallRules:
         return value
 
     def declared_once(self, inference: Inference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return the interface method that stands for all given methods, if any.
+        """Return the interface method that all given methods implement, if any.
 
         `methods` are all methods of one name. A call on an object of unknown type may run any of them. If one is a method of an interface
         and implemented by all other `methods`, only this one is returned. Otherwise all `methods` are returned.

@@ -167,7 +167,7 @@ class ClassRules:
     """Whether reading an attribute looks like a call without arguments."""
 
     def field_name(self, name: str) -> str:
-        """Return the name of the variable that an attribute reads, or "".
+        """Return the name of the variable that an attribute reads; "" for none.
 
         In Ruby, the attribute `size` reads the variable `@size`.
         """

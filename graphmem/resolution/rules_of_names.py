@@ -125,7 +125,7 @@ class NameRules:
         return found[2] if found[0] == CALL else children(found)
 
     def owner_in_type(self, inference: Inference, found: Term, value: Type) -> Type:
-        """Return the type of the part before the dot in an annotation `a.B`.
+        """Return the type of `a` in an annotation `a.B`.
 
         `found` is the expression `a`, and `value` is the inferred type of `a`. By default, `value` is returned.
         """
@@ -173,7 +173,7 @@ class NameRules:
         return not name.startswith("_")
 
     def exported_to(self, importer: FileEntry, entry: FileEntry, name: str) -> bool:
-        """Return whether a star import in the file `importer` has a name."""
+        """Return whether a star import in the file `importer` provides a name."""
         return self.exported(entry, name)
 
     def module_value(self, inference: Inference, module: FileEntry, name: str) -> Type | None:

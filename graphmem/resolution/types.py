@@ -52,11 +52,11 @@ BUILTINS: Final = Package("builtins")
 Class = tuple[Literal[0], Symbol, bool]
 """A class of the project.
 
-True if it or a subclass is meant, as with `cls` and `type[...]`.
+The third item is True if the class or a subclass of it is meant, as with `cls` and `type[...]`.
 """
 
 Instance = tuple[Literal[1], Symbol, bool]
-"""An instance of a class of the project. True if the instance is not one of a subclass."""
+"""An instance of a class of the project. The third item is True if the instance is not one of a subclass."""
 
 Func = tuple[Literal[2], Symbol, "Atom | None"]
 """A function: its definition and its bound receiver."""

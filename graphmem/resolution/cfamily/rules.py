@@ -71,8 +71,8 @@ class CFamilyRules(CFamilyOperators):
     def may_run(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
         """Return whether a call in `entry` can run an override in `other`.
 
-        False if `other` is for Windows only and `entry` is not. Also False if `other` is another file that defines `main`, because then it
-        is a separate program.
+        Returns False if `other` is for Windows only and `entry` is not. Also returns False if `other` is another file that defines `main`,
+        because then it is a separate program.
         """
         if entry is other:
             return True

@@ -73,7 +73,7 @@ class CSharpRules(ScopedRules):
         return ("", 0, symbol.qualname) if is_split else super().overload_group(entry, symbol)
 
     def fitting_receiver(self, inference: Inference, entry: FileEntry, reference: Reference, methods: Sequence[Symbol]) -> Sequence[Symbol]:
-        """Return the best of methods that fit the arguments equally well.
+        """Return the best of several methods that fit the arguments equally well.
 
         A method without type parameters is better than one whose type parameters follow from the arguments. This holds only if the types of
         all arguments are known.
@@ -107,7 +107,8 @@ class CSharpRules(ScopedRules):
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
         """Return whether a method overrides a base's method of the same name.
 
-        A method that overrides one of a class says `override`. Without the word it is another method, which hides the base's.
+        A method that overrides a method of a class has the modifier `override`. Without the modifier, it is a separate method, which hides
+        the base's method.
         """
         entry = inference.project.entry(base)
         if entry.definitions[entry.definitions[base.index].parent].kind == "class":
@@ -133,9 +134,9 @@ class CSharpRules(ScopedRules):
         return super().unknown_extensions(inference, entry, EMPTY if is_result else receiver, name)
 
     def unwrapped(self, inference: Inference, entry: FileEntry, name: str) -> Sequence[Symbol]:
-        """Return the extension methods of types that count as their argument.
+        """Return the extension methods of wrapper types, such as `Task<T>`.
 
-        Extension methods of any type, `this T value`, are returned, too.
+        In other places, such a type counts as its argument `T`. Extension methods of any type, `this T value`, are returned, too.
         """
         if not inference.project.knows_name(name):
             return ()

@@ -167,7 +167,7 @@ def _of_member(inference: Inference, entry: FileEntry, scope: int, line: int, te
 def _of_result(inference: Inference, entry: FileEntry, scope: int, line: int, term: int, steps: int) -> Written:
     """Return the written type of a call's result.
 
-    `expression.Compile()` is the function that an `Expression<…>` holds.
+    For `expression.Compile()`, it is the function type `F` of an `Expression<F>`.
     """
     found = entry.terms[term]
     if found[0] != CALL:

@@ -134,7 +134,7 @@ def _entries(inference: Inference, call: Call) -> Type:
 
 
 def _all(inference: Inference, call: Call) -> Type:
-    """Return the type of `Object.assign(a, b, …)`: any of the arguments.
+    """Return the type of `Object.assign(a, b, …)`: all arguments' types.
 
     The call returns the first argument with the members of the others.
     """

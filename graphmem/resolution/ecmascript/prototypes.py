@@ -148,7 +148,7 @@ def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, i
 
 
 def _prototype_of(terms: Sequence[Term], term: int) -> int:
-    """Return the index of the expression `X` in `X.prototype`, or -1."""
+    """Return the index of `X` in `X.prototype`; -1 for other expressions."""
     found = terms[term]
     if found[0] != ATTR:
         return -1

@@ -34,7 +34,7 @@ class Annotations:
         self._named_types: dict[tuple[int, str], frozenset[Symbol]] = {}  # by scope and name
 
     def type_use(self, src: Symbol, scope: int, term: int, line: int) -> None:
-        """Add edges to the types of an annotation and to the aliases in it.
+        """Add edges to the types and the aliases that an annotation names.
 
         Args:
             src: the symbol that has the annotation.

@@ -38,13 +38,13 @@ def overridden(inference: Inference, entry: FileEntry, symbol: Symbol, parent: S
 
 
 def _with_as_many(inference: Inference, entry: FileEntry, symbol: Symbol, methods: list[Symbol]) -> list[Symbol]:
-    """Return the methods that have as many parameters as another one."""
+    """Return the methods that have as many parameters as `symbol`."""
     count = len(entry.definitions[symbol.index].parameters)
     return [one for one in methods if len(inference.project.definition(one).parameters) == count]
 
 
 def _has_types_of(inference: Inference, entry: FileEntry, symbol: Symbol, other: Symbol) -> bool:
-    """Whether the parameters of two methods have types of the same names.
+    """Whether the parameter types of two methods have the same names.
 
     Both methods have the same number of parameters. A type parameter in the overridden method `other` stands for any type.
     """

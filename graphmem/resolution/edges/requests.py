@@ -190,7 +190,7 @@ class Requests:
                         yield symbol
 
     def _view_of(self, terms: Sequence[Term], index: int) -> int:
-        """Return the index of the class in a view `Index.as_view()`, or -1.
+        """Return the index of the class in `Index.as_view()`; -1 for others.
 
         `index` is the index of the whole expression `Index.as_view()`. The called method may be any method in the table `view`.
         """

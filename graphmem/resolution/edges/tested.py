@@ -1,4 +1,4 @@
-"""Find what a test is about: code that it calls and is named after.
+"""Find the subject of a test: code that it calls and is named after.
 
 A test has a TESTS edge to a function or class that the test itself calls. The name of the test must begin with the words of that function
 or class, as in `test_parse_empty` for `parse`. If it begins with no called name, the definitions around the test are compared (`class

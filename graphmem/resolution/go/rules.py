@@ -120,7 +120,8 @@ class GoRules(PackageRules):
         """Return the type of a name that no scope of its Go file binds.
 
         The name is a built-in name, or an exported name of a library that the file imports as in `import . "github.com/onsi/gomega"`. Of
-        several such libraries, one that has the name by the table `exported` is taken, or else all that the table does not list.
+        several such libraries, the result is from one that exports the name by the table `exported`, or else from all that the table does
+        not list.
         """
         found = super().unbound(inference, entry, scope, name)
         if found or not name[:1].isupper():
@@ -205,7 +206,7 @@ class GoRules(PackageRules):
         ]
 
     def _method_names(self, inference: Inference, symbol: Symbol) -> Iterator[str]:
-        """Return the method names of a type and of the types it embeds."""
+        """Return the names of the methods of a type and of its embedded types."""
         project = inference.project
         for part in inference.mro(symbol):
             if isinstance(part, Symbol):
@@ -228,8 +229,8 @@ class GoRules(PackageRules):
         `fmt.Stringer`. The methods of a library's interface are known only if the table `demanded` lists them, and are compared by name. An
         interface of a library that is not listed demands no methods. The result is False if the project defines no method of `interface`.
 
-        A type parameter of an interface stands for one type in all of its methods: for the argument that an interface that embeds it gives,
-        as in `Searchable[Albums]`, or else for any type.
+        A type parameter of an interface is one type in all of its methods. It is the argument that an embedding interface gives, as in
+        `Searchable[Albums]`, or else any type.
         """
         is_known = False
         for part in inference.mro(interface):

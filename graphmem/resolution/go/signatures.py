@@ -89,7 +89,7 @@ def _receiver_types(terms: Sequence[Term], definition: Definition) -> list[str]:
 
 
 def given_types(inference: Inference, interface: Symbol, part: Symbol) -> dict[_Parameter, Any]:
-    """Return the types that an interface gives to one that it embeds.
+    """Return the type arguments that an interface gives an embedded interface.
 
     For `type Albums interface { Searchable[Album] }` and the part `Searchable`, whose type parameter is `T`, `T` is `Album`.
     """
@@ -107,10 +107,10 @@ def given_types(inference: Inference, interface: Symbol, part: Symbol) -> dict[_
 
 
 def same(wanted: Any, given: Any, types: dict[_Parameter, Any]) -> bool:
-    """Return whether a type of a method is that of an interface's method.
+    """Return whether a method has a type that an interface's method demands.
 
-    `types` has the types of the interface's type parameters as far as they are known, and gets those that `given` shows. A type
-    parameter of the given method's own receiver may be any type.
+    `wanted` is the type in the interface, and `given` the type in the method. `types` has the types of the interface's type parameters as
+    far as they are known, and gets those that `given` shows. A type parameter of the given method's own receiver may be any type.
     """
     if isinstance(given, _Parameter):
         return wanted is not None

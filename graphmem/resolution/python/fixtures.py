@@ -74,7 +74,7 @@ class PythonFixtures(PythonTypes):
                     yield fixture
 
     def _fixture(self, inference: Inference, symbol: Symbol, index: int) -> Symbol | None:
-        """Return the pytest fixture that a parameter requests, or None."""
+        """Return the pytest fixture that a parameter requests; None without one."""
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         parameter = definition.parameters[index]
@@ -84,7 +84,7 @@ class PythonFixtures(PythonTypes):
         return None if in_class and index == 0 else self._fixture_named(inference, symbol, parameter.name)
 
     def _fixture_named(self, inference: Inference, symbol: Symbol, name: str) -> Symbol | None:
-        """Return the pytest fixture of a given name that a test sees, or None.
+        """Return the pytest fixture of a name that a test sees; None without one.
 
         The search order is: the test's class, its module, the `conftest.py` files in the folders above the module.
         """

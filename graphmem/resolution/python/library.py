@@ -165,7 +165,7 @@ def _getattr(inference: Inference, call: Call) -> Type:
 
 
 def _prefix(inference: Inference, entry: FileEntry, scope: int, term: int, line: int, depth: int = 0) -> str:
-    """Return the literal with which a computed string begins, or "".
+    """Return the literal with which a computed string begins; "" without one.
 
     For `"do_" + name`, `"do_%s" % name`, `f"do_{name}".lower()` and `"do_{}".format(name)`, the result is `do_`. A variable is replaced by
     its value, at most `MAX_RENAMES` times.

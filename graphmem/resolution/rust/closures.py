@@ -25,7 +25,7 @@ _NO_ITEM: Final = LIBRARY.closures_of_nothing
 
 
 def passed_to_closure(inference: Inference, call: Call) -> Type:
-    """Return the value that a called function passes to a closure.
+    """Return the type of the value that a called function passes to a closure.
 
     `call` is a call of `PARAMETER`. Its arguments are the call that passes the closure, the position of the closure among the arguments
     and that of the parameter.
@@ -49,8 +49,8 @@ def passed_to_closure(inference: Inference, call: Call) -> Type:
 def _declared(inference: Inference, function: Symbol, place: tuple[int, int], count: int) -> Type:
     """Return the declared type of a parameter of a function's parameter.
 
-    For `fn each(f: impl Fn(&Item))` and the place (0, 0), it is `Item`. `count` is the number of arguments, which may begin with the
-    receiver.
+    `place` has the position of the parameter that is a function, and the position of a parameter of this function. For `fn each(f: impl
+    Fn(&Item))` and the place (0, 0), the result is `Item`. `count` is the number of arguments, which may begin with the receiver.
     """
     entry = inference.project.entry(function)
     parameters = entry.definitions[function.index].parameters
@@ -64,7 +64,7 @@ def _declared(inference: Inference, function: Symbol, place: tuple[int, int], co
 
 
 def _given_by_library(inference: Inference, container: Container, name: str, place: tuple[int, int], call: Call) -> Type:
-    """Return the value that a method of the library passes to a closure.
+    """Return the type of the value that a library method passes to a closure.
 
     `place` has the position of the closure among the arguments of `call`, and that of the closure's parameter. For `values.fold(0, |sum, x|
     …)` and the place (1, 1), it is an item of `values`.

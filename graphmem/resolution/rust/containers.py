@@ -110,7 +110,7 @@ def _of_choice(inference: Inference, container: Box, name: str, call: Call) -> T
 
 
 def _of_map(inference: Inference, container: Box, name: str, call: Call) -> Type | None:
-    """Return the result of a method of a map, if it is not one of all lists."""
+    """Return the result of a map's own method; None for other methods."""
     pairs, values = container[2]
     if name in ("get", "get_mut", "remove", "insert"):
         return box("option", values)
@@ -167,7 +167,7 @@ def _of_items(inference: Inference, container: Box, name: str, call: Call) -> Ty
 
 
 def _given(call: Call, position: int) -> Type:
-    """Return the type of an argument; the name of a unit struct is an object."""
+    """Return the type of an argument; a unit struct's name gives an object."""
     return _objects(call.argument(position) or EMPTY)
 
 
@@ -181,7 +181,7 @@ def _result(inference: Inference, call: Call, position: int) -> Type:
 
 
 def _first_parts(inference: Inference, value: Type) -> Type:
-    """Return what options, results and iterators contain."""
+    """Return the types of the contents of options, results and iterators."""
     return inference.element(frozenset(atom for atom in inference.expanded(value) if atom[0] in (BOX, INST)))
 
 

@@ -1,4 +1,4 @@
-"""Choose among the methods of several `impl Trait<A> for T` of one type."""
+"""Choose among methods of one type from several `impl Trait<A> for T`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def fitting_arguments(inference: Inference, entry: FileEntry, reference: Referen
 
 
 def _kinds_of_argument(inference: Inference, entry: FileEntry, reference: Reference, argument: int) -> frozenset[object]:
-    """Return keys for the possible types of an argument, to compare types.
+    """Return comparison keys for the possible types of an argument.
 
     The result is empty for a literal such as `1`, because a number fits parameters of several types.
     """
@@ -49,9 +49,9 @@ def _kinds_of_argument(inference: Inference, entry: FileEntry, reference: Refere
 
 
 def _points(inference: Inference, method: Symbol, given: Sequence[frozenset[object]]) -> int:
-    """Return how many arguments fit the parameters of a method.
+    """Return how many arguments fit a method's parameters; -1 if one does not.
 
-    The result is -1 if one does not fit.
+    An argument of unknown type is not counted, and does not give -1.
     """
     entry = inference.project.entry(method)
     definition = entry.definitions[method.index]
@@ -68,7 +68,7 @@ def _points(inference: Inference, method: Symbol, given: Sequence[frozenset[obje
 
 
 def _kinds(value: Type) -> frozenset[object]:
-    """Return a key for each alternative of a type, to compare two types.
+    """Return a comparison key for each alternative of a type.
 
     Classes, types of libraries, containers and tuples have keys. The result is empty if any alternative, such as a trait, has no key.
     """

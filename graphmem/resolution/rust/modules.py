@@ -236,9 +236,9 @@ class RustModules(PackageRules):
     # paths of names
 
     def exported_to(self, importer: FileEntry, entry: FileEntry, name: str) -> bool:
-        """Return whether `use module::*` in the file `importer` has a name.
+        """Return whether `use module::*` in the file `importer` provides a name.
 
-        It does not have names that the module imports for itself, unless `importer` is inside the module.
+        The import does not provide names that the module imports for itself, unless `importer` is inside the module.
         """
         slots = entry.names(0).get(name, ())
         if any(slot.kind != "import" or entry.facts.imports[slot.index].kind != "from" for slot in slots) or not slots:

@@ -1,6 +1,7 @@
 """Rules that resolve names and calls in Rust code to definitions.
 
-They cover implicit calls, patterns, and the wrapper types of the standard library. Traits and modules have files of their own.
+The rules cover implicit calls, patterns, and the wrapper types of the standard library. The rules for traits and modules are in other
+files.
 """
 
 from __future__ import annotations

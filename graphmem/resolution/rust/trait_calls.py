@@ -187,7 +187,7 @@ class _Site:
 
 
 def stands_for(inference: Inference, method: Symbol, trait: str) -> bool:
-    """Return whether a method is in an `impl` of a trait with a given name."""
+    """Return whether a method is in an `impl` of the trait called `trait`."""
     entry = inference.project.entry(method)
     for _, base in entry.definitions[method.index].bases:
         term = entry.terms[base]
@@ -208,7 +208,7 @@ def _errors(value: Type) -> Type:
 
 
 def _kinds(value: Type) -> frozenset[object]:
-    """Return keys for the types of a value, to compare two values by type.
+    """Return comparison keys for the types of a value.
 
     For an object of the class `A`, the key is `A`. For numbers of any type, the key is "number". Two values have different types if they
     have no key in common and neither result is empty. The result is empty if one of the types is unknown or has no key.

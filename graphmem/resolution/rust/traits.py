@@ -115,7 +115,7 @@ class RustTraits(RustModules):
         return any(atom[0] == CLASS for atom in self.owner_apart(inference, entry, method))
 
     def unknown_extensions(self, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> Sequence[Symbol]:
-        """Return the method of the only trait that may give it to library types.
+        """Return a method that only one trait gives to library types.
 
         The receiver must be a value of the standard library, whose traits do not have a method of that name. An example is a trait with
         `impl<T: Iterator> Trait for T`.
@@ -293,7 +293,9 @@ class RustTraits(RustModules):
         return join_all(inference.declared(entry, symbol.index, one_type) for one_type in types) or found
 
     def methods_of_self(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Sequence[Symbol] | None:
-        """Return the methods `name` of `self`, in an `impl` for an external type.
+        """Return the methods called `name` of `self` in an `impl`.
+
+        The `impl` is for an external type.
 
         `scope` is in the `impl` block. Methods that the file defines for the type are returned, of the same trait if there are any. If
         there are none, the methods of the trait in `impl Trait for …` are returned. For any other type the result is None.

@@ -370,8 +370,8 @@ class ScopedClasses(ScopedNames):
     def may_run(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
         """Whether a call in file `entry` can run an override in `other`.
 
-        False if `other` belongs to another module of the build, and that module is a program, such as a sample for a library. Objects of
-        `other` exist only in that program.
+        Returns False if `other` belongs to another module of the build, and that module is a program, such as a sample for a library.
+        Objects of `other` exist only in that program.
         """
         if not self.program or (module := module_of(other.path)) == module_of(entry.path):
             return True

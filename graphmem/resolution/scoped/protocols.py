@@ -1,4 +1,4 @@
-"""Find implicit calls, such as those by operators, loops and blocks."""
+"""Find the implicit calls of operators, loops and blocks."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ class ScopedTable(PackageRules):
         return (f"set{ending}",) if kind == "write" else (name,) if plain else (f"get{ending}",)
 
     def field_name(self, name: str) -> str:
-        """Return the name of the variable that an attribute reads, or "".
+        """Return the name of the variable that an attribute reads; "" for none.
 
         In Ruby, the attribute `size` reads the variable `@size`.
         """
