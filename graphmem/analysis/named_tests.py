@@ -6,13 +6,15 @@ The words of names are compared, without words such as "test" and "spec". A test
 * Each further word is the beginning of a word in the other file's path. Further words are those before the matching end, and those of the
   test file's folder if the files are in different folders.
 
+In a repository of several packages, both files are in the same package, or one package contains the other.
+
 For example, `test_command_check.py` is named after `commands/check.py`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cache
 from typing import Final
 
@@ -57,8 +59,27 @@ def find_named_tests(path: str, paths: Sequence[str], is_test: Callable[[str], b
         more = [*words[: -len(own)], *(_subject(its_folders[-1]) if its_folders and its_folders != folders else ())]
         if all(any(word.startswith(one) for word in near) for one in more) and is_test(other):
             found.setdefault((its_folders == folders, len(set(its_folders) & set(folders))), []).append(other)
-    best = found[max(found)] if found else []
+    best = _one_package(path, found[max(found)], paths) if found else []
     return best if len(best) <= MOST else []
+
+
+def _one_package(path: str, tests: Sequence[str], paths: Sequence[str]) -> list[str]:
+    """Return tests in the package of a file, or in one around or inside it.
+
+    `paths` are all files of the project, among them the files that mark the root of a package.
+    """
+    marks = all_conventions().project_files
+    roots = {f"{folder}/" for one in paths for folder, _, name in (one.rpartition("/"),) if folder and name in marks} if tests else set()
+    own = _root_of(path, roots)
+    return [one for one in tests if own.startswith(root := _root_of(one, roots)) or root.startswith(own)]
+
+
+def _root_of(path: str, roots: Container[str]) -> str:
+    """Return the deepest of some directories that contains a path, or ""."""
+    while path and path not in roots:
+        path = path.rstrip("/").rpartition("/")[0]
+        path += "/" * bool(path)
+    return path
 
 
 @cache

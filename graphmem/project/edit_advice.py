@@ -24,6 +24,7 @@ from graphmem.injection.edits import MOVES_SHARE, NAMED, REMOVED, Consequences, 
 from graphmem.model import EdgeKind
 from graphmem.projection.arrays import CLASS_CODES, FUNCTION_CODES, SYMBOL
 from graphmem.reports import test_commands, test_runners
+from graphmem.reports.test_commands import NOT_RUN
 from graphmem.runtime.conventions import conventions_of
 from graphmem.runtime.inside import inside
 
@@ -133,7 +134,7 @@ class EditAdvice:
         return Consequences(
             targets=tuple(f"{one.path}{REMOVED}" if one.path in removed and not one.qualname else one.ref for one in report.targets),
             dependents=self._with_code(dependents) if breaks else dependents,
-            tests=_tests(view, sorted(report.tests, key=lambda hit: hit.symbol.path not in named)),
+            tests=self._run_by_a_runner(_tests(view, sorted(report.tests, key=lambda hit: hit.symbol.path not in named))),
             moves=moves,
             memories=tuple(one.id for one in report.known.memories),
             breaks=breaks,
@@ -175,6 +176,14 @@ class EditAdvice:
             return ()
         found = self.co_access.often(files, TEST_SHARE, lambda path: view.in_tests(path) and self._exists(path))
         return tuple((one.path, one.confidence) for one in found[:1])
+
+    def _run_by_a_runner(self, tests: Sequence[TestCase]) -> tuple[TestCase, ...]:
+        """Return tests without those that no runner runs, such as helpers."""
+        root = self.graph.root_or_none()
+        if root is None:
+            return tuple(tests)
+        project = test_runners.Project(root)
+        return tuple(one for one in tests if test_runners.named(project, test_runners.Place(*one)) != NOT_RUN)
 
     def command(self, tests: Sequence[TestCase]) -> str:
         """Return the command line that runs tests.

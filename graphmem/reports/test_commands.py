@@ -21,6 +21,7 @@ class Named(NamedTuple):
     id: str
     base: str = ""  # directory in which the runner runs, "" for the root
     parts: tuple[str, ...] = ()  # what the command needs
+    launcher: str = ""  # the program that starts the runner, such as "poetry run"
 
 
 NOT_RUN: Final = Named("", "")
@@ -44,19 +45,21 @@ def commands(tests: Sequence[TestToRun], names: Mapping[str, Named]) -> list[Tes
     found = []
     for runner, rows in groups.items():
         exact, files = _COMMANDS[runner]
-        by_base: dict[str, list[tuple[TestToRun, Named]]] = {}
+        by_base: dict[tuple[str, str], list[tuple[TestToRun, Named]]] = {}
         for row in rows:
-            by_base.setdefault(row[1].base, []).append(row)
-        command = " && ".join(_in(base, exact(some)) for base, some in by_base.items())
+            by_base.setdefault((row[1].base, row[1].launcher), []).append(row)
+        command = " && ".join(_in(*start, exact(some)) for start, some in by_base.items())
         whole = len(command) > MOST_COMMAND
         if whole:
-            command = " && ".join(_in(base, files(some)) for base, some in by_base.items())
+            command = " && ".join(_in(*start, files(some)) for start, some in by_base.items())
         by_file = whole or (runner in _WIDENED and not all(test.name for test, _ in rows))
         found.append(TestCommand(runner, command, len(rows), by_file, RECORDING.get(runner, "")))
     return found
 
 
-def _in(base: str, command: str) -> str:
+def _in(base: str, launcher: str, command: str) -> str:
+    """Return a command that runs in a directory, started by a launcher."""
+    command = f"{launcher} {command}" if launcher else command
     return f"(cd {shlex.quote(base)} && {command})" if base else command
 
 
@@ -78,6 +81,10 @@ def _listed(program: str, rows: Rows) -> str:
 
 def _paths(program: str, rows: Rows) -> str:
     return f"{program} {_quoted([test.path for test, _ in rows])}"
+
+
+def _parts(program: str, place: int, rows: Rows) -> str:
+    return f"{program} {_quoted([name.parts[place] for _, name in rows])}"
 
 
 def _modules(program: str, rows: Rows) -> str:
@@ -181,11 +188,11 @@ _WIDENED: Final = frozenset({"vitest", "jest", "bun", "deno", "go", "cargo"})
 
 Command = Callable[[Rows], str]
 _COMMANDS: Final[Mapping[str, tuple[Command, Command]]] = {
-    "pytest": (partial(_listed, "pytest"), partial(_paths, "pytest")),
+    "pytest": (partial(_parts, "pytest", 0), partial(_parts, "pytest", 1)),
     "unittest": (partial(_listed, "python -m unittest"), partial(_modules, "python -m unittest")),
     "django": (partial(_listed, "python manage.py test"), partial(_listed, "python manage.py test")),
-    "vitest": (partial(_titled, "npx vitest run"), partial(_modules, "npx vitest run")),
-    "jest": (partial(_titled, "npx jest"), partial(_modules, "npx jest")),
+    "vitest": (partial(_titled, "vitest run"), partial(_modules, "vitest run")),
+    "jest": (partial(_titled, "jest"), partial(_modules, "jest")),
     "deno": (partial(_deno_test, True), partial(_deno_test, False)),
     "bun": (partial(_titled, "bun test"), partial(_modules, "bun test")),
     "go": (partial(_go_test, True), partial(_go_test, False)),

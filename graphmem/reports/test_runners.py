@@ -6,12 +6,13 @@ A runner is recognised by files of the repository: the nearest manifest at or ab
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from graphmem.reports import vitest_config
+from graphmem.reports.launchers import node_launcher, python_launcher
 from graphmem.reports.test_commands import NOT_RUN, Named
 from graphmem.runtime.tables import read_table
 
@@ -39,6 +40,7 @@ _HELPERS: Final = "no test"  # instead of a runner
 _DENO: Final = re.compile(r"""\bDeno\.test\b|\bfrom\s+["'](?:jsr:|@std/|https://deno\.land/)""")
 _BUN: Final = re.compile(r"""\bfrom\s+["']bun:test["']""")
 _BUN_SCRIPT: Final = re.compile(r"\bbun test\b([^\"&;|]*)")
+_TEST_SCRIPT: Final = re.compile(r'"test"\s*:\s*"([^"]*)"')
 JVM_ROOTS: Final = re.compile(r"^(?:.*/)?src/[^/]*[tT]est[^/]*/(?:java|kotlin|scala|groovy)/")
 
 
@@ -123,13 +125,16 @@ def _dotted(path: str) -> str:
 
 
 def _python(project: Project, place: Place) -> Named | None:
+    launcher, top = python_launcher(project, place.path)
     own = ("pytest.ini", "conftest.py")
-    by_pytest = any(
-        "pytest" in (project.text(name) or "") or (name in own and project.has(name)) for name in (*own, *_FILES.pytest_settings)
-    )
+    texts = {name: project.text(_join(top, name)) or project.text(name) for name in (*own, *_FILES.pytest_settings)}
+    by_pytest = any("pytest" in (text or "") or (name in own and text is not None) for name, text in texts.items())
     by_pytest = by_pytest or project.nearest(place.path, "conftest.py") is not None
     if by_pytest or (place.qualname and not place.is_method):
-        return Named("pytest", "::".join([place.path, *filter(None, place.qualname.split("."))]))
+        if not place.qualname and not _is_collected(place.path, texts.values()):
+            return NOT_RUN
+        path, inner = _below(top, place.path), [*filter(None, place.qualname.split("."))]
+        return Named("pytest", "::".join([place.path, *inner]), top, ("::".join([path, *inner]), path), launcher)
     base = PurePosixPath(place.path).parent
     while str(base) != "." and project.has(f"{base}/__init__.py"):
         base = base.parent
@@ -137,8 +142,21 @@ def _python(project: Project, place: Place) -> Named | None:
     module = _dotted(_below(top, place.path))
     dotted = ".".join(filter(None, (module, place.qualname)))
     if project.has("manage.py"):
-        return Named("django", ".".join(filter(None, (_dotted(place.path), place.qualname))))
-    return Named("unittest", dotted, top, (module,))
+        return Named("django", ".".join(filter(None, (_dotted(place.path), place.qualname))), launcher=launcher)
+    return Named("unittest", dotted, top, (module,), launcher)
+
+
+def _is_collected(path: str, declared: Iterable[str | None]) -> bool:
+    """Whether pytest collects tests from a file, by the file's name.
+
+    Files such as `conftest.py` have fixtures and helpers. A setting `python_files` is not read; with it, all files may have tests.
+    """
+    name = PurePosixPath(path).name
+    return (
+        name.startswith("test_")
+        or name.endswith("_test.py")
+        or (name != "conftest.py" and any("python_files" in (text or "") for text in declared))
+    )
 
 
 def _ecmascript(project: Project, place: Place) -> Named | None:
@@ -152,7 +170,9 @@ def _ecmascript(project: Project, place: Place) -> Named | None:
     if not runner:
         return None
     path, title = _below(base, place.path), _titles(place.qualname)
-    return Named(runner, f"{place.path} -t {title!r}" if title else place.path, base, (f"./{path}" if runner == "bun" else path, title))
+    launcher = "" if runner == "bun" else node_launcher(project, place.path)
+    name = f"{place.path} -t {title!r}" if title else place.path
+    return Named(runner, name, base, (f"./{path}" if runner == "bun" else path, title), launcher)
 
 
 def _ecmascript_runner(project: Project, path: str) -> tuple[str, str]:
@@ -199,7 +219,14 @@ def _run_by_jest(project: Project, path: str) -> bool:
 
 
 def _by_bun_script(project: Project, path: str) -> bool:
-    """Whether a `bun test` script in the root's `package.json` runs a file."""
+    """Whether a `bun test` script runs a file.
+
+    It is the script `test` of the nearest `package.json` that has one, or a script at the root that names the file's directory.
+    """
+    texts = (project.text(_join(base, "package.json")) or "" for base in _manifests(project, path, "package.json"))
+    own = next((found[1] for text in texts if (found := _TEST_SCRIPT.search(text))), "")
+    if _BUN_SCRIPT.fullmatch(own.strip()) and "/" not in own:
+        return True
     scripts = _BUN_SCRIPT.findall(project.text("package.json") or "")
     named = [word.removeprefix("./").rstrip("*") for script in scripts for word in script.split() if "/" in word]
     return any(folder and path.startswith(folder) for folder in named if not folder.startswith(("-", "../")))

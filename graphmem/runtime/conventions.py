@@ -47,6 +47,7 @@ class Conventions:
     package_files: frozenset[str] = frozenset()  # files that export names of their package
     declaration_suffixes: tuple[str, ...] = ()  # ends of names of files that only declare code of other files or of libraries
     manifests: frozenset[str] = frozenset()  # files at the root that make a project a library, if names say what is public
+    project_files: frozenset[str] = frozenset()  # files at the root of each package of a repository, such as "Cargo.toml"
     internal_folders: frozenset[str] = frozenset()  # folders below which nothing is public
     source_sets: tuple[str, ...] = ()  # `x` in `src/main/x`, below which folders are parts of a package's name
 

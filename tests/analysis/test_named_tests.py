@@ -59,3 +59,16 @@ def test_tests_are_named_after_what_they_test(path, tests):
 def test_a_name_that_many_tests_have_says_nothing():
     paths = [f"tests/{one}/tests/test_utils.py" for one in "abc"]
     assert find_named_tests("pkg/utils.py", ["pkg/utils.py", *paths], is_test) == []
+
+
+@pytest.mark.parametrize(
+    ("test", "found"),
+    [
+        ("packages/oauth/src/utils/utils.test.ts", False),
+        ("packages/form/test/utils.test.ts", True),
+        ("test/utils.test.ts", True),
+    ],
+)
+def test_the_tests_of_another_package_are_not_named_after_a_file(test, found):
+    paths = ["package.json", "packages/form/package.json", "packages/oauth/package.json", "packages/form/src/utils.ts", test]
+    assert find_named_tests("packages/form/src/utils.ts", paths, is_test) == ([test] if found else [])

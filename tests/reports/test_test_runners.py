@@ -284,3 +284,47 @@ def test_a_package_that_merely_helps_a_runner_does_not_choose_it(tmp_path: Path,
     rows, (line,) = selected(tmp_path, files, [("web/a.test.ts", "adds", False)])
     assert [one.runner for one in rows] == [runner]
     assert line.command.startswith(f"cd {folder} " if folder else "npx") or line.command.startswith(f"(cd {folder} ")
+
+
+@pytest.mark.parametrize(
+    ("files", "path", "command"),
+    [
+        ({"poetry.lock": "", "pytest.ini": ""}, "tests/test_a.py", "poetry run pytest tests/test_a.py::adds"),
+        (
+            {"server/uv.lock": "", "server/pyproject.toml": "[tool.pytest]"},
+            "server/tests/test_a.py",
+            "(cd server && uv run pytest tests/test_a.py::adds)",
+        ),
+        ({"pyproject.toml": "[tool.pdm.scripts]\n[tool.pytest]"}, "tests/test_a.py", "pdm run pytest tests/test_a.py::adds"),
+        ({"uv.lock": "", "manage.py": ""}, "shop/tests.py", "uv run python manage.py test shop.tests"),
+        ({"package.json": '{"jest": 1}', "pnpm-lock.yaml": ""}, "a.test.ts", "pnpm exec jest a.test.ts -t '(adds)'"),
+        ({"package.json": '{"packageManager": "yarn@4", "vitest": 1}'}, "a.test.ts", "yarn vitest run a.test.ts -t '(adds)'"),
+        (
+            {"package.json": '{"vitest": 1}', "yarn.lock": "", "web/package.json": '{"scripts": {"test": "vitest"}}'},
+            "web/a.test.ts",
+            "(cd web && yarn vitest run a.test.ts -t '(adds)')",
+        ),
+        (
+            {"package.json": '{"vitest": 1}', "packages/b/package.json": '{"scripts": {"test": "bun test"}}'},
+            "packages/b/a.test.ts",
+            "bun test ./packages/b/a.test.ts -t '(adds)'",
+        ),
+    ],
+)
+def test_a_command_begins_with_the_launcher_of_the_project(tmp_path: Path, files: dict[str, str], path: str, command: str) -> None:
+    _, (line,) = selected(tmp_path, files, [(path, "" if path == "shop/tests.py" else "adds", False)])
+    assert line.command == command
+
+
+@pytest.mark.parametrize(
+    ("path", "ini", "runs"),
+    [
+        ("tests/conftest.py", "", False),
+        ("tests/factories.py", "", False),
+        ("tests/check_sums.py", "python_files = check_*.py", True),
+        ("tests/test_sums.py", "", True),
+    ],
+)
+def test_a_python_file_without_tests_has_no_command(tmp_path: Path, path: str, ini: str, runs: bool) -> None:
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\n{ini}")
+    assert (named(Project(tmp_path), Place(path, "", 1, False)) != NOT_RUN) == runs
