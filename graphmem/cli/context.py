@@ -15,6 +15,7 @@ from graphmem.cli.failures import PIPE_CLOSED, report, report_interrupt
 from graphmem.cli.output import Output
 from graphmem.errors import BadInputError, GraphMemError, RepositoryError, StoreBusyError
 from graphmem.location import Location, find_project, locate
+from graphmem.runtime.garbage import uncollected
 from graphmem.runtime.pushes import address_of
 from graphmem.settings import Settings, load_settings
 
@@ -112,7 +113,8 @@ class CommandContext:
         """
         # One query multiplies too little for the threads of numpy, which take longer to start than they save.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        from graphmem.client.connecting import checked_server, connect, is_local
+        with uncollected():
+            from graphmem.client.connecting import checked_server, connect, is_local
 
         if self.settings.server and not here:
             from graphmem.client.remote import RemoteGraphMem
@@ -121,7 +123,8 @@ class CommandContext:
             return RemoteGraphMem(checked_server(self.settings.server, token) + address_of("", self.branch), token)
         if self.branch and not here:
             raise BadInputError("--branch names a branch on a server; give the project's address with --server", argument="branch")
-        service = connect(self.location, self.settings, create=create)
+        with uncollected():
+            service = connect(self.location, self.settings, create=create)
         self._stack.callback(service.close)
         if is_local(service):
             self._opened = service
