@@ -4,56 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import shutil
-import signal
-import subprocess
-import sys
 import time
 import uuid
-from pathlib import Path
 
 import httpx
 import pytest
 import websockets
 
-import graphmem
 from commands import environ
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import GraphMemError
 from graphmem.security.people import People
 from hosted import SHOP, SITE, indexed
+from server_processes import Servers, newer_graphmem
 
 __all__ = ["environ"]
-SERVE = [sys.executable, "-m", "graphmem", "serve", "--port", "0", "--quiet"]
-
-
-class Servers:
-    """Processes of `graphmem serve --projects` over one directory."""
-
-    def __init__(self, folder, environ, store=""):
-        self.folder, self._environ = folder, environ
-        self._command = [*SERVE, "--projects", str(folder), *(["--store", store] if store else [])]
-        self.running = {}
-
-    def start(self, **more: str) -> str:
-        process = subprocess.Popen(
-            self._command, env={**self._environ, **more}, cwd=self.folder.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        address = process.stdout.readline().strip()
-        assert address.startswith("http"), process.communicate(timeout=30)
-        self.running[address] = process
-        return address
-
-    def kill(self, address):
-        process = self.running.pop(address)
-        process.kill()
-        process.communicate(timeout=30)
-
-    def end(self):
-        for process in self.running.values():
-            process.send_signal(signal.SIGTERM)
-        return [process.communicate(timeout=30)[1] for process in self.running.values()]
 
 
 @pytest.fixture(params=["file", "postgresql"])
@@ -139,26 +104,12 @@ def test_a_subscription_reaches_the_server_that_changes_the_project(tmp_path, se
         assert asyncio.run(heard(listens, writes))["type"] == "next"
 
 
-def _newer(folder):
-    """A copy of graphmem with another version and a further migration of graphs in PostgreSQL."""
-    source = Path(graphmem.__file__).parents[1]
-    unwanted = shutil.ignore_patterns("__pycache__")
-    for name in ("graphmem", "queries", "grammars"):
-        shutil.copytree(source / name, folder / name, copy_function=os.link, ignore=unwanted)
-    os.link(source / "pyproject.toml", folder / "pyproject.toml")
-    (folder / "queries/postgres/0099-later.sql").write_text("ALTER TABLE meta ADD COLUMN later TEXT;\n")
-    text = (source / "graphmem/__init__.py").read_text()
-    (folder / "graphmem/__init__.py").unlink()
-    (folder / "graphmem/__init__.py").write_text(text.replace(graphmem.__version__, "99.0"))
-    return {"PYTHONPATH": str(folder)}
-
-
 @pytest.mark.parametrize("servers", ["postgresql"], indirect=True)
 def test_a_server_with_a_newer_schema_joins_while_older_ones_answer(tmp_path, servers, token):
     first, second = servers.start(), servers.start()
     with indexed(tmp_path / "shop", SHOP) as own:
         own.push_index(f"{first}/p/shop", token)
-    newer = servers.start(**_newer(tmp_path / "newer"))
+    newer = servers.start(**newer_graphmem(tmp_path / "newer"))
     assert _remote(newer, token).impact(["rounded"]).total == 2, "the first server still has it open"
     servers.kill(first)
     assert _remote(newer, token).impact(["rounded"]).total == 2, "the newer server opens and migrates it"
