@@ -122,6 +122,28 @@
   .
   (function_body) @body) @definition.method @modifier.extension
 
+; fun Type.name(parameters): Type
+(function_declaration
+  receiver: (receiver_type
+    (_) @owner)
+  (simple_identifier) @name
+  (function_value_parameters)
+  .
+  [
+    (user_type)
+    (nullable_type)
+    (function_type)
+    (parenthesized_type)
+  ] @returns
+  .) @definition.method @modifier.extension @modifier.abstract
+
+(function_declaration
+  receiver: (receiver_type
+    (_) @owner)
+  (simple_identifier) @name
+  (function_value_parameters)
+  .) @definition.method @modifier.extension @modifier.abstract
+
 ; typealias Name = Type
 (type_alias
   (type_identifier) @name

@@ -49,29 +49,17 @@
   .
   (_) @value) @binding.for
 
-; values.map { name -> … }, value.let { name -> … }
-(call_expression
-  (navigation_expression)
-  (call_suffix
-    (annotated_lambda
-      (lambda_literal
-        (lambda_parameters
-          .
-          (variable_declaration
-            (simple_identifier) @target
-            .)
-          .)) @extent))) @binding.local
+; { name -> … }, { name, other -> … }
+(lambda_literal
+  (lambda_parameters
+    (variable_declaration
+      (simple_identifier) @target
+      .))) @binding.local
 
-; values.map { (name, other) -> … }
-(call_expression
-  (navigation_expression)
-  (call_suffix
-    (annotated_lambda
-      (lambda_literal
-        (lambda_parameters
-          .
-          (multi_variable_declaration) @target
-          .)) @extent))) @binding.local
+; { (name, other) -> … }
+(lambda_literal
+  (lambda_parameters
+    (multi_variable_declaration) @target)) @binding.local
 
 ; { name: Type, other: Type -> … }
 (lambda_literal
@@ -88,13 +76,9 @@
 (when_entry
   (when_condition)) @condition
 
-; values.map { it… }, value.apply { … }, with(value) { … }
-(call_expression
-  (call_suffix
-    (annotated_lambda
-      (lambda_literal
-        .
-        (statements)) @extent))) @binding.implied
+; { it… }, build { member() }
+(lambda_literal
+  (statements)) @binding.implied
 
 ; enum class Name { MEMBER }: a member is one of its values
 (class_declaration

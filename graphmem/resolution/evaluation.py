@@ -281,7 +281,7 @@ class Evaluation:
         """
         if entry.names(scope).get(name) or (scope, name) in entry.locals:
             return EMPTY
-        for receiver in self.receivers(entry, scope, line):
+        for receiver in filter(None, self.receivers(entry, scope, line)):
             found = self.attribute(receiver, name)
             if found is not TOP and is_own(found):
                 return found

@@ -70,12 +70,16 @@ class Names:
         """Return the scope in which the name of a called function is looked up.
 
         Usually it is `scope`. In Rust, `let (item, rest) = item(text);` calls the function `item`, because the variable `item` exists only
-        after this statement. For such a call, the result is the enclosing scope.
+        after this statement. For such a call, the result is the enclosing scope. In Java, a call never means a variable.
         """
-        if not scope or not rules_of(entry).variables_begin_late:
+        rules = rules_of(entry)
+        if not scope or not (rules.variables_begin_late or rules.functions_are_apart):
             return scope
         slots = entry.names(scope).get(name)
-        if not slots or (scope, name) in entry.locals or any(slot.kind != "binding" or slot.line < line for slot in slots):
+        if rules.functions_are_apart:
+            if not slots or any(slot.kind not in ("binding", "parameter") for slot in slots):
+                return scope
+        elif not slots or (scope, name) in entry.locals or any(slot.kind != "binding" or slot.line < line for slot in slots):
             return scope
         places = self.lookup(entry, entry.around[scope], name, line)
         return entry.around[scope] if places and all(place.slot.kind != "binding" for place in places) else scope
@@ -289,3 +293,14 @@ def is_type_parameter(entry: FileEntry, scope: int, term: int) -> bool:
             return True
         scope = entry.definitions[scope].parent
     return False
+
+
+def local_names(entry: FileEntry) -> frozenset[str]:
+    """Return the names in a file that are valid only on some lines of a scope.
+
+    An example is a type parameter.
+    """
+    kept: frozenset[str] | None = entry.kept.get("local names")
+    if kept is None:
+        kept = entry.kept["local names"] = frozenset(name for _, name in entry.locals)
+    return kept

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from graphmem.resolution.fitness import ANY
 from graphmem.resolution.types import (
     EMPTY,
     Atom,
@@ -307,6 +308,13 @@ class CallRules:
         """
         return ()
 
+    def runs_as_call(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
+        """Return the functions that run in place of a constructor.
+
+        In Kotlin, `Name()` calls `invoke` of the object `Name`, or of the companion of an interface `Name`.
+        """
+        return ()
+
     def called_through(self, package: str, dotted: str) -> Sequence[Through]:
         """Return the calls that an external function makes to its arguments.
 
@@ -393,6 +401,13 @@ class CallRules:
         uses the scores that most languages share.
         """
         return None
+
+    def fit_type_parameter(self, given: Type) -> int:
+        """Score how well an argument of the type `given` fits a parameter `T`.
+
+        `T` is a type parameter without a bound.
+        """
+        return ANY
 
     def visible(self, inference: Inference, entry: FileEntry, functions: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return the functions of one name that a file can see.

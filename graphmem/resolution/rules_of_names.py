@@ -40,6 +40,9 @@ class NameRules:
     variables_begin_late: bool = False
     """Whether a variable exists only after its declaration, so that the declared value cannot use it."""
 
+    functions_are_apart: bool = False
+    """Whether a call `name()` never means a variable."""
+
     variables_end_with_blocks: bool = False
     """Whether a variable exists only from its declaration to the end of its block.
 

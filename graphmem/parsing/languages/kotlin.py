@@ -10,7 +10,6 @@ from graphmem.parsing.facts import (
     CALL,
     EITHER,
     INDEX,
-    ITER,
     LAMBDA,
     LITERAL,
     NAME,
@@ -22,6 +21,7 @@ from graphmem.parsing.facts import (
     TermIndex,
 )
 from graphmem.parsing.languages import Helper, Narrowing
+from graphmem.parsing.languages.kotlin_lambdas import function_type, given, implied
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,15 +41,6 @@ _APART: Final = re.compile(
 _BY: Final = re.compile(rb"\bby\b")
 _STOPS: Final = re.compile(rb"[({<\[}=;\"]|\b(?:fun|val|var|class|object|interface|typealias)\b|/\*|//")
 _CLOSING: Final = {b"(": b")", b"<": b">", b"[": b"]"}
-_GIVES_ITSELF: Final = frozenset({"let", "also", "takeIf", "takeUnless", "use"})
-"""Functions that pass their receiver to a block."""
-
-_RECEIVES: Final = frozenset({"apply", "run", "with"})
-"""Functions whose block has a receiver: their own receiver, or the argument of `with`."""
-
-_BUILDS: Final = {"buildString": "StringBuilder"}
-"""Functions whose block has a receiver of a type of the library."""
-
 _EXITS: Final = frozenset({"return", "throw", "continue", "break"})
 _TYPES: Final = ("class_declaration", "object_declaration")
 MAX_HEADER: Final = 4000
@@ -133,6 +124,10 @@ class KotlinHelper(Helper):
                 is_member = suffix.type == "navigation_suffix"
                 term = builder.add((ATTR, term, builder.text(inner)) if is_member else (INDEX, term, builder.term(inner)))
             return term
+        if what == "modified":  # `suspend` before a type
+            return builder.term(node.next_named_sibling)
+        if what == "function_type":
+            return function_type(builder, node)
         if what == "last":
             return builder.term(node.named_children[-1]) if node.named_children else builder.unknown
         if what == "when":
@@ -165,32 +160,19 @@ class KotlinHelper(Helper):
         return tuple(found)
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
-        """Return the value that a library function passes to its lambda.
+        """Return the value that the call around a lambda passes to the lambda.
 
         `target` is the parameter of the lambda that gets the value. For `x.let { … }` the value is `x`. For `xs.map { … }` it is an item of
         `xs`.
         """
-        receiver, name = _called(builder, node)
-        if receiver is None:
-            return NO_TERM
-        term = builder.term(receiver)
-        return term if name in _GIVES_ITSELF else builder.add((ITER, term))
+        return given(builder, node, target)
 
     def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
         """Return the implicit `it` or `this` of a Kotlin lambda, with its value.
 
         For `x.let { … }`, the result is (`it`, `x`); for `x.apply { … }`, it is (`this`, `x`).
         """
-        receiver, name = _called(builder, node)
-        if name == "with" and receiver is None:
-            given = next((child for child in node.named_children[-1].named_children if child.type == "value_arguments"), None)
-            return (("this", builder.term(given.named_children[0])),) if given is not None and given.named_children else ()
-        if receiver is None:
-            made = _BUILDS.get(name)
-            return (("this", builder.add((NEW, builder.add((NAME, made)), (), ()))),) if made else ()
-        if name in _RECEIVES:
-            return (("this", builder.term(receiver)),)
-        return (("it", self.given(builder, node, node)),)
+        return implied(builder, node)
 
 
 def _holds(test: Node, first: int, last: int) -> Narrowing:
@@ -229,14 +211,6 @@ def _entry_tests(entry: Node) -> Iterator[Narrowing]:
             yield Narrowing(subject.named_children[-1], test.named_children[-1], first, last)
         elif test is not None and subject is None:
             yield from (_holds(one, first, last) for one in _tests(test, is_true=True))
-
-
-def _called(builder: TermBuilder, node: Node) -> tuple[Node | None, str]:
-    """Return the receiver (or None) and the name of a Kotlin call."""
-    callee = node.named_children[0]
-    if callee.type != "navigation_expression":
-        return None, builder.text(callee)
-    return callee.named_children[0], builder.text(callee.named_children[-1]).lstrip("?.")
 
 
 def _body_of(source: bytes, at: int) -> int:

@@ -11,7 +11,7 @@ from graphmem.resolution.call import Argument
 from graphmem.resolution.declared_types import is_open
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.fitness import ANY, CONVERTED, DERIVED, EXACT, IMPOSSIBLE
+from graphmem.resolution.fitness import CONVERTED, DERIVED, EXACT, IMPOSSIBLE
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.names import is_type_parameter
@@ -305,12 +305,13 @@ class Overloads:
         """Score how well an argument's type fits a parameter's type.
 
         `given` is the argument's type, and `annotation` declares the parameter of `symbol`. The module `fitness` explains the scores. If
-        one of the types is unknown, the score is 0. But if the parameter's type is a type parameter, the score is `ANY`.
+        one of the types is unknown, the score is 0. But a known type may fit a type parameter.
         """
         scope = symbol.index if symbol.kind in CLASS_KINDS else entry.definitions[symbol.index].parent
         declared = self.inference.declared(entry, scope, annotation)
         if not given or not declared:
-            return ANY if given and annotation >= 0 and is_type_parameter(entry, symbol.index, annotation) else 0
+            is_any = given and annotation >= 0 and is_type_parameter(entry, symbol.index, annotation)
+            return rules_of(entry).fit_type_parameter(given) if is_any else 0
         own = rules_of(entry).fit(self.inference, given, declared)
         if own is not None:
             return own

@@ -84,6 +84,8 @@ class Targets:
             if atom[0] == FUNC:
                 other = name and rule not in ("import", "function_value") and (atom[1].name != name or self._is_stored(atom[1], rule))
                 yield Target(atom[1], None, "function_value" if other else rule)
+            elif atom[0] == CLASS and (functions := rules.runs_as_call(self.inference, atom[1])):
+                yield from (Target(symbol, None, "implicit") for symbol in functions)
             elif atom[0] == CLASS:
                 yield Target(atom[1], None, rule)
                 yield from (Target(symbol, None, "implicit") for symbol in rules.runs_on_instantiation(self.inference, atom[1]))

@@ -35,6 +35,9 @@ _STEP: Final = 10
 _OBJECT: Final = 50
 """Points of an object for a parameter of type `Object`."""
 
+TYPE_PARAMETER: Final = 60
+"""Points of an argument for a parameter whose type is a type parameter without a bound."""
+
 _UNKNOWN: Final = 40
 """Points of an argument whose relation to the declared type is unknown."""
 
@@ -68,6 +71,11 @@ def _fit(inference: Inference, given: Atom, declared: Atom) -> int:
     return 0
 
 
+def is_unknown(atom: Atom) -> bool:
+    """Whether a type is the unknown result of a method of the library."""
+    return atom[0] == EXTI and ("(" in atom[2] or "[" in atom[2])
+
+
 def _name(atom: Atom) -> str:
     """Return the simple name of an external type; "" for a project's type."""
     if atom[0] != EXTI:
@@ -76,8 +84,8 @@ def _name(atom: Atom) -> str:
 
 
 def _of_library(given: ExtInstance, declared: Instance | ExtInstance | Box) -> int:
-    if "(" in given[2] or "[" in given[2]:
-        return 0  # a result that is not known
+    if is_unknown(given):
+        return 0
     name, wanted = _name(given), _name(declared)
     if name == wanted:
         return EXACT

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.languages.java import ARITHMETIC
 from graphmem.resolution.java.fitness import BOXES, JAVA, NUMBERS, UNBOXED
 from graphmem.resolution.java.tables import LIBRARY
-from graphmem.resolution.types import EMPTY, EXTI, Outside, Type, box, one
+from graphmem.resolution.types import EMPTY, EXTI, Outside, Package, Type, box, one
 
 if TYPE_CHECKING:
     from graphmem.resolution.call import Call
     from graphmem.resolution.inference import Inference
 
+Containers = Mapping[str, tuple[str, tuple[int, ...]]]
+"""Names of container types -> the kind of container, and the type arguments of its parts."""
+
 _RESULTS: Final = {name: kind for kind, names in LIBRARY.results.items() for name in names}
 _ARRAYS: Final = LIBRARY.arrays
+_FACTORIES: Final = LIBRARY.factories
 _OF_ARGUMENTS: Final = LIBRARY.arguments
 
 
-def result(inference: Inference, atom: Outside, call: Call) -> Type | None:
+def result(inference: Inference, atom: Outside, call: Call, containers: Containers) -> Type | None:
     """Return the result type of a call of Java's library; None if unknown.
 
     Most methods are found by name alone in a table. This is possible because a listed method, such as `length`, has the same result in all
@@ -36,7 +41,20 @@ def result(inference: Inference, atom: Outside, call: Call) -> Type | None:
         return box("array", one((EXTI, JAVA, _ARRAYS[name], None)))
     if package == JAVA and name == "valueOf" and (owner == "String" or owner in UNBOXED):
         return one((EXTI, JAVA, owner, None))
+    if name in _FACTORIES and owner[:1].isupper() and "." not in owner:
+        return _made(inference, package, owner, call, containers)
     return _promoted(inference, call) if package == JAVA and owner == "Math" and name in _OF_ARGUMENTS else None
+
+
+def _made(inference: Inference, package: Package, owner: str, call: Call, containers: Containers) -> Type:
+    """Return the object of a library class that its static method makes.
+
+    `owner` is the class. A container has elements of the types of the arguments.
+    """
+    kind, parts = containers.get(owner, ("", ()))
+    if not kind:
+        return one((EXTI, package, owner, None))
+    return box(kind, *(inference.expanded(call.rest(0)) if len(parts) == 1 else EMPTY for _ in parts))
 
 
 def _arithmetic(inference: Inference, call: Call) -> Type:

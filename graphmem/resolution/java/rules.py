@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from graphmem.parsing.languages.java import ARITHMETIC, CONSTRUCTOR
-from graphmem.resolution.java.fitness import ARRAYS, FINAL, PRIMITIVES, fit
+from graphmem.resolution.java.fitness import ARRAYS, FINAL, PRIMITIVES, TYPE_PARAMETER, fit, is_unknown
 from graphmem.resolution.java.library import result
 from graphmem.resolution.java.tables import LIBRARY
-from graphmem.resolution.names import is_type_parameter
+from graphmem.resolution.names import is_type_parameter, local_names
 from graphmem.resolution.packages import PackageRules, mapped
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import (
@@ -59,6 +59,7 @@ class JavaRules(PackageRules):
     constructors = (CONSTRUCTOR,)
     class_scope_is_visible = True
     this_is_implied = True
+    functions_are_apart = True
     has_overloads = conventions_of("java").overloads
     final_types = FINAL
     value_types = PRIMITIVES
@@ -134,12 +135,32 @@ class JavaRules(PackageRules):
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the type of a name that no scope of its Java file binds.
 
-        The name is a type of `java.lang`, or a class that stands for a Kotlin file: `ItemsKt` for `Items.kt`.
+        The name is a type of `java.lang` or of a library, the first part of a package, or a class that stands for a Kotlin file: `ItemsKt`
+        for `Items.kt`.
         """
         found = super().unbound(inference, entry, scope, name)
-        if found or not name[:1].isupper():
+        if found:
             return found
-        return self._functions_of_file(inference, f"{self.names_of(entry.facts)[0]}.{name}")
+        if not name[:1].isupper():
+            return one((NAMESPACE, name, self.name)) if inference.project.is_folder(name) else EMPTY
+        return self._functions_of_file(inference, f"{self.names_of(entry.facts)[0]}.{name}") or self._through_star(inference, entry, name)
+
+    def _through_star(self, inference: Inference, entry: FileEntry, name: str) -> Type:
+        """Return the library class that `import a.*` gives a name, if any."""
+        for position in () if name in local_names(entry) else entry.stars:
+            package = entry.facts.imports[position].module
+            if package.rpartition(".")[2].islower() and not inference.project.modules(package):
+                return one((EXT, Package(package), name, None))
+        return EMPTY
+
+    def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
+        """Return the type of a member of a package: a class or an inner package."""
+        found = super().submodule(inference, module, name)
+        if found or module[0] != NAMESPACE:
+            return found
+        below = f"{module[1]}.{name}"
+        is_package = inference.project.modules(below) or inference.project.is_folder(below)
+        return one((NAMESPACE, below, self.name)) if is_package else EMPTY
 
     # classes
 
@@ -203,9 +224,16 @@ class JavaRules(PackageRules):
         """
         return fit(inference, given, declared)
 
+    def fit_type_parameter(self, given: Type) -> int:
+        """Score how well an argument fits a parameter `T` without a bound.
+
+        Every declared type that the argument fits better than `Object` is more specific. The score is 0 for an unknown result.
+        """
+        return 0 if all(is_unknown(atom) for atom in given) else TYPE_PARAMETER
+
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """Return the result type of an operator, or of a method of Java's library."""
-        return result(inference, atom, call)
+        return result(inference, atom, call, self.containers)
 
     # values
 

@@ -23,6 +23,7 @@ class JavaLibrary:
     same: frozenset[str]
     values: frozenset[str]
     arguments: frozenset[str]
+    factories: frozenset[str]
     elements: Mapping[str, frozenset[str]]
     kinds: Mapping[str, frozenset[str]]
     results: Mapping[str, frozenset[str]]

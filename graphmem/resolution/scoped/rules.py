@@ -5,13 +5,16 @@ The settings are in `[resolution]` of `language.toml`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, INDEX, NAME, STRING
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, STRING
 from graphmem.resolution.extensions import extensions, of_unknown
 from graphmem.resolution.instantiations import is_class_name
+from graphmem.resolution.names import local_names
 from graphmem.resolution.packages import mapped
+from graphmem.resolution.scoped.lambdas import PSEUDO, function_type
 from graphmem.resolution.scoped.protocols import ScopedProtocols
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.terms import items_or_itself, last_name
@@ -22,6 +25,7 @@ from graphmem.resolution.types import (
     EMPTY,
     EXT,
     EXTI,
+    FUNC,
     INST,
     TUP,
     UNTYPED,
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
 
+_OBJECT: Final = re.compile(r"(?:^|\s)object\s")
 UNNAMED: Final = Package("")
 """The library of a type of which only the name is known."""
 
@@ -108,7 +113,7 @@ class ScopedRules(ScopedProtocols):
         if found or not self.types_are_declared or self._by_path or written[0] != NAME:
             return found
         name = written[1]
-        if not is_class_name(name) or name in _local_names(entry) or self.may_define(inference, name):
+        if not is_class_name(name) or name in local_names(entry) or self.may_define(inference, name):
             return EMPTY
         return EMPTY if inference.lookup(entry, scope, name, 1 << 30) else one((EXT, UNNAMED, name, None))
 
@@ -122,6 +127,8 @@ class ScopedRules(ScopedProtocols):
         For a container without element types, the elements are unknown.
         """
         found = entry.terms[term]
+        if found[0] == CALL:
+            return function_type(inference, entry, scope, term)
         known = self._containers.get(found[1]) if found[0] == NAME else None
         if self.sides_are_apart:  # only a comment of Ruby declares types, so other values are possible
             return join(one((UNTYPED,)), super().declared(inference, entry, scope, term))
@@ -212,6 +219,8 @@ class ScopedRules(ScopedProtocols):
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """Return the result type of a library function, from the language's table."""
+        if atom[2] in PSEUDO:
+            return PSEUDO[atom[2]](inference, call)
         known = self.member_of_library(atom)
         if known:
             return known
@@ -239,6 +248,25 @@ class ScopedRules(ScopedProtocols):
         first, sign, _ = owner.partition("()")
         return one((EXTI, atom[1], first + sign, None)) if sign else None
 
+    def runs_as_call(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
+        """Return the methods that `Name()` calls for an object or interface.
+
+        In Kotlin, they are called `invoke`. Those of an interface are in its companion object.
+        """
+        if not self._objects or not self.call_method:
+            return ()
+        is_object = symbol.kind == "interface" or _OBJECT.search(inference.project.definition(symbol).signature) is not None
+        return inference.functions(symbol, self.call_method) if is_object else ()
+
+    def made_by_hook(self, inference: Inference, symbol: Symbol, call: Call) -> Type:
+        """Return the result of `Name()` for an object or an interface `Name`."""
+        entry, keywords = inference.project.entry(symbol), [name for name, _ in call.keywords]
+        return join_all(
+            inference.call_atom((FUNC, function, (INST, symbol, False)), call)
+            for function in self.runs_as_call(inference, symbol)
+            if self.takes(entry.definitions[function.index], len(call.args), keywords, bound=True)
+        )
+
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Return the result of a container's method, from the language's table.
 
@@ -257,17 +285,6 @@ class ScopedRules(ScopedProtocols):
         if name in self._maps:
             return box("list", mapped(inference, call.argument(0) or EMPTY))
         return frozenset((container,)) if name in self._keep else EMPTY
-
-
-def _local_names(entry: FileEntry) -> frozenset[str]:
-    """Return the names in a file that are valid only on some lines of a scope.
-
-    An example is a type parameter.
-    """
-    kept: frozenset[str] | None = entry.kept.get("local names")
-    if kept is None:
-        kept = entry.kept["local names"] = frozenset(name for _, name in entry.locals)
-    return kept
 
 
 RULES = ScopedRules

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from graphmem.resolution.packages import PackageRules, resolution_table
+from graphmem.resolution.scoped.lambdas import PSEUDO
 from graphmem.resolution.types import EMPTY, EXT, Language, Package, Type, one
 from graphmem.runtime.conventions import conventions_of
 
@@ -24,7 +25,7 @@ _KEYS: Final = frozenset(
         *("given_to_all", "given_to_tests", "program", "keep", "headers", "component"),
         *("constructors", "implied_this", "typed", "maker", "reopened", "any_count", "open_enums", "mixins", "class_side"),
         *("class_constant", "own_variables", "fields", "file_class", "objects", "accessors", "library_bases", "missing"),
-        *("call_method", "many", "extensions"),
+        *("call_method", "late_variables", "many", "extensions"),
         *("types", "string", "conversions", "containers", "transparent", "element", "type_of", "itself", "makes", "maps", "parts"),
         *("group", "pairs"),
         *("library", "standard", "typed_results", "functions", "results", "common", "blocks", "block", "iterator", "iterates"),
@@ -100,6 +101,7 @@ class ScopedTable(PackageRules):
         self._library_bases: Mapping[str, Sequence[str]] = table.get("library_bases", {})
         self._missing = str(table.get("missing", ""))
         self.call_method = str(table.get("call_method", self.call_method))
+        self.variables_begin_late = bool(table.get("late_variables"))
         self.many_methods = int(table.get("many", 0))
         self._extends = str(table.get("extensions", ""))
         self.has_extensions = self._extends == "owner"
@@ -162,7 +164,8 @@ class ScopedTable(PackageRules):
 
     def builtin(self, name: str) -> Type:
         """Return the type of a type or function that the language defines."""
-        return one((EXT, self.builtin_package, name, None)) if name in self._types or name in self._functions else EMPTY
+        is_known = name in self._types or name in self._functions or name in PSEUDO
+        return one((EXT, self.builtin_package, name, None)) if is_known else EMPTY
 
     def accessors(self, name: str, kind: str) -> Sequence[str]:
         """Return the accessor methods in another language for a property.

@@ -1,0 +1,116 @@
+"""Types that the code around a lambda gives to its parameters.
+
+`parsing/languages/kotlin_lambdas.py` writes them as calls of pseudo-functions, and explains these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import CALL, NAME, NEW
+from graphmem.parsing.languages.kotlin_lambdas import ARGUMENT, DECLARED, FUNCTION, LAST, PARAMETER, RESULT
+from graphmem.resolution.declared_types import closed
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.symbol import Symbol
+from graphmem.resolution.types import BOX, CLASS, EMPTY, FUNC, INST, UNTYPED, Atom, Type, box, join, join_all, one, ordered
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Parameter
+    from graphmem.resolution.call import Call
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.inference import Inference
+
+_RESULT: Final = 0
+_RECEIVER: Final = 1
+"""Positions of the parts of a function type; those of the parameters follow."""
+
+
+def function_type(inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    """Return the declared type of `<function>(result, receiver, …)`."""
+    found = entry.terms[term]
+    if found[0] != CALL or entry.terms[found[1]] != (NAME, FUNCTION):
+        return EMPTY
+    return join(one((UNTYPED,)), _of_parts(inference, entry, scope, found[2]))
+
+
+def _alias(inference: Inference, call: Call) -> Type:
+    """Return the function type for which an alias stands."""
+    return _of_parts(inference, call.entry, call.scope, call.args)
+
+
+def _of_parts(inference: Inference, entry: FileEntry, scope: int, parts: Sequence[int]) -> Type:
+    return box("callable", *(closed(inference.declared(entry, scope, part)) for part in parts))
+
+
+def _argument(inference: Inference, call: Call) -> Type:
+    """Return the declared type of the parameter that gets a lambda.
+
+    The arguments of `call` are the call to which the lambda is passed, and the place of the lambda among its arguments.
+    """
+    outer = call.entry.terms[call.args[0]]
+    place = call.literal(1) or LAST
+    if outer[0] not in (CALL, NEW):
+        return EMPTY
+    _, callee, arguments, named = outer
+    count, keywords = len(arguments), [name for name, _ in named]
+    found = EMPTY
+    for atom in ordered(inference.expanded(call.term(callee))):
+        if atom[0] == BOX and atom[1] == "callable":
+            inner = atom[2][_RECEIVER + 1 :]
+            index = len(inner) - 1 if place == LAST else int(place) if place.isdecimal() else -1
+            found = join(found, inner[index] if 0 <= index < len(inner) else EMPTY)
+        for symbol in _functions(inference, call, atom):
+            entry = inference.project.entry(symbol)
+            definition = entry.definitions[symbol.index]
+            parameter = _placed(definition.parameters, place)
+            if parameter is not None and rules_of(entry).takes(definition, count, keywords, bound=True):
+                found = join(found, inference.declared(entry, symbol.index, parameter.annotation))
+    return found
+
+
+def _functions(inference: Inference, call: Call, atom: Atom) -> Iterator[Symbol]:
+    """Yield the functions and classes that a call of a value can run."""
+    if atom[0] == FUNC or atom[0] == CLASS:
+        yield atom[1]
+    method = rules_of(call.entry).call_method
+    owner = inference.owner(atom[1], method) if atom[0] in (CLASS, INST) and method else None
+    if isinstance(owner, Symbol):
+        yield from inference.functions(owner, method)
+
+
+def _placed(parameters: tuple[Parameter, ...], place: str) -> Parameter | None:
+    if place == LAST:
+        return parameters[-1] if parameters else None
+    if place.isdecimal():
+        return parameters[int(place)] if int(place) < len(parameters) else None
+    return next((parameter for parameter in parameters if parameter.name == place), None)
+
+
+def _declared(inference: Inference, call: Call) -> Type:
+    return inference.declared(call.entry, call.scope, call.args[0])
+
+
+def _result(inference: Inference, call: Call) -> Type:
+    return _part(inference, call.argument(0) or EMPTY, _RESULT)
+
+
+def _parameter(inference: Inference, call: Call) -> Type:
+    found = _part(inference, call.argument(0) or EMPTY, _RECEIVER + int(call.literal(1) or 0))
+    return found or (inference.expanded(call.argument(2) or EMPTY) if len(call.args) > 2 else EMPTY)
+
+
+def _part(inference: Inference, value: Type, index: int) -> Type:
+    """Return a part of a function type, such as its result."""
+    functions = (atom[2] for atom in ordered(inference.expanded(value)) if atom[0] == BOX and atom[1] == "callable")
+    return join_all(parts[index] for parts in functions if index < len(parts))
+
+
+PSEUDO: Final[Mapping[str, Callable[[Inference, Call], Type]]] = {
+    ARGUMENT: _argument,
+    DECLARED: _declared,
+    FUNCTION: _alias,
+    PARAMETER: _parameter,
+    RESULT: _result,
+}
+"""Functions that evaluate calls of the pseudo-functions."""
