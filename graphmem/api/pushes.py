@@ -7,6 +7,7 @@ it is too large for a GraphQL request.
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final
 
 import orjson
@@ -85,9 +86,9 @@ def routes(receiving: Receiving) -> list[BaseRoute]:
 
 def _finish(receiving: Receiving, push: str, body: bytes, branch: str, access: Access) -> Applied:
     """Apply a completely received push, and record it in the audit log."""
-    done = receiving.finish(push, body, branch, pusher(access))
-    if access.person is not None:
-        access.person.did("push", f"{f'branch {branch}, ' if branch else ''}generation {done['generation']}")
+    with access.person.doing("push") if access.person is not None else nullcontext([]) as details:
+        done = receiving.finish(push, body, branch, pusher(access))
+        details.append(f"{f'branch {branch}, ' if branch else ''}generation {done['generation']}")
     return done
 
 

@@ -9,6 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from graphmem.answers.organisation import Colleague
 
 SCOPES: Final = ("read", "remember", "curate", "index", "admin")
@@ -57,8 +59,12 @@ class Individual(Protocol):
     def moves(self, memory: str, visibility: str) -> None:
         """Record the new `visibility` of a memory that the person owns."""
 
-    def did(self, action: str, details: str = "") -> None:
-        """Record in the audit log that the person called an operation (`action`)."""
+    def doing(self, action: str) -> AbstractContextManager[list[str]]:
+        """Record in the audit log that the person calls an operation (`action`).
+
+        The operation runs in the `with` block. The block may add details of the entry to the list. At the end of the block, the entry gets
+        these details, or the code of the error.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ scope `admin`.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from graphmem.errors import ForbiddenError, GraphMemError
@@ -109,17 +110,18 @@ class Guarded:
         """Wrap an operation, so that its caller is recorded.
 
         The name of the token or login is added to the argument `actor`, for the audit log of memories. If a person changes data, the
-        operation is also recorded in the audit log of people. While the operation runs, `caller` returns the caller's permissions.
+        operation is also recorded in the audit log of people, with its outcome. While the operation runs, `caller` returns the caller's
+        permissions.
         """
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if self._access.name and kwargs.get("actor") is not None:
                 kwargs["actor"] = f"{kwargs['actor']}:{self._access.name}"
-            if self._access.person is not None and rule.root == "mutation":
-                self._access.person.did(verb)
+            person = self._access.person if rule.root == "mutation" else None
             before = current_caller.set(self._access)
             try:
-                return function(*args, **kwargs)
+                with person.doing(verb) if person is not None else nullcontext():
+                    return function(*args, **kwargs)
             finally:
                 current_caller.reset(before)
 

@@ -88,15 +88,21 @@ class PeopleFile:
                 self._db.close()
                 self._db = None
 
-    def note(self, login: str, action: str, project: str, details: str, by: str = "") -> None:
-        """Record an action in the audit log.
+    def note(self, login: str, action: str, project: str, details: str, by: str = "") -> int:
+        """Record an action in the audit log; return the number of the entry.
 
         `login` is the person concerned, and `by` the person who acted; default: the operator.
         """
-        self.change(
-            "INSERT INTO act (at, login, action, project, details, by) VALUES (?, ?, ?, ?, ?, ?)",
-            *(timestamp(), login, action, project, details[:200], by or self._by),
-        )
+        with self.opened() as db:
+            made = db.execute(
+                "INSERT INTO act (at, login, action, project, details, by) VALUES (?, ?, ?, ?, ?, ?) RETURNING n",
+                (timestamp(), login, action, project, details[:200], by or self._by),
+            )
+            return int(made.fetchone()[0])
+
+    def outcome(self, entry: int, details: str) -> None:
+        """Replace the details of an entry of the audit log, which `note` made."""
+        self.change("UPDATE act SET details = ? WHERE n = ?", details[:200], entry)
 
     def expect(self, login: str) -> None:
         """Raise `BadInputError` if a person is unknown."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Final, cast
 
 from graphmem.answers.organisation import Colleague
+from graphmem.errors import GraphMemError
+from graphmem.runtime.faults import unraised
 from graphmem.security.access import Access
 from graphmem.security.memory_owners import MemoryOwners
 from graphmem.security.people import Holder, People
@@ -17,6 +20,8 @@ SCOPES_OF: Final[Mapping[str, frozenset[str]]] = {
     "curate": frozenset({*_WRITES, "curate"}),
     "admin": frozenset({*_WRITES, "curate", "admin"}),
 }
+UNFINISHED: Final = "not finished"
+"""Details in the audit log of an operation that has not ended."""
 SEEN_BY_ALL: Final = frozenset({"project", "organization"})
 """Visibilities of memories that everybody with a role in the project sees."""
 
@@ -81,9 +86,27 @@ class Person:
         """Record the new `visibility` of a memory that this person owns."""
         self._owners.move(self.project, memory, self.team if visibility == "team" else "")
 
-    def did(self, action: str, details: str = "") -> None:
-        """Record in the audit log that the person called an operation (`action`)."""
-        self._people.note(self.login, action, self.project, details, by=self.login)
+    @contextmanager
+    def doing(self, action: str) -> Iterator[list[str]]:
+        """Record in the audit log that the person calls an operation (`action`).
+
+        See `Individual.doing`. The entry is made before the operation. So the entry of an operation that the end of the process interrupted
+        still says `not finished`.
+        """
+        entry = self._people.note(self.login, action, self.project, UNFINISHED, by=self.login)
+        details: list[str] = []
+        try:
+            yield details
+        except BaseException as error:
+            self._end(entry, f"failed: {error.code if isinstance(error, GraphMemError) else 'INTERNAL'}")
+            raise
+        self._end(entry, "".join(details))
+
+    def _end(self, entry: int, details: str) -> None:
+        try:
+            self._people.outcome(entry, details)
+        except GraphMemError as error:  # the operation has ended, and its caller must learn how
+            unraised(error, "the record of an operation's outcome in the audit log")
 
 
 def access_of(people: People, holder: Holder, project: str) -> Access | None:

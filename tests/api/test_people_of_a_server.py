@@ -68,6 +68,15 @@ def test_an_invited_person_logs_in_pushes_and_asks_and_the_audit_names_them(tmp_
     assert "token" in graphmem("projects", "--server", server.address, cwd=tmp_path).said
 
 
+def test_the_audit_does_not_say_that_a_failed_operation_was_done(server):
+    remote = RemoteGraphMem(server.project("shop"), server.enter("ann"))
+    with pytest.raises(BadInputError):
+        remote.remember("Prices are cents.", type="nonsense")
+    assert [(one.action, one.details) for one in server.people.audit("ann", limit=1)] == [("remember", "failed: BAD_INPUT")]
+    remote.remember("Prices are cents.", type="decision")
+    assert [(one.action, one.details) for one in server.people.audit("ann", limit=1)] == [("remember", "")]
+
+
 def test_a_role_in_a_project_that_was_never_pushed_is_noted(tmp_path, server, graphmem):
     asked = {"GRAPHMEM_PROJECTS": str(server.hosting.folder)}
     said = graphmem("server", "invite", "ann", "--on", "shop", cwd=tmp_path, **asked).said

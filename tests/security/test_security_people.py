@@ -10,7 +10,7 @@ import pytest
 
 from graphmem.errors import BadInputError, ForbiddenError
 from graphmem.security.people import People
-from graphmem.security.person import access_of
+from graphmem.security.person import Person, access_of
 from graphmem.security.personal_data import erase
 
 
@@ -60,7 +60,8 @@ def test_the_audit_names_who_acted_and_for_whom(tmp_path: Path) -> None:
     _, secret = people.redeem(code, "laptop")
     people.session("ann")
     access = access_of(people, people.holder(secret), "shop")
-    access.person.did("push", "generation 3")
+    with access.person.doing("push") as details:
+        details.append("generation 3")
     people.role("shop", "read", team="core")
     assert [(one.by, one.login, one.action) for one in people.audit()] == [
         ("operator root", "team core", "role read"),
@@ -74,6 +75,22 @@ def test_the_audit_names_who_acted_and_for_whom(tmp_path: Path) -> None:
     erase(people, "ann", "nothing")
     assert {one.by for one in people.audit()} == {"operator root"}
     people.close()
+
+
+def test_the_audit_tells_how_an_operation_ended(people: People) -> None:
+    people.invite("ann", project="shop")
+    person = Person(people, "ann", frozenset(), "", "shop")
+    details = lambda: people.audit("ann", limit=1)[0].details  # noqa: E731
+    with person.doing("push") as said:
+        assert details() == "not finished", "so it stays if the process is killed"
+        said.append("generation 3")
+    assert details() == "generation 3"
+    with pytest.raises(ForbiddenError), person.doing("forget"):
+        raise ForbiddenError("not yours", needs="curate", verb="forget")
+    assert details() == "failed: FORBIDDEN"
+    with pytest.raises(ZeroDivisionError), person.doing("forget"):
+        1 / 0  # noqa: B018
+    assert details() == "failed: INTERNAL"
 
 
 def test_a_file_of_people_without_actors_gets_them_and_stays_readable(people: People, tmp_path: Path) -> None:
