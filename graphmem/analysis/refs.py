@@ -3,7 +3,7 @@
 Forms, in the order in which they are tried:
 
 * an id (20 hex digits);
-* `path:line` or `path:line:column`: the innermost definition around that position;
+* `path:line` or `path:line:column`: the innermost definition around that position. `path:first-last` and `path#L5` are the same;
 * `path:qualname:line` or `qualname:line`: the definition of that name at that line;
 * `path:qualname`, where path may be a suffix (`query.py:QuerySet.filter`), or `path::qualname` as search writes it. `#2` at the end means
   the second definition of that name in the file (a property's setter, the next overload);
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
 _ID = re.compile(r"[0-9a-f]{20}\Z")
-_POSITION = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?::(?P<column>\d+))?\Z")
+_POSITION = re.compile(r"(?P<path>.+?)(?::|#L)(?P<line>\d+)(?::(?P<column>\d+)|-L?\d+)?\Z")
 _TWIN = re.compile(r"(?P<name>.+)#(?P<number>[1-9]\d{0,8})\Z")
 _INHERITS = frozenset({"INHERITS"})
 MAX_CANDIDATES = 20
@@ -56,7 +56,7 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
         SymbolNotFoundError: no symbol matches; `suggestions` holds similar references. With the `root` of the project's files, the error
             names partly parsed files that contain the name. The root also allows absolute paths and URIs of files below it.
     """
-    ref = in_project(raw(ref.strip()), root)
+    ref = in_project(raw(ref.strip()), root).removesuffix("()")
     if not ref or len(ref) > MAX_REF_CHARACTERS:
         raise BadInputError(
             f"the symbol reference has {len(ref)} characters; write path:name, Class.method or path:line with at most "

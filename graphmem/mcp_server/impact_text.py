@@ -80,6 +80,8 @@ def impact(report: ImpactReport, budget: int, across: Sequence[ProjectsImpact] =
 
 def diff_impact(answer: DiffImpact, budget: int) -> str:
     """Return, as text, changed symbols of a diff, then code it could break."""
+    if not answer.files:
+        return "\n".join(["nothing changed, so nothing is affected", *(f"- {_cause(one)}" for one in answer.impact.causes)])
     changed = [f"- {one.change}: {place(one.symbol)}" for one in answer.changed]
     unmapped = [f"- no known symbol in {path}" for path in answer.unmapped]
     first = fitted([f"changed symbols ({len(changed)}):"], [*changed, *unmapped], budget // 3, "raise `budget`")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -29,7 +30,7 @@ from graphmem.mcp_server.schema import parameters, schema_of, shortened
 from graphmem.runtime.safe_text import inert
 
 if TYPE_CHECKING:
-    from graphmem.answers import MemoryInfo
+    from graphmem.answers import MemoryInfo, SymbolDetail
     from graphmem.answers.projects import ProjectsImpact
     from graphmem.client.connecting import Service
 
@@ -157,7 +158,7 @@ def _get(service: Service, given: Arguments, budget: int) -> str:
         if ref.startswith(MEMORY_SIGN):
             return of_memory(ref)
         try:
-            return text.symbol(service.symbol(ref, source=given.get("source", True)), share)
+            return text.symbol(_with_outline(service, service.symbol(ref, source=given.get("source", True))), share)
         except SymbolNotFoundError:
             if not _MEMORY_ID.fullmatch(ref):
                 raise
@@ -176,6 +177,18 @@ def _get(service: Service, given: Arguments, budget: int) -> str:
     if failed == len(refs):
         raise BadInputError("\n\n".join(answers), argument="refs", refusals=answers)
     return "\n\n".join(answers)
+
+
+def _with_outline(service: Service, found: SymbolDetail) -> SymbolDetail:
+    """Return a file with its definitions as members, not its module alone.
+
+    Any other symbol is returned unchanged.
+    """
+    if found.symbol.kind != "file":
+        return found
+    modules = [one.id for one in found.members]
+    listed = service.sites(modules, "members")
+    return replace(found, members=[one.symbol for module in modules for one in listed[module]])
 
 
 def _count_opened(service: Service, found: MemoryInfo) -> None:

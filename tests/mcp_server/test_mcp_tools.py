@@ -273,14 +273,46 @@ def test_dependencies_have_no_risk_and_do_not_break(ask):
 
 def test_files_that_never_moved_together_stand_apart_with_what_is_known_of_them(ask, memory):
     memory.record_co_access(["starlette/routing.py", "starlette/applications.py"], "2026-03-01T10:00:00Z")
-    failed, said = ask("co_access", files=["starlette/nope.py"])
+    failed, said = ask("co_access", files=["starlette/status.py"])
     assert not failed, said
     first, *rest = said.splitlines()
-    assert first.startswith("no files are known to change with starlette/nope.py")
+    assert first.startswith("no files are known to change with starlette/status.py")
     assert "never changed together so far:" in rest
-    hits = memory.co_access(["starlette/nope.py"]).hits
+    hits = memory.co_access(["starlette/status.py"]).hits
     assert any(hit.path == "starlette/routing.py" and not hit.support for hit in hits)
     assert "- starlette/routing.py: edited recently; no other reason is known" in rest
+
+
+def test_a_file_that_is_not_there_is_not_answered_with_files_that_have_nothing_to_do_with_it(ask, memory):
+    memory.record_co_access(["starlette/routing.py", "starlette/applications.py"], "2026-03-01T10:00:00Z")
+    failed, said = ask("co_access", files=["lib/nope.xyz"])
+    assert not failed, said
+    assert "the index does not either; check its spelling" in said
+    assert "edited recently" not in said
+
+
+@pytest.mark.parametrize("form", ["{path}:{line}-{last}", "{path}#L{line}", "{path}#L{line}-L{last}", "{path}:compile_path()"])
+def test_a_place_may_be_written_as_other_tools_write_it(ask, memory, form):
+    found = memory.resolve("starlette/routing.py:compile_path")
+    failed, said = ask("get", refs=[form.format(path=found.path, line=found.start_line, last=found.end_line)], source=False)
+    assert not failed, said
+    assert "compile_path" in said.splitlines()[0]
+
+
+def test_a_file_is_answered_with_what_it_defines(ask):
+    failed, said = ask("get", refs=["starlette/routing.py"], source=False)
+    assert not failed, said
+    assert "compile_path" in next(line for line in said.splitlines() if line.startswith("members: "))
+
+
+def test_a_diff_without_changes_affects_nothing(memory):
+    from graphmem.answers.impact import DiffImpact
+    from graphmem.mcp_server import impact_text
+
+    report = memory.impact("starlette/routing.py:compile_path")
+    said = impact_text.diff_impact(DiffImpact("HEAD", "", [], [], [], report), 800)
+    assert said.startswith("nothing changed, so nothing is affected")
+    assert "risk" not in said
 
 
 def test_one_reference_that_is_not_there_leaves_the_others_answered(ask):
