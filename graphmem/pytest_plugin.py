@@ -255,7 +255,7 @@ class _Recording:
 
 
 def _code_of(item: pytest.Item) -> CodeType | None:
-    """Return the code of a test's function without decorators, or None.
+    """Return the code of a test's undecorated function; None without one.
 
     Hypothesis stores the original function as `inner_test`, and other decorators store it as `__wrapped__`.
     """

@@ -283,7 +283,7 @@ class PathAnswer:
 
 @answer
 class Implementations:
-    """The classes below a class, or the methods that stand for a method."""
+    """The subclasses of a class, or the methods that implement a method."""
 
     symbol: SymbolInfo
     implementations: Annotated[

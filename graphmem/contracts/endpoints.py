@@ -204,7 +204,7 @@ def _chosen(row: ContractRow, candidates: Sequence[_Route], before: str, same: i
     - A call to an external host is not linked.
     - A call with a prefix `before` is not linked if fewer than two fixed segments match.
     - A call to the host of another service is not linked.
-    - A call without `said` is linked with the candidates of its own service, if there are any.
+    - A call with an empty `row.said` (no host, no variable) is linked only with the candidates of its own service, if there are any.
     - Any other call is linked with all candidates.
 
     In all cases, more than `MOST` routes are not linked.

@@ -121,7 +121,7 @@ class ServedReranker:
 
 
 def reranker_of(settings: Settings) -> CrossEncoderReranker | ServedReranker | None:
-    """Return the configured reranker, or None.
+    """Return the configured reranker; None if none is configured.
 
     Raises:
         SettingsError: both a local model and a server are configured, or the server's address is invalid.

@@ -162,7 +162,7 @@ class _Reading:
             yield file, {source, target}  # entry and exit of a function have the negative number of its first line
 
     def _test(self, context: str) -> End | None:
-        """Return the test function that a label in coverage data names, or None.
+        """Return the test function that a coverage label names; None if unknown.
 
         coverage.py stores such a label, called a context, with the lines that a test ran. An example is `tests/test_a.py::test_x|run`.
         """

@@ -240,9 +240,9 @@ class Recorder:
 
 
 def _beginning(code: CodeType) -> int:
-    """Return the bytecode offset of the first RESUME of a code object, or -1.
+    """Return the offset of a code object's first RESUME; -1 without one.
 
-    The body of a generator or coroutine begins there.
+    The offset is the position in the bytecode. The body of a generator or coroutine begins there.
     """
     resume = dis.opmap["RESUME"]
     return next((at for at in range(0, len(code.co_code), 2) if code.co_code[at] == resume), -1)

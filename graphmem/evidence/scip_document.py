@@ -131,7 +131,7 @@ class Document:
 
 
 def _definition_at(place: Place, known: Mapping[tuple[int, int, str], Definition]) -> Definition | None:
-    """Return the parsed definition whose name is at a SCIP place, or None.
+    """Return the definition whose name is at a SCIP place; None without one.
 
     `known` has the parsed definitions by (line, column, name).
     """
@@ -201,7 +201,7 @@ def _begin(one: Reference) -> tuple[int, int]:
 
 
 def _name_of(facts: FileFacts, reference: Reference) -> str:
-    """Return the name in a use, such as `b` in `a.b()`, or ""."""
+    """Return the name in a use, such as `b` in `a.b()`; "" if it has none."""
     term = facts.terms[reference.term]
     if term[0] in (CALL, NEW):
         term = facts.terms[term[1]]

@@ -37,7 +37,7 @@ class Atlas:
         layers: int64, shape (k,): layer of each module, see `Plan`.
         bands: the layers, top first.
         blocks: modules that depend on each other in cycles, as positions in `modules`.
-        cuts: edges that are worth cutting, by pairs of positions in `modules`, see `Plan`.
+        cuts: edges that are worth removing, by pairs of positions in `modules`, see `Plan`.
         module_x, module_y, module_r: float64, shape (k,): centre and radius of each module.
         paths: paths of the files.
         module_of: int64, shape (f,): position of each file's module in `modules`.
@@ -83,7 +83,7 @@ class Plan:
         layers: layer of each module. Modules in higher layers depend on lower layers; all modules of a cycle are in the same layer.
         inner: position of each module within its cycle; modules with lower numbers are drawn lower.
         knots: the cycles, as groups of modules that depend on each other.
-        cuts: dependencies that are worth cutting, with their number of edges. The same two modules may have further edges that are ignored
+        cuts: dependencies that are worth removing, with their number of edges. The same two modules may have further edges that are ignored
             for layers, such as those of tests.
     """
 

@@ -92,7 +92,7 @@ def lessons(
 
 
 def _lesson(commit: Commit, message: str, living: Collection[str]) -> dict[str, Any] | None:
-    """Return the trap that a commit explains, or None.
+    """Return the trap that a commit explains; None if it explains none.
 
     The result has the arguments of `remember`. A trap is a mistake that the code invites.
     """
@@ -128,9 +128,9 @@ def _is_code(path: str) -> bool:
 
 
 def _explained(message: str) -> str:
-    """Return the part of a commit's message that warns of a trap, or "".
+    """Return the part of a message that warns of a trap; "" without one.
 
-    The part is the first sentence with a warning, together with the sentences before and after it.
+    The message is that of a commit. The part is the first sentence with a warning, together with the sentences before and after it.
     """
     prose = [
         " ".join(paragraph.split())

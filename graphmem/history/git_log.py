@@ -54,7 +54,7 @@ class Repository(NamedTuple):
 
 
 def repository(root: Path) -> Repository | None:
-    """Find the repository of a project, or None.
+    """Find the repository of a project; None if the project is in none.
 
     Raises:
         GitError: Git is not installed, or cannot read the repository.

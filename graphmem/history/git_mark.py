@@ -66,10 +66,10 @@ _COMMIT: Final = re.compile("[0-9a-f]{40,64}")
 
 
 def _git_folder(root: Path) -> Path | None:
-    """Return the Git folder of a working tree, or None.
+    """Return the Git folder of a working tree; None without one.
 
     The result is the nearest `.git` in `root` or in a folder above it. If that `.git` is a file, the result is the folder that the file
-    names.
+    names. A server's copy of a pushed project has no Git folder.
 
     Raises:
         OSError, UnicodeDecodeError: the `.git` file cannot be read.

@@ -40,7 +40,7 @@ def with_words(root: Path, words: Sequence[str], most: int) -> list[Message]:
 
 
 def introduced(root: Path, path: str, name: str) -> Message | None:
-    """Return the first commit that added a name to a file, or None.
+    """Return the first commit that added a name to a file; None without one.
 
     Raises:
         GitError: Git is not installed, takes too long, or lacks old contents of the file.

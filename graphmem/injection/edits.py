@@ -207,7 +207,7 @@ class EditBook:
             return fresh or ([own[0] for own in left.values()] if went_on and len(left) <= NAMED else [])
 
     def at_stop(self, session: str) -> str:
-        """Return a reminder of forgotten files for an agent that stops, or "".
+        """Return a reminder of forgotten files when an agent stops; "" for none.
 
         A session gets the reminder once. A forgotten file was not opened, although the edits or the task concern it. For example, it uses a
         changed signature or often changes together with an edited file. Tests that did not run are named, too. About `AT_STOP` files are

@@ -188,7 +188,7 @@ class Hooks:
             return ""
 
     def _inject(self, call: HookCall, agent: Agent, files: Sequence[str], search: str, started: float) -> Injection | None:
-        """Return the context to show to the agent after an event, or None."""
+        """Return the context to show to the agent after an event; None for none."""
         injector, can = self._injector, call.event in agent.injects
         ask = Ask("step", call.session, call.text, tuple(files), call.phase, agent.form, window=call.window)
         if call.moment == BEFORE:
@@ -229,7 +229,7 @@ class Hooks:
         return self._advised(call, agent, ask, started, can=can) or self._after_tool(ask, files, can=can, started=started)
 
     def _spawned(self, call: HookCall, ask: Ask, *, can: bool, started: float) -> Injection | None:
-        """Return the context for a subagent that starts, or None.
+        """Return the context for a subagent that starts; None if it gets none.
 
         A subagent that inherits the conversation of the main agent has the context already.
         """
@@ -240,7 +240,7 @@ class Hooks:
         return self._injector.inject(ask._replace(point="prompt", text=task.task), begun=started)
 
     def _advised(self, call: HookCall, agent: Agent, ask: Ask, started: float, *, can: bool) -> Injection | None:
-        """Return advice about an edit after a tool ran, or None.
+        """Return advice about an edit after a tool ran; None without any.
 
         The first of these that applies is returned:
 
@@ -288,7 +288,7 @@ class Hooks:
         return [Edit(path, one.old, one.new) for path, one in found if path]
 
     def _after_tool(self, ask: Ask, files: Sequence[str], *, can: bool, started: float) -> Injection | None:
-        """Return the context to show after a tool ran, or None.
+        """Return the context to show after a tool ran; None if not `can`.
 
         Three sources are tried in this order: warnings (traps) about the tool's files, an item for this step, and memories prepared in the
         background. The first source with text is used. `can` tells whether the agent accepts context at this event.

@@ -225,7 +225,7 @@ class Injector:
         return answer
 
     def late_advice(self, ask: Ask, begun: float | None = None) -> Injection | None:
-        """Return advice about an earlier edit that missed its deadline, or None."""
+        """Return advice that was ready too late for its edit; None without any."""
         found = self.edits.postponed(ask.session, ask.window) if self._group(ask.session) == FULL else None
         items = self._points.advice(ask, found) if found is not None else []
         if found is None or not items:

@@ -139,7 +139,7 @@ def _has_all(content: str, value: Any) -> bool:
 
 
 def _seeded_from(info: MemoryInfo) -> str:
-    """Return the name of the file from which a memory was seeded, or "".
+    """Return the file from which a memory was seeded; "" if it was not.
 
     A seeded memory was made from a project's own files.
     """

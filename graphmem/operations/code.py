@@ -210,7 +210,7 @@ class CodeOperations:
     def details(self, ids: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """Details of symbols by id: docstring, modifiers, complexity and parent.
 
-        `parent` is the id of the enclosing symbol, or "".
+        `parent` is the id of the enclosing symbol; "" without one.
         """
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
@@ -418,7 +418,7 @@ class CodeOperations:
         on_progress: Annotated[Callable[[IndexProgress], None] | None, Local()] = None,
         cancelled: Annotated[Callable[[], bool] | None, Local()] = None,
     ) -> IndexSummary:
-        """Update the index, or rebuild it with `full`. Returns when done."""
+        """Update the index, or rebuild it with `full`; wait until this is done."""
 
     @operation(needs="index", shows=Sight.PLAIN, client="none")
     def start_index(self, repo: str | None = None, full: bool = False) -> str:

@@ -128,7 +128,7 @@ class Parameter(NamedTuple):
         return any(isinstance(one, kind) for one in self.marks)
 
     def mark(self, kind: type[R]) -> R | None:
-        """Return the outermost mark of a given class in the annotation, or None."""
+        """Return the outermost mark of a class in the annotation; None without."""
         return next((one for one in reversed(self.marks) if isinstance(one, kind)), None)
 
     @property
@@ -271,7 +271,7 @@ _hints: Final[dict[tuple[str, str], Any]] = {}  # by module and text
 def type_hints(declared: Any) -> dict[str, Any]:
     """Return `typing.get_type_hints` with metadata, for a class or a function.
 
-    Results are cached by module and text, because most annotations of a module are alike.
+    Results are cached by module and text, because many annotations of a module are the same.
     """
     found: dict[str, Any] = {}
     for one in reversed(declared.__mro__) if isinstance(declared, type) else (declared,):

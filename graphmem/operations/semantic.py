@@ -59,7 +59,7 @@ class SemanticOperations:
     def module_dependency(self, src: Annotated[str, Ref()], dst: Annotated[str, Ref()], limit: Limit = 50) -> DependencyFiles:
         """List the files of one module that use files of another.
 
-        The edges are those that the dependency between the modules counts.
+        Together, the listed edges are the dependency of the first module on the second.
 
         Args:
             src: the module that uses the other, given by its name, its id, or the path of a file in it.
@@ -98,7 +98,7 @@ class SemanticOperations:
     ) -> MapEntries:
         """Change how a module looks on the map, for everybody.
 
-        Fields that are not given stay. An empty value restores the default.
+        Fields that are not given keep their values. An empty value restores the default.
 
         Args:
             module: the module: its name or its id.
@@ -148,7 +148,7 @@ class SemanticOperations:
 
         Args:
             name: part of the contract's name, such as `/users/{}`, `Cart/AddItem` or `Item.sku`; default: all contracts.
-            base: a Git revision; only contracts that changed incompatibly since then are listed.
+            base: a Git revision; only contracts that changed incompatibly after this revision are listed.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("flows",)}, command="flows")

@@ -54,7 +54,7 @@ class UpkeepOperations:
     def restore(self, file: Annotated[str | Path, FileName()], rules: bool = False) -> RestoreAnswer:
         """Restore a backup from the index's own directory, by its file name.
 
-        The current state is backed up first. `rules` also restores rules, the texts injected into every session.
+        The current state is backed up first. With `rules`, the rules in the backup are restored, too; agents get them in every session.
         """
 
     @operation("query", needs="admin", shows=Sight.PLAIN, slow=True, command="verify")

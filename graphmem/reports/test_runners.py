@@ -286,7 +286,7 @@ def _go(project: Project, place: Place) -> Named | None:
 
 
 def _suite_runner(project: Project, path: str, suite: str) -> str:
-    """Return the test that runs a suite of testify, or "".
+    """Return the test that runs a suite of testify; "" without one.
 
     Such a test contains, for example, `suite.Run(t, new(CartSuite))`. It is in the file of the suite, or in a file beside it.
     """
@@ -314,7 +314,7 @@ _PLATFORMS: Final = re.compile(
 
 
 def build_tags(text: str) -> str:
-    """Return the tags that a build needs to contain a Go file, or "".
+    """Return the tags that a build needs to contain a Go file; "" for none.
 
     Without the tags, `go test` leaves the file out and runs none of its tests. `text` is the file. Of alternatives (`a || b`), the first
     counts. The tags are separated by commas.

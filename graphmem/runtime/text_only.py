@@ -20,7 +20,7 @@ def _by_suffix() -> dict[str, str]:
 
 
 def text_only_language(path: str) -> str:
-    """Return the language of a file for which graphmem has no grammar, or "".
+    """Return the language of a file without a grammar; "" if unknown.
 
     The file must be in the index as text.
     """

@@ -34,7 +34,10 @@ class PersonKeys(Keys):
         return self._people.exist or self._operator.required
 
     def access(self, authorization: str | None) -> Access | None:
-        """Return the permissions that an `Authorization` header gives, or None."""
+        """Return the permissions that an `Authorization` header gives, or None.
+
+        The result is None without a valid credential if one is required, and for a person without a role in the project.
+        """
         if self._operator.is_whole(authorization):
             return FULL
         if not self._people.exist:

@@ -252,9 +252,9 @@ class Keys:
     """All credentials that a server accepts.
 
     Args:
-        token: the token from the settings, which has all permissions, or "".
-        own: the secret of this server, which other processes of the same user read from `owner.json`, or "".
-        tokens: the file of named tokens, or None.
+        token: the token from the settings, which has all permissions; "" without one.
+        own: the secret of this server, which other processes of the same user read from `owner.json`; "" without one.
+        tokens: the file of named tokens; None without one.
         required: whether a token is always required.
     """
 

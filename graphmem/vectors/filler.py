@@ -127,7 +127,7 @@ class VectorFiller:
             self._opened, self._switch, self._unused = False, None, []
 
     def query_embedder(self, model_id: str = "") -> Embedder | None:
-        """Return the embedding model for queries, or None.
+        """Return the embedding model for queries; None if there is none.
 
         Args:
             model_id: id of the model with which the caller's stored vectors were computed. If it is "" or unknown here, the model in use
@@ -181,7 +181,7 @@ class VectorFiller:
         return self._projections.covered()[1]
 
     def note(self) -> str:
-        """Return one sentence on why vectors cannot be computed, or ""."""
+        """Return a sentence on why vectors cannot be computed; "" if they can."""
         return self._failure or ("" if self._embedder is not None else self._reason)
 
     def switching(self) -> str:
