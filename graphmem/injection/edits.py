@@ -36,6 +36,7 @@ class Edit(NamedTuple):
     old: str | None  # None: the whole file is written
     new: str
     is_removal: bool = False  # the file is deleted or moved
+    at: int = -1  # place of the old text in the file, in characters; -1: where it occurs first
 
 
 class Dependent(NamedTuple):
@@ -45,6 +46,7 @@ class Dependent(NamedTuple):
     line: int  # of the use, 1-based
     name: str
     code: str = ""  # the line of the use, if a signature changes
+    uses: str = ""  # name of the edited code that it uses
 
 
 class TestCase(NamedTuple):
@@ -318,7 +320,7 @@ def notes(found: Consequences, command: TestCommand) -> list[Item]:
     own = [path for path in found.named if path not in moving]
     if own and not {one.path for one in found.tests[:NAMED]}.issuperset(own):
         said.append(f"Tests named after it: {_named(map(plain_path, own))}.")
-    if found.tests and said:
+    if found.tests and (said or found.breaks):
         said.append(f"Tests that reach it: {named_tests(found.tests, command)}.")
     return [Item("editor", "note", f"edit:{place}", text, score=-place) for place, text in enumerate(said, 1)]
 

@@ -22,6 +22,7 @@ from graphmem.answers.review import TestToRun
 from graphmem.errors import GraphMemError
 from graphmem.injection.edits import MOVES_SHARE, NAMED, REMOVED, Consequences, Dependent, Edit, TestCase
 from graphmem.model import EdgeKind
+from graphmem.project.rewrites import replacements
 from graphmem.projection.arrays import CLASS_CODES, FUNCTION_CODES, SYMBOL
 from graphmem.reports import test_commands, test_runners
 from graphmem.reports.test_commands import NOT_RUN
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 1 << 20  # of an edited file that is read to find the edited lines
 TEST_SHARE: Final = 0.1  # least share of the small changes of a file that touched a test file as well
 MAX_LINE: Final = 90  # characters of a shown line of code
+CALL_LINES: Final = 8  # of a call, in which the name of the called code is searched
 MAX_TARGETS: Final = 20
 NEAR: Final = 2_000  # characters before and after an edit, in which the signature of the edited definition is searched
 _BODIES: Final = frozenset({*FUNCTION_CODES, *CLASS_CODES})
@@ -109,8 +111,9 @@ class EditAdvice:
         files = list(dict.fromkeys(one.path for one in edits if one.path in view.path_number))
         for edit in edits:
             text = self._text(view, edit)
-            for node in _edited(view, edit, text):
-                nodes[node] = nodes.get(node, False) or _changes_signature(view, node, edit, text)
+            for part in replacements(edit, text):
+                for node in _edited(view, part, text):
+                    nodes[node] = nodes.get(node, False) or _changes_signature(view, node, part, text)
         removed = [one.path for one in edits if one.is_removal and one.path in view.path_number]
         nodes |= {file: True for path in removed if (file := view.file_node(path)) is not None}
         chosen = list(nodes)[:MAX_TARGETS]
@@ -225,7 +228,19 @@ class EditAdvice:
 
         The line uses the edited code. The further dependents are returned unchanged.
         """
-        return tuple(one._replace(code=self._line(one.path, one.line)) for one in found[:NAMED]) + found[NAMED:]
+        return tuple(self._used_in(one) for one in found[:NAMED]) + found[NAMED:]
+
+    def _used_in(self, one: Dependent) -> Dependent:
+        """Return a dependent with the line of code that names what it uses.
+
+        A call that is written over several lines begins at a line that may not have the name.
+        """
+        line = self._line(one.path, one.line)
+        if one.uses and one.uses not in line:
+            for number in range(one.line + 1, one.line + CALL_LINES):
+                if one.uses in (later := self._line(one.path, number)):
+                    return one._replace(line=number, code=later)
+        return one._replace(code=line)
 
     def _line(self, path: str, number: int) -> str:
         """Return line `number` of a file, stripped; "" if missing or too long.
@@ -242,9 +257,10 @@ class EditAdvice:
     def _text(self, view: GraphView, edit: Edit) -> str:
         """Return the content of the file that an edit changes, or "".
 
-        The result is "" if the file is missing, too large or not indexed, or if the edit has no old text to look for.
+        The result is "" if the file is missing, too large or not indexed, or if the edit removes the file or has an empty old text.
         """
-        file = inside(self.graph.root(), edit.path) if edit.old and edit.path in view.path_number else None
+        is_placed = edit.old != "" and not edit.is_removal
+        file = inside(self.graph.root(), edit.path) if is_placed and edit.path in view.path_number else None
         if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:
             return ""
         return file.read_text(encoding="utf-8", errors="replace")
@@ -256,6 +272,8 @@ def _place(edit: Edit, text: str) -> tuple[str, int]:
     The part is the old text of the edit. If the file no longer has the old text, because the edit was already made, the part is the new
     text. The offset is -1 if the file has neither.
     """
+    if edit.at >= 0 and edit.old:
+        return edit.old, edit.at
     touched = edit.old if edit.old and edit.old in text else edit.new
     return touched, text.find(touched) if touched else -1
 
@@ -318,6 +336,7 @@ def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]
             hit.symbol.path,
             hit.path[-1].line if hit.path else hit.symbol.start_line,
             "" if hit.symbol.qualname == "<module>" else hit.symbol.qualname,
+            uses=hit.path[-1].dst.name if hit.path else "",
         )
         for hit in ordered
         if hit.symbol.path

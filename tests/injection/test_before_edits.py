@@ -15,11 +15,12 @@ from graphmem import GraphMem
 from graphmem.answers import SymbolInfo
 from graphmem.injection import edits
 from graphmem.injection.ask import Ask
-from graphmem.injection.edits import MAX_TOKENS, Consequences, Dependent, notes
+from graphmem.injection.edits import MAX_TOKENS, Consequences, Dependent, Edit, notes
 from graphmem.injection.experiment import CONTROL, FULL, group_of
 from graphmem.injection.tokens import count_tokens
 from graphmem.model import IndexProgress
 from graphmem.project import edit_advice
+from graphmem.project.rewrites import replacements
 from graphmem.settings import Settings
 
 PRICE, CART, TILL, LOOSE, STOCK = "shop/price.py", "shop/cart.py", "shop/till.py", "shop/loose.py", "shop/stock.py"
@@ -32,6 +33,22 @@ FILES = {
     "tests/test_till.py": "from shop.till import pay\n\n\ndef test_pay():\n    assert pay(0) == 0\n",
     STOCK: "def left():\n    return 1\n",
     "tests/test_stock.py": "def test_numbers():\n    assert 1 == 1\n",
+    "chain.py": """class Link:
+    def open(self):
+        return self
+
+    def close(self):
+        return self
+
+
+def run():
+    return (
+        Link()
+        .open()
+
+        .close()
+    )
+""",
     "go.mod": "module shop\n",
     "sum.go": "package shop\n\nfunc Sum(a int) int {\n\treturn a\n}\n\nfunc Twice(a int) int {\n\treturn Sum(a) + Sum(a)\n}\n",
     "sum_test.go": 'package shop\n\nimport "testing"\n\nfunc TestTwice(t *testing.T) {\n\tif Twice(1) != 2 {\n\t\tt.Fatal()\n\t}\n}\n',
@@ -286,6 +303,39 @@ def test_advice_that_was_late_comes_with_the_result_of_the_edit_or_at_the_stop(h
         time.sleep(0.05)
     assert "signature" in said
     assert "Edit of" not in hook(session, event, **done), "it is said once"
+
+
+def test_a_file_that_is_written_anew_is_advised_on_like_the_edits_it_amounts_to(hook, named, root):
+    whole = {"file_path": str(root / PRICE), "content": FILES[PRICE].replace(*CALLED)}
+    said = hook(named(), "PreToolUse", "Write", tool_input=whole)
+    assert f"Edit of {PRICE}:rounded: 3 dependents" in said
+    assert "they use the old signature" in said
+    assert "Price.total," not in said.partition("dependents")[0], "its lines are as before"
+    same = {"file_path": str(root / PRICE), "content": FILES[PRICE]}
+    assert "dependents" not in hook(named(), "PreToolUse", "Write", tool_input=same)
+
+
+def test_an_insertion_belongs_to_the_code_above_it():
+    text = "def one():\n    a = 1\n    return a\n\n\ndef two():\n    return 2\n"
+    (found,) = replacements(Edit("a.py", None, text.replace("a = 1\n", "a = 1\n    b = 2\n")), text)
+    assert (found.at, found.old, found.new) == (text.index("    a"), "    a = 1\n", "    a = 1\n    b = 2\n")
+
+
+def test_edits_far_apart_stay_apart():
+    text = "".join(f"line {n}\n" for n in range(100))
+    found = [*replacements(Edit("a.py", None, text.replace("line 3\n", "x\n").replace("line 90\n", "")), text)]
+    assert [(one.old, one.new) for one in found] == [("line 3\n", "x\n"), ("line 90\n", "")]
+    assert all(text[one.at :].startswith(one.old or "") for one in found)
+
+
+def test_tests_that_call_a_changed_signature_are_told_without_other_dependents(hook, named, root):
+    said = hook(named(), "PreToolUse", "Edit", tool_input=edit(root, TILL, "def pay(cart):", "def pay(cart, tip):"))
+    assert "pytest tests/test_till.py::test_pay" in said
+
+
+def test_a_call_over_several_lines_is_shown_with_the_line_that_names_the_code(hook, named, root):
+    said = hook(named(), "PreToolUse", "Edit", tool_input=edit(root, "chain.py", "    def close(self):", "    def close(self, now):"))
+    assert "chain.py:14 run `.close()`" in said
 
 
 def test_the_control_group_is_told_nothing(hook, named, root):
