@@ -11,17 +11,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.indexing.facts_source import FactsByPath, FactsLostError, FactsSource
-from graphmem.indexing.inputs import Inputs, PackedDependencies, pack
+from graphmem.indexing.inputs import PackedDependencies, pack
 from graphmem.indexing.parse_stage import ParseStage
 from graphmem.indexing.run import Run
+from graphmem.indexing.subject import IndexData, IndexedProject
 from graphmem.indexing.tree import Tree
 from graphmem.model import HandlesRow, stable_id
 from graphmem.parsing.discovery import FoundFile
-from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.language import languages
 from graphmem.projection.graph_edges import kind_mask
 from graphmem.resolution.layout import Layout
@@ -31,8 +30,6 @@ from graphmem.runtime.heap import give_back
 
 if TYPE_CHECKING:
     from graphmem.parsing.packing import ParsedFile
-    from graphmem.projection.projections import Projections
-    from graphmem.store.base import GraphStore
 
 MANY_CHANGES: Final = 64
 """Changed files; with fewer, a resolver that continues is always cheap."""
@@ -66,24 +63,16 @@ class KeptResolver:
 
     def __init__(
         self,
-        project: str,
-        root: Path,
+        project: IndexedProject,
+        data: IndexData,
         tree: Tree,
-        store: GraphStore,
-        projections: Projections,
-        cache: FactsCache,
         source: FactsSource,
-        inputs: Inputs,
         parsing: ParseStage,
     ) -> None:
         self._project = project
-        self._root = root
+        self._data = data
         self._tree = tree
-        self._store = store
-        self._projections = projections
-        self._cache = cache
         self._source = source
-        self._inputs = inputs
         self._parsing = parsing
         self._resolver: Resolver | None = None  # warm: has the facts of every indexed file
         self._kept = _Kept()
@@ -122,7 +111,7 @@ class KeptResolver:
         self._kept = _Kept()
         resolver = self._new_resolver(layout)
         unchanged = [file for path, file in self._tree.files.items() if path not in parsed and file.language in languages()]
-        missing = self._cache.missing(unchanged)
+        missing = self._data.cache.missing(unchanged)
         both = {**parsed, **self._parsing.parse(run.meter, missing, run.listener)} if missing else parsed
         with run.meter.stage("resolve"):
             return resolver, resolver.update(self._facts_of(self._tree.files.values(), both, cancelled), ())
@@ -136,26 +125,26 @@ class KeptResolver:
         return FactsByPath(self._source, resolved, parsed, cancelled)
 
     def _new_resolver(self, layout: Layout) -> Resolver:
-        return Resolver(self._project, layout, Shelf(self._source))
+        return Resolver(self._project.name, layout, Shelf(self._source))
 
     def _revived(self, layout: Layout, known: dict[str, str], cancelled: Callable[[], bool]) -> Resolver | None:
         """Return a resolver restored from the data of earlier processes, or None.
 
         The result is None if parsed files or dependencies are missing, or the layout has changed.
         """
-        run = self._store.meta().get("run", "")
-        found = self._inputs.load(run, _layout_key(layout))
+        run = self._data.store.meta().get("run", "")
+        found = self._data.inputs.load(run, _layout_key(layout))
         if found is None:
             return None
-        view = self._projections.graph()
+        view = self._data.projections.graph()
         paths = view.arrays.paths
         spoken = zip(paths.path.to_pylist(), paths.language.to_pylist(), strict=True)
         files = [
-            FoundFile(path, str(self._root / path), 0, known[path], language)
+            FoundFile(path, str(self._project.root / path), 0, known[path], language)
             for path, language in spoken
             if path in known and language in languages()
         ]
-        if self._cache.missing(files) or len(view.paths) < len(known):
+        if self._data.cache.missing(files) or len(view.paths) < len(known):
             return None
         resolver = self._new_resolver(layout)
         resolver.remember(found)
@@ -177,14 +166,14 @@ class KeptResolver:
         of the run. A later process uses the data only if the graph contains the result of the same run.
         """
         kept, layout = self._kept, _layout_key(resolver.layout)
-        follows = bool(kept.run) and kept.run == self._store.meta().get("run")
+        follows = bool(kept.run) and kept.run == self._data.store.meta().get("run")
         if follows and kept.groups - kept.saved_groups <= max(FEW_GROUPS, resolver.group_count()):
             made = resolver.dependencies(affected, kept.keys, kept.groups)
-            self._inputs.follow(run, layout, (kept.keys, kept.groups), pack(made), handles, removed)
+            self._data.inputs.follow(run, layout, (kept.keys, kept.groups), pack(made), handles, removed)
             self._kept = _Kept(run, kept.keys + len(made.keys), kept.groups + len(made.groups), kept.saved_groups)
         else:
             made = resolver.dependencies()
-            self._inputs.save(run, layout, pack(made), handles)
+            self._data.inputs.save(run, layout, pack(made), handles)
             self._kept = _Kept(run, len(made.keys), len(made.groups), len(made.groups))
 
     def keep_all_inputs(self, run: str, made: PackedDependencies, handles: dict[str, Sequence[HandlesRow]]) -> None:
@@ -192,7 +181,7 @@ class KeptResolver:
 
         A dependency is a part of another file on which a file's edges depend.
         """
-        self._inputs.save(run, _layout_key(self._tree.layout()), made, handles)
+        self._data.inputs.save(run, _layout_key(self._tree.layout()), made, handles)
         self._kept = _Kept()
 
     def warm(self, known: dict[str, str], cancelled: Callable[[], bool]) -> bool:
@@ -215,7 +204,7 @@ class KeptResolver:
 
         The file with the most importers comes first. Tests are left out. There are at most `CORE_FILES` paths.
         """
-        view = self._projections.graph()
+        view = self._data.projections.graph()
         imported = Counter(map(view.path, view.dst[kind_mask(("IMPORTS",))[view.edge_kind]].tolist()))
         return [path for path, _ in imported.most_common() if not view.in_tests(path)][:CORE_FILES]
 

@@ -7,9 +7,9 @@ from typing import Final
 
 from graphmem.indexing.contracts import is_schema
 from graphmem.indexing.listener import Listener
+from graphmem.indexing.meter import Meter
 from graphmem.indexing.options import IndexOptions
 from graphmem.indexing.spill import Spill
-from graphmem.indexing.summary import Meter
 from graphmem.indexing.unfinished import LEAST_FILES, Unfinished
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.facts_cache import FactsCache

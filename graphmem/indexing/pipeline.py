@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphmem import __version__
@@ -18,27 +17,26 @@ from graphmem.errors import GraphMemError
 from graphmem.evidence.merge import Outside
 from graphmem.indexing.contracts import Contracts
 from graphmem.indexing.facts_source import FactsSource
-from graphmem.indexing.inputs import Inputs
 from graphmem.indexing.kept_resolver import KeptResolver
 from graphmem.indexing.listener import Listener
+from graphmem.indexing.meter import Meter
 from graphmem.indexing.options import IndexOptions
 from graphmem.indexing.outside import paths_with_edges_of
 from graphmem.indexing.packed import PackedRows
 from graphmem.indexing.parse_stage import ParseStage
-from graphmem.indexing.past import Kept, Past, Undo
+from graphmem.indexing.past import Kept, Undo
 from graphmem.indexing.publishing import published
 from graphmem.indexing.recent import Recent
 from graphmem.indexing.resolve_stage import Change, ResolveStage, unused
 from graphmem.indexing.run import Mode, Run
 from graphmem.indexing.spill import Spill
-from graphmem.indexing.summary import Meter, summarise
+from graphmem.indexing.subject import IndexData, IndexedProject
+from graphmem.indexing.summary import summarise
 from graphmem.indexing.tree import Tree
 from graphmem.indexing.unfinished import FILE as UNFINISHED
 from graphmem.indexing.unfinished import Unfinished
 from graphmem.model import Diagnostic, EdgeSource, GraphDelta, stable_id
-from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.language import languages
-from graphmem.parsing.marker import FILE as MARKER
 from graphmem.parsing.packing import collector_paused, extraction_key
 from graphmem.resolution.resolver import Resolver
 from graphmem.runtime.compression import FORMAT as TEXT_FORMAT
@@ -51,8 +49,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from graphmem.answers import IndexSummary
-    from graphmem.projection.projections import Projections
-    from graphmem.store.base import GraphStore
 
 
 MANY_FILES = 1_000  # so many make a collection of cycles between two steps worth its time
@@ -66,35 +62,21 @@ class Indexer:
 
     def __init__(
         self,
-        store: GraphStore,
-        projections: Projections,
-        cache: FactsCache,
-        inputs: Inputs,
-        past: Past,
-        data_dir: Path,
-        root: Path,
-        project: str,
+        project: IndexedProject,
+        data: IndexData,
         options: IndexOptions,
     ) -> None:
-        self._store = store
-        self._projections = projections
-        self._cache = cache
-        self._inputs = inputs
-        self._data_dir = data_dir
-        self._root = root
         self._project = project
+        self._data = data
         self._options = options
-        self._outside = Outside(data_dir, project, root)
-        self._contracts = Contracts(data_dir, project)
-        self._past = past
-        self._tree = Tree(root, options.discovery)
+        self._outside = Outside(project.data_dir, project.name, project.root)
+        self._contracts = Contracts(project.data_dir, project.name)
+        self._tree = Tree(project.root, options.discovery)
         self._indexed: dict[str, str] | None = None  # content hashes by path, as long as only this object writes
-        self._parsing = ParseStage(project, data_dir, cache, options)
-        source = FactsSource(cache, root, project, data_dir / MARKER)
-        self._kept = KeptResolver(project, root, self._tree, store, projections, cache, source, inputs, self._parsing)
-        self._resolving = ResolveStage(
-            project, root, data_dir, self._tree, store, projections, cache, self._outside, self._contracts, self._kept, options
-        )
+        self._parsing = ParseStage(project.name, project.data_dir, data.cache, options)
+        source = FactsSource(data.cache, project.root, project.name, project.marker)
+        self._kept = KeptResolver(project, data, self._tree, source, self._parsing)
+        self._resolving = ResolveStage(project, data, self._tree, self._outside, self._contracts, self._kept, options)
 
     def run(self, listener: Listener, *, full: bool = False, paths: Collection[str] | None = None) -> IndexSummary:
         """Bring the graph up to date with the tree.
@@ -115,8 +97,8 @@ class Indexer:
             if run.mode == "unchanged":
                 return self._unchanged(run)
             if run.is_full:
-                run.spill = ends.enter_context(closing(Spill(self._data_dir)))
-            run.unfinished = ends.enter_context(closing(Unfinished(self._data_dir / UNFINISHED, self._project)))
+                run.spill = ends.enter_context(closing(Spill(self._project.data_dir)))
+            run.unfinished = ends.enter_context(closing(Unfinished(self._project.data_dir / UNFINISHED, self._project.name)))
             if full or not run.is_full:
                 run.unfinished.discard()
             self._parse(run)
@@ -141,11 +123,11 @@ class Indexer:
         """Find the changed files, and decide what the run must do."""
         meter = Meter()
         with meter.stage("discover"):
-            listener.step("discover", message=str(self._root))
-            made_by, stored = _made_by(), self._store.meta()
+            listener.step("discover", message=str(self._project.root))
+            made_by, stored = _made_by(), self._data.store.meta()
             known = {} if full or stored.get("made_by") != made_by else self._indexed_hashes()
             look = self._tree.look(known, paths, listener.cancelled)
-            reports = self._store.meta().get("evidence", "")
+            reports = self._data.store.meta().get("evidence", "")
             is_due = bool(look.changed or look.removed) or self._outside.is_due(reports)
             mode: Mode = "full" if not known else "incremental" if is_due else "unchanged"
             run = Run(listener, meter, mode, made_by, known, look, reports)
@@ -156,9 +138,9 @@ class Indexer:
     def _unchanged(self, run: Run) -> IndexSummary:
         """Return the summary of a run that has nothing to do."""
         self._indexed = run.known
-        view = self._projections.graph_if_ready()
-        if view is not None and view.generation != self._store.generation():  # a write after the last commit failed
-            self._projections.refresh(self._store.generation(), None)
+        view = self._data.projections.graph_if_ready()
+        if view is not None and view.generation != self._data.store.generation():  # a write after the last commit failed
+            self._data.projections.refresh(self._data.store.generation(), None)
         return self._done(run)
 
     def _parse(self, run: Run) -> None:
@@ -193,7 +175,7 @@ class Indexer:
         """Show a small change in answers before its commit; see `published`."""
         if run.is_full or not self._options.keep_warm:
             return nullcontext()
-        return published(self._store, self._projections, ends, delta, run.outdated, run.listener)
+        return published(self._data.store, self._data.projections, ends, delta, run.outdated, run.listener)
 
     def _keep_dependencies(self, run: Run, change: Change) -> bool:
         """Store the dependencies of the resolved files for later processes.
@@ -202,7 +184,7 @@ class Indexer:
         """
         with run.meter.stage("resolve"):
             handles, self._resolving.handles = self._resolving.handles, {}
-            has_new_keys = run.is_full or bool(handles) or self._inputs.handling([*change.affected, *run.removed])
+            has_new_keys = run.is_full or bool(handles) or self._data.inputs.handling([*change.affected, *run.removed])
             if change.resolver is not None:
                 self._kept.keep_inputs(run.id, change.resolver, change.affected, run.removed, handles)
             elif change.dependencies is not None:
@@ -235,15 +217,15 @@ class Indexer:
             meta = {
                 "indexed_at": datetime.now(UTC).isoformat(timespec="seconds"),
                 "made_by": run.made_by,
-                "project": self._project,
-                "root": str(self._root),
+                "project": self._project.name,
+                "root": str(self._project.root),
                 "run": run.id,
                 "evidence": self._outside.mark,
             }
             self._keep_past(change.undo, meta, run.notes)
             self._indexed = None
             recent, self._resolving.recent = self._resolving.recent, Recent()
-            generation = self._store.replace(change.delta, meta) if run.is_full else self._store.apply(change.delta, meta)
+            generation = self._data.store.replace(change.delta, meta) if run.is_full else self._data.store.apply(change.delta, meta)
             self._outside.done()
             if run.unfinished is not None:
                 run.unfinished.discard()
@@ -262,18 +244,20 @@ class Indexer:
             run.listener.step("project", message="search and graph projections")
             if delta is None:
                 give_back(between=True)
-            self._projections.refresh(generation, delta)
-            self._cache.prune(run.known.items(), only=None if run.look.is_whole else run.outdated)
+            self._data.projections.refresh(generation, delta)
+            self._data.cache.prune(run.known.items(), only=None if run.look.is_whole else run.outdated)
 
     def _keep_past(self, undo: Undo | None, meta: Mapping[str, str], notes: PackedRows[Diagnostic]) -> None:
         """Store the state of the graph that this run replaces, to be read later."""
-        before = self._store.meta()
+        before = self._data.store.meta()
         try:
             if undo is None:
-                self._past.forget()
+                self._data.past.forget()
             else:
-                state = Kept(before.get("run", ""), meta["run"], self._store.generation(), before.get("indexed_at", ""), meta["indexed_at"])
-                self._past.keep(state, undo)
+                state = Kept(
+                    before.get("run", ""), meta["run"], self._data.store.generation(), before.get("indexed_at", ""), meta["indexed_at"]
+                )
+                self._data.past.keep(state, undo)
         except GraphMemError as error:
             notes.extend([Diagnostic("", "warning", "past", f"the earlier state of the graph was not kept: {error.message}", 0)])
 
@@ -286,7 +270,7 @@ class Indexer:
         Raises:
             IndexCancelledError: `cancelled` returned True.
         """
-        known = self._indexed_hashes() if self._store.meta().get("made_by") == _made_by() else {}
+        known = self._indexed_hashes() if self._data.store.meta().get("made_by") == _made_by() else {}
         return self._kept.warm(known, cancelled)
 
     def core_files(self) -> list[str]:
@@ -318,12 +302,12 @@ class Indexer:
         A framework finds a function by its key: a route's path, an event or a command. With `rewrite`, unchanged keys are
         written, too.
         """
-        rows = self._inputs.handles()
+        rows = self._data.inputs.handles()
         if rows is None:
             return
         mark = stable_id("handles", *("\x1e".join(map(str, row)) for row in rows))
-        if rewrite or self._store.meta().get(HANDLES_OF) != mark:
-            self._store.put_handles(mark, self._project, rows)
+        if rewrite or self._data.store.meta().get(HANDLES_OF) != mark:
+            self._data.store.put_handles(mark, self._project.name, rows)
 
     def _evidence(self, run: Run, resolver: Resolver) -> set[str]:
         """Read what other tools, such as SCIP indexers and test runs, reported.
@@ -332,7 +316,7 @@ class Indexer:
         """
         touched = [] if run.is_full else [*run.parsed, *run.removed]
         with run.meter.stage("evidence"):
-            graph = self._projections.graph
+            graph = self._data.projections.graph
             begun = paths_with_edges_of(graph, (EdgeSource.SCIP, EdgeSource.RUNTIME))
 
             def body_before(id_: str) -> str | None:
@@ -347,24 +331,15 @@ class Indexer:
         """Return the content hashes of the files that the index contains, by path."""
         if self._indexed is not None:
             return self._indexed
-        view = self._projections.graph()
-        if view.generation == self._store.generation():  # this needs no open database
+        view = self._data.projections.graph()
+        if view.generation == self._data.store.generation():  # this needs no open database
             paths = view.arrays.paths
             rows = zip(paths.path.to_pylist(), paths.content_hash.to_pylist(), paths.node.tolist(), strict=True)
             return {path: content_hash for path, content_hash, node in rows if node >= 0}
-        return self._store.file_hashes()
+        return self._data.store.file_hashes()
 
     def _done(self, run: Run) -> IndexSummary:
-        summary = summarise(
-            mode=run.mode,
-            view=self._projections.graph(),
-            meter=run.meter,
-            changed=0 if run.mode == "unchanged" else len(run.look.changed),
-            removed=len(run.removed),
-            skipped=run.look.skipped,
-            chunks=self._projections.covered()[1],
-            diagnostics=sorted([*run.look.diagnostics, *run.notes]),
-        )
+        summary = summarise(run, self._data.projections.graph(), self._data.projections.covered()[1])
         run.listener.step("done", summary.files, summary.files, run.mode)
         return summary
 

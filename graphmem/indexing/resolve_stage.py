@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import DiskFullError, ResourceError, StoreBusyError
@@ -22,11 +21,10 @@ from graphmem.indexing.resolving import Everything, processes_for, resolve_every
 from graphmem.indexing.resolving_worker import BATCH, Job, Resolved
 from graphmem.indexing.run import Run
 from graphmem.indexing.spill import Spill
+from graphmem.indexing.subject import IndexData, IndexedProject
 from graphmem.indexing.tree import Tree
 from graphmem.model import Diagnostic, EdgeRow, FileRow, GraphDelta, HandlesRow, OccurrencesRow, file_id
-from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.language import languages
-from graphmem.parsing.marker import FILE as MARKER
 from graphmem.parsing.packing import packed_chunks
 from graphmem.parsing.worker import parse_file
 from graphmem.resolution.resolver import Resolver
@@ -37,8 +35,6 @@ from graphmem.runtime.heap import give_back
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts
     from graphmem.parsing.packing import Head, ParsedFile
-    from graphmem.projection.projections import Projections
-    from graphmem.store.base import GraphStore
 
 _PLAIN: Final = Resolved("", "", 0, "", False, ())  # a file of a language without rules
 
@@ -83,25 +79,17 @@ class ResolveStage:
 
     def __init__(
         self,
-        project: str,
-        root: Path,
-        data_dir: Path,
+        project: IndexedProject,
+        data: IndexData,
         tree: Tree,
-        store: GraphStore,
-        projections: Projections,
-        cache: FactsCache,
         outside: Outside,
         contracts: Contracts,
         kept: KeptResolver,
         options: IndexOptions,
     ) -> None:
         self._project = project
-        self._root = root
-        self._data_dir = data_dir
+        self._data = data
         self._tree = tree
-        self._store = store
-        self._projections = projections
-        self._cache = cache
         self._outside = outside
         self._contracts = contracts
         self._kept = kept
@@ -116,7 +104,7 @@ class ResolveStage:
         (offers and uses) of each file are collected while the file is resolved, because the results of parsing it are in memory at that
         time.
         """
-        known = self._contracts.begin(self._store.meta().get("run", ""), full=run.is_full)
+        known = self._contracts.begin(self._data.store.meta().get("run", ""), full=run.is_full)
         if run.is_full:
             return
         for path in sorted(affected | run.parsed.keys()) if known else ():
@@ -126,7 +114,7 @@ class ResolveStage:
                 self._take_contracts(path, resolver, run.parsed)
             for path, found in self._tree.files.items():
                 if found.language == "text" and is_schema(path):
-                    self._contracts.take(path, parse_file(found, self._project).facts.ends, resolver)
+                    self._contracts.take(path, parse_file(found, self._project.name).facts.ends, resolver)
         affected |= self._contracts.join(resolver, run.removed)
 
     def _take_contracts(
@@ -166,7 +154,7 @@ class ResolveStage:
             if run.spill is not None:
                 return Change(everything(new), affected, resolver=resolver)
             ends = {edge.dst for edges in (old.edges, new.edges) for edge in edges}
-            view = self._projections.graph()
+            view = self._data.projections.graph()
             delta = difference(old, new, external_uses(view, ends))
             return Change(delta, affected, new, undo_of(delta, old, view), resolver)
 
@@ -224,7 +212,7 @@ class ResolveStage:
             called[path] = calls_in(resolved.edges)
         new.unresolved.extend(resolved.unresolved)
         if resolved.places:
-            new.occurrences.append(OccurrencesRow(file_id(self._project, path), path, resolved.places))
+            new.occurrences.append(OccurrencesRow(file_id(self._project.name, path), path, resolved.places))
         new.externals.update((row.id, row) for row in resolved.externals)
         return resolved.call_sites, resolved.fault
 
@@ -251,17 +239,17 @@ class ResolveStage:
         size = sum(file.size_bytes for file in files)
         processes = processes_for(len(files), size, self._options.workers, free_memory())
         current = [file._replace(content_hash=parsed[file.path].head.content_hash) for file in files]
-        if not processes or self._outside.is_due("") or self._cache.missing(current):
+        if not processes or self._outside.is_due("") or self._data.cache.missing(current):
             return None
         self._kept.drop()
-        if self._store.local is not None:
+        if self._data.store.local is not None:
             with suppress(DiskFullError, ResourceError, StoreBusyError):  # it only saves memory
-                self._store.local.rest(0.0)
+                self._data.store.local.rest(0.0)
         give_back()
         layout, niceness = self._tree.layout(), self._options.niceness
         with run.meter.stage("resolve"):
             run.listener.step("resolve", 0, len(files))
-            job = Job(self._project, self._root, self._cache.path, self._data_dir / MARKER, layout, current, niceness, BATCH)
+            job = Job(self._project.name, self._project.root, self._data.cache.path, self._project.marker, layout, current, niceness, BATCH)
             found = resolve_everything(job, processes, run.spill, run.listener)
             if found is None:
                 return None
@@ -307,7 +295,7 @@ class ResolveStage:
 
     def _add_file(self, new: Rows, one: ParsedFile, outcome: _Outcome, notes: PackedRows[Diagnostic]) -> None:
         fault = self._noted_fault(one.head.path, outcome.fault, notes)
-        new.files.append(_file_row(self._project, one.head, outcome.module, outcome.call_sites, fault))
+        new.files.append(_file_row(self._project.name, one.head, outcome.module, outcome.call_sites, fault))
         if outcome.is_left_out:
             return  # its chunks belong to definitions that do not exist
         if isinstance(new.chunks, PackedRows):
@@ -321,13 +309,13 @@ class ResolveStage:
         The edges come from the projection (the copy of the graph in memory), the other rows from a cache or the store. Chunks are read only
         for files that were parsed or removed.
         """
-        generation = self._store.generation()
-        if self._projections.graph().generation != generation:  # updating after the last commit failed
-            self._projections.refresh(generation, None)
+        generation = self._data.store.generation()
+        if self._data.projections.graph().generation != generation:  # updating after the last commit failed
+            self._data.projections.refresh(generation, None)
         touched = sorted({*paths, *run.removed})
-        rows = self.recent.rows_of(self._store.rows_of, touched, {*run.parsed, *run.removed})
+        rows = self.recent.rows_of(self._data.store.rows_of, touched, {*run.parsed, *run.removed})
         return Rows(
-            rows.files, rows.symbols, rows.chunks, edges_of(self._projections.graph(), touched), rows.unresolved, rows.occurrences, {}
+            rows.files, rows.symbols, rows.chunks, edges_of(self._data.projections.graph(), touched), rows.unresolved, rows.occurrences, {}
         )
 
 

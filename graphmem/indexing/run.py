@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from graphmem.indexing.listener import Listener
+from graphmem.indexing.meter import Meter
 from graphmem.indexing.packed import PackedRows
-from graphmem.indexing.summary import Meter
 from graphmem.model import Diagnostic
 
 if TYPE_CHECKING:

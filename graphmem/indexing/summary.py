@@ -5,71 +5,42 @@ The CPU time includes ended worker processes.
 
 from __future__ import annotations
 
-import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from graphmem.answers import DiagnosticInfo, IndexSummary
+from graphmem.indexing.run import Run
 from graphmem.projection.arrays import EDGE_KINDS, SYMBOL
 from graphmem.runtime.arrow import pc
-from graphmem.runtime.system import cpu_seconds, peak_bytes
+from graphmem.runtime.system import peak_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from graphmem.model import Diagnostic
     from graphmem.projection.arrays import U8
     from graphmem.projection.graph import GraphView
 
 MAX_DIAGNOSTICS = 200
 
 
-class Meter:
-    """Measures the stages of one run; CPU time is that of the whole process."""
+def summarise(run: Run, view: GraphView, chunks: int) -> IndexSummary:
+    """Return the summary of an index run, with counts from the new graph.
 
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._cpu = cpu_seconds()
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Add the wall time of a `with` block to the time of a stage."""
-        begun = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
-
-    def cpu_seconds(self) -> float:
-        """Return the CPU seconds since the meter was made."""
-        return cpu_seconds() - self._cpu
-
-
-def summarise(
-    *,
-    mode: str,
-    view: GraphView,
-    meter: Meter,
-    changed: int,
-    removed: int,
-    skipped: dict[str, int],
-    chunks: int,
-    diagnostics: list[Diagnostic],
-) -> IndexSummary:
-    """Return the summary of an index run, with counts from the new graph."""
+    `chunks` is the number of chunks in the index.
+    """
+    diagnostics = sorted([*run.look.diagnostics, *run.notes])
     counts, paths = view.counts, view.arrays.paths
     languages = pc.value_counts(paths.language.filter(pa.array(paths.node >= 0))).to_pylist()
     reasons = pc.value_counts(view.arrays.unresolved.reason).to_pylist()
     return IndexSummary(
-        mode=mode,
+        mode=run.mode,
         generation=view.generation,
         files=counts["files"],
-        changed=changed,
-        removed=removed,
-        skipped=dict(sorted(skipped.items())),
+        changed=0 if run.mode == "unchanged" else len(run.look.changed),
+        removed=len(run.removed),
+        skipped=dict(sorted(run.look.skipped.items())),
         languages=_ordered((row["values"], row["counts"]) for row in languages),
         symbols=counts["symbols"],
         chunks=chunks,
@@ -81,8 +52,8 @@ def summarise(
         unresolved_by_reason=_ordered((row["values"], row["counts"]) for row in reasons),
         diagnostics=[DiagnosticInfo(*row) for row in diagnostics[:MAX_DIAGNOSTICS]],
         diagnostic_count=len(diagnostics),
-        seconds={name: round(value, 3) for name, value in meter.seconds.items()},
-        cpu_seconds=round(meter.cpu_seconds(), 3),
+        seconds={name: round(value, 3) for name, value in run.meter.seconds.items()},
+        cpu_seconds=round(run.meter.cpu_seconds(), 3),
         peak_memory_mb=round(peak_bytes() / (1 << 20), 1),
     )
 

@@ -80,6 +80,7 @@ class IndexerSource:
             from graphmem.indexing.options import IndexOptions
             from graphmem.indexing.past import FILE, Past
             from graphmem.indexing.pipeline import Indexer
+            from graphmem.indexing.subject import IndexData, IndexedProject
             from graphmem.parsing.facts_cache import FactsCache
 
             options = IndexOptions(self.options, workers=self.settings.workers or None, keep_warm=self.keep_warm)
@@ -87,7 +88,8 @@ class IndexerSource:
             self._cache = self._cache or FactsCache(self.data_dir / FACTS, project)
             self._inputs = self._inputs or Inputs(self.data_dir / INPUTS)
             past = Past(self.data_dir / FILE, self.settings.past_mb << 20)
-            self.newest = Indexer(self.store, self.projections, self._cache, self._inputs, past, self.data_dir, root, project, options)
+            data = IndexData(self.store, self.projections, self._cache, self._inputs, past)
+            self.newest = Indexer(IndexedProject(project, root, self.data_dir), data, options)
         return self.newest
 
     def close(self) -> None:
