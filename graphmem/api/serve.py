@@ -28,6 +28,8 @@ from graphmem.runtime.system import IS_WINDOWS
 if TYPE_CHECKING:
     from graphmem.api.hub import HubApp
 
+    ServedApp = Starlette | HubApp
+
 GRACE_SECONDS: Final = 3
 """How long answers under way may take after the server was told to stop; then they are cut off."""
 
@@ -106,7 +108,7 @@ class Server:
         SettingsError: the server cannot listen on the address.
     """
 
-    def __init__(self, app: Starlette | HubApp, host: str, port: int, tls: Tls | None = None) -> None:
+    def __init__(self, app: ServedApp, host: str, port: int, tls: Tls | None = None) -> None:
         state: ServerState = app.state.server
         self.is_tls = tls is not None
         self._socket = listen(host, port)

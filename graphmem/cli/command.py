@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, NamedTuple, TypeVar
 import typer
 
 from graphmem.cli import options
-from graphmem.cli.context import CommandContext, command_context
+from graphmem.cli.context import CommandContext, IndexChoice, command_context
 from graphmem.cli.options import Setting, Was
 from graphmem.operations.declare import split
 
@@ -118,7 +118,8 @@ def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame 
         earlier = {name: value for name in was if (value := given.pop(name)) is not None}
         flags = {name: _as_setting(given.pop(name)) for name in settings}
         place = chosen.pop(ROOT, None) or chosen.pop("project", None)
-        with command_context(**{"quiet": frame.is_quiet, **chosen, "project": place, "flags": flags}) as here:
+        shown = {"quiet": frame.is_quiet, **{name: chosen.pop(name) for name in ("as_json", "quiet") if name in chosen}}
+        with command_context(IndexChoice(**{**chosen, "project": place}), flags, **shown) as here:
             for name, value in earlier.items():
                 given[was[name]] = value
                 _warn(here, next(one for one in marks[was[name]] if isinstance(one, Was)), was[name])

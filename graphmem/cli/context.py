@@ -147,41 +147,49 @@ class CommandContext:
             self.output.stderr.line("  `graphmem verify` checks whether the index is sound now")
 
 
+@dataclass(frozen=True, slots=True)
+class IndexChoice:
+    """The index that a person chose for a command.
+
+    Attributes:
+        project: root of the project; None for the project that contains the current directory.
+        db: directory of the index, if given.
+        home: keep a new index under the user's data directory.
+        server: address of a project on a server, used instead of a local index.
+        branch: the branch of that project; None for the main branch.
+    """
+
+    project: Path | None = None
+    db: Path | None = None
+    home: bool = False
+    server: str | None = None
+    branch: str | None = None
+
+
 @contextmanager
 def command_context(
-    *,
-    as_json: bool = False,
-    quiet: bool = False,
-    db: Path | None = None,
-    home: bool = False,
-    server: str | None = None,
-    branch: str | None = None,
-    project: Path | None = None,
-    flags: Mapping[str, Any] | None = None,
+    choice: IndexChoice, flags: Mapping[str, Any], *, as_json: bool = False, quiet: bool = False
 ) -> Iterator[CommandContext]:
     """Load the settings, run a command in the block, and report its errors.
 
     An error prints one sentence and ends the process with its exit code.
 
     Args:
+        choice: the index.
+        flags: other settings given on the command line, by key.
         as_json: print the answer, or an error, as JSON on standard output.
         quiet: print only the bare answer.
-        db: directory of the index, if given.
-        home: keep a new index under the user's data directory.
-        server: address of a project on a server, used instead of a local index.
-        branch: the branch of that project; None for the main branch.
-        project: root of the project; None for the project that contains the current directory.
-        flags: other settings given on the command line, by key.
     """
     output = Output(as_json, quiet)
     opened: CommandContext | None = None
     try:
-        root = directory(project) if project is not None else find_project(Path.cwd())
-        given = {"db": str(db) if db is not None else None, "home": home or None, "server": server, **(flags or {})}
+        root = directory(choice.project) if choice.project is not None else find_project(Path.cwd())
+        db = str(choice.db) if choice.db is not None else None
+        given = {"db": db, "home": choice.home or None, "server": choice.server, **flags}
         settings = load_settings(root, os.environ, given)
         _log_to_stderr(settings)
-        location = locate(root if project is not None or not settings.db else None, settings, os.environ)
-        opened = CommandContext(output, settings, location, branch or "")
+        location = locate(root if choice.project is not None or not settings.db else None, settings, os.environ)
+        opened = CommandContext(output, settings, location, choice.branch or "")
         with opened._stack:
             said = ""
             try:

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING
 
 import graphmem
 from graphmem.cli.output import plural
-from graphmem.cli.serving import SWITCH_S, expect_protection, is_loopback, options_of
-from graphmem.errors import BadInputError, SettingsError
+from graphmem.cli.serving import SWITCH_S, address_of, expect_protection, is_loopback, listening, options_of
+from graphmem.errors import BadInputError
 from graphmem.runtime.ending import threads_ended
 from graphmem.runtime.heap import few_arenas
 from graphmem.server import owner
-from graphmem.settings import DEFAULT_ORIGIN
 
 if TYPE_CHECKING:
-    from graphmem.api.hub import HubApp
-    from graphmem.api.serve import Server, Tls
     from graphmem.cli.context import CommandContext
     from graphmem.server.hosting import Hosting
     from graphmem.settings import Settings
@@ -48,15 +45,9 @@ def serve_projects(here: CommandContext) -> None:
     from graphmem.server.hosting import Hosting
 
     settings = here.settings
-    if settings.follow:
-        raise BadInputError("--follow cannot be combined with --projects; remove one of the two", argument="follow")
     folder = Path(settings.projects).expanduser().absolute()
     loopback = is_loopback(settings.host)
-    expect_protection(settings, loopback=loopback, has_tokens=(folder / FILE).exists())
-    if settings.store:
-        from graphmem.project.shared_graph import expect_reachable
-
-        expect_reachable(settings.store)
+    _expect_usable(settings, loopback=loopback, has_people=(folder / FILE).exists())
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     few_arenas()
     tls = Tls.load(settings.tls_cert, settings.tls_key) if settings.tls_cert or settings.tls_key else None
@@ -73,10 +64,8 @@ def serve_projects(here: CommandContext) -> None:
         hosting, options, PeopleRights(people, keys_of(options)), mcp, RemoteGraphMem, entrance(people, openid, options, settings.site)
     )
     try:
-        server = _bound(app, settings, tls)
-        address = owner.local_address(server.host, server.port)
-        if server.is_tls:
-            address = address.replace("http:", "https:", 1)
+        server = listening(app, settings, tls)
+        address = address_of(server)
 
         def on_ready(host: str, port: int) -> None:
             hosting.peers.join(owner.local_address(host, port), options.own_token)
@@ -89,16 +78,15 @@ def serve_projects(here: CommandContext) -> None:
     here.output.note("stopped")
 
 
-def _bound(app: HubApp, settings: Settings, tls: Tls | None) -> Server:
-    """Return a server that listens, on another port if the default is in use."""
-    from graphmem.api.serve import Server
+def _expect_usable(settings: Settings, *, loopback: bool, has_people: bool) -> None:
+    """Check the settings before the server starts; see `serve_projects`."""
+    if settings.follow:
+        raise BadInputError("--follow cannot be combined with --projects; remove one of the two", argument="follow")
+    expect_protection(settings, loopback=loopback, has_tokens=has_people)
+    if settings.store:
+        from graphmem.project.shared_graph import expect_reachable
 
-    try:
-        return Server(app, settings.host, settings.port, tls)
-    except SettingsError:
-        if settings.origin("port") != DEFAULT_ORIGIN:
-            raise
-        return Server(app, settings.host, 0, tls)  # usually the server of one project has the default port
+        expect_reachable(settings.store)
 
 
 def _announce(here: CommandContext, hosting: Hosting, address: str) -> None:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import graphmem
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from graphmem.api.app import ServerOptions
-    from graphmem.api.serve import Server
+    from graphmem.api.serve import ServedApp, Server, Tls
     from graphmem.project.graphmem import GraphMem
 
 SETTLE_S = 0.5  # without a request, before files are checked, because the client that started the server is waiting
@@ -46,12 +47,26 @@ PLACE_S = 0.25  # between checks that the folder of the index was not moved
 SWITCH_S = 0.0005  # between checks whether another thread waits to run
 
 
-@threads_ended()
-def serve_until_interrupted(here: CommandContext, *, full: bool, no_index: bool, watch: bool = True, idle_s: float = 0) -> None:
-    """Run the server until Ctrl-C, SIGTERM, or an idle time.
+@dataclass(frozen=True, slots=True)
+class ServedIndex:
+    """Options of a server: the indexing of its project, and its end.
 
-    At the start, changed files are indexed; with `full` all files, with `no_index` none. With `watch`, files are indexed when they change.
-    The server ends after `idle_s` seconds without a request; with 0 it never ends by itself.
+    Attributes:
+        full: index all files at the start, not only changed ones.
+        no_index: index nothing at the start.
+        watch: index files when they change.
+        idle_s: end after this many seconds without a request; 0: never.
+    """
+
+    full: bool
+    no_index: bool
+    watch: bool
+    idle_s: float
+
+
+@threads_ended()
+def serve_until_interrupted(here: CommandContext, upkeep: ServedIndex) -> None:
+    """Run the server until Ctrl-C, SIGTERM, or an idle time.
 
     The server listens before the first index exists, so that other commands find it and can show progress. The server prints its address
     when it can answer.
@@ -61,9 +76,9 @@ def serve_until_interrupted(here: CommandContext, *, full: bool, no_index: bool,
         SettingsError: the address needs a token and TLS, or the server could not listen on the address.
         GraphMemError: the first index could not be made.
     """
-    if not no_index:
+    if not upkeep.no_index:
         here.expect_files()
-    expect_index(here.location, create=not no_index or here.settings.follow)
+    expect_index(here.location, create=not upkeep.no_index or here.settings.follow)
     settings = here.settings
     tokens = here.location.data_dir / TOKENS
     loopback = is_loopback(settings.host)
@@ -76,7 +91,7 @@ def serve_until_interrupted(here: CommandContext, *, full: bool, no_index: bool,
     gc.disable()  # loaded modules are never garbage; scanning them repeatedly takes a tenth of the start
     with _opening(here) as opening:
         from graphmem.api.app import build_app
-        from graphmem.api.serve import Server, Tls
+        from graphmem.api.serve import Tls
         from graphmem.mcp_server.mount import McpApp
 
         tls = Tls.load(settings.tls_cert, settings.tls_key) if settings.tls_cert or settings.tls_key else None
@@ -89,13 +104,29 @@ def serve_until_interrupted(here: CommandContext, *, full: bool, no_index: bool,
     gc.enable()
     with service:
         app = build_app(service, options, McpApp(service))
-        try:
-            server = Server(app, settings.host, settings.port, tls)
-        except SettingsError:
-            if settings.origin("port") != DEFAULT_ORIGIN:
-                raise
-            server = Server(app, settings.host, 0, tls)  # the default port is in use, usually by another project
-        _Run(here, service, server, own_token, root, full=full, no_index=no_index, watch=watch, idle_s=idle_s).until_stopped()
+        server = listening(app, settings, tls)
+        _Run(here, service, server, own_token, root, upkeep).until_stopped()
+
+
+def listening(app: ServedApp, settings: Settings, tls: Tls | None) -> Server:
+    """Return a server that listens, on another port if the default is in use.
+
+    The default port is usually in use by the server of another project.
+    """
+    from graphmem.api.serve import Server
+
+    try:
+        return Server(app, settings.host, settings.port, tls)
+    except SettingsError:
+        if settings.origin("port") != DEFAULT_ORIGIN:
+            raise
+        return Server(app, settings.host, 0, tls)
+
+
+def address_of(server: Server) -> str:
+    """Return the URL at which this machine reaches a server."""
+    address = owner.local_address(server.host, server.port)
+    return address.replace("http:", "https:", 1) if server.is_tls else address
 
 
 def options_of(settings: Settings, own_token: str, tokens: Path | None, *, loopback: bool) -> ServerOptions:
@@ -169,17 +200,11 @@ class _Run:
         server: Server,
         token: str,
         root: str | None,
-        *,
-        full: bool,
-        no_index: bool,
-        watch: bool,
-        idle_s: float,
+        upkeep: ServedIndex,
     ) -> None:
         self._here, self._service, self._server, self._token = here, service, server, token
-        self._root, self._full, self._no_index, self._watch, self._idle_s = root, full, no_index, watch, idle_s
-        self._address = owner.local_address(server.host, server.port)
-        if server.is_tls:
-            self._address = self._address.replace("http:", "https:", 1)
+        self._root, self._upkeep = root, upkeep
+        self._address = address_of(server)
         self._stopping = threading.Event()
         self._indexed = threading.Event()  # the first index run has ended
         self._failure: Exception | None = None
@@ -208,7 +233,7 @@ class _Run:
             worker.start()
             keeper.start()
             threading.Thread(target=self._end_when_moved, name="graphmem-place", daemon=True).start()
-            if self._idle_s:
+            if self._upkeep.idle_s:
                 threading.Thread(target=self._end_when_idle, name="graphmem-idle", daemon=True).start()
 
         try:
@@ -243,8 +268,8 @@ class _Run:
 
     def _end_when_idle(self) -> None:
         """Stop the server when it is idle and no index run is due or running."""
-        while not self._stopping.wait(min(1.0, self._idle_s / 4)):
-            if not self._indexed.is_set() or self._server.idle_seconds() < self._idle_s:
+        while not self._stopping.wait(min(1.0, self._upkeep.idle_s / 4)):
+            if not self._indexed.is_set() or self._server.idle_seconds() < self._upkeep.idle_s:
                 continue
             try:
                 busy = self._service.state().state == "indexing"
@@ -268,12 +293,12 @@ class _Run:
     def _index_and_follow(self) -> None:
         output = self._here.output
         had_index = self._service.state().generation > 0
-        if had_index or self._no_index:
+        if had_index or self._upkeep.no_index:
             self._announce()
         if had_index:
             self._settle()
         try:
-            if not self._no_index:
+            if not self._upkeep.no_index:
                 self._index()
         except Exception as failure:  # noqa: BLE001 - as above, or raised by the thread that serves
             if had_index and isinstance(failure, IndexCancelledError):
@@ -287,9 +312,9 @@ class _Run:
                 return
         finally:
             self._indexed.set()
-        if not had_index and not self._no_index:
+        if not had_index and not self._upkeep.no_index:
             self._announce()
-        if self._watch and not self._stopping.is_set():
+        if self._upkeep.watch and not self._stopping.is_set():
             self._service.watch()
             # One after the other: data that is read at the same time is mixed in memory, which is not returned when a part is freed.
             self._service.wait_until_ready()
@@ -305,14 +330,14 @@ class _Run:
         begun = time.monotonic()
         while not self._stopping.wait(PLACE_S):
             waited = time.monotonic() - begun
-            is_quiet = self._server.idle_seconds() >= SETTLE_S and (self._server.has_answered or not self._idle_s)
-            if (waited >= SETTLE_S and is_quiet) or waited >= (FIRST_ANSWERS_S if self._idle_s else SETTLE_S):
+            is_quiet = self._server.idle_seconds() >= SETTLE_S and (self._server.has_answered or not self._upkeep.idle_s)
+            if (waited >= SETTLE_S and is_quiet) or waited >= (FIRST_ANSWERS_S if self._upkeep.idle_s else SETTLE_S):
                 return
 
     def _index(self) -> None:
         output = self._here.output
         with shown_progress(output) as on_progress:
-            run = self._service.index(self._root, full=self._full, on_progress=on_progress, cancelled=self._stopping.is_set)
+            run = self._service.index(self._root, full=self._upkeep.full, on_progress=on_progress, cancelled=self._stopping.is_set)
         if run.mode == "unchanged":
             output.note(("nothing has changed since it was indexed", "dim"))
         elif not output.quiet and not output.as_json:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -41,6 +42,22 @@ def embedded_text(prefix: str, text: str) -> str:
     return f"{_LINES.sub('', prefix, count=1)}\n{text}"
 
 
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Speed of the computation of vectors, and its end.
+
+    Attributes:
+        stopped: called before every batch; if it returns True, the fill stops after writing the finished vectors.
+        threads: returns how many threads compute vectors; called before each group of `WINDOW` chunks. Used only if the embedder
+            `is_parallel`.
+        step_back: called before every text or batch, in the encoding threads; may wait to leave the processor to searches.
+    """
+
+    stopped: Callable[[], bool]
+    threads: Callable[[], int] = lambda: 1
+    step_back: Callable[[], None] = lambda: None
+
+
 def fill(
     store: GraphStore,
     embedder: Embedder,
@@ -49,9 +66,7 @@ def fill(
     *,
     on_vectors: Callable[[Sequence[str], F32], None],
     on_progress: Callable[[int, int], None],
-    stopped: Callable[[], bool],
-    threads: Callable[[], int] = lambda: 1,
-    step_back: Callable[[], None] = lambda: None,
+    pace: Pace,
 ) -> FillResult:
     """Compute and store missing vectors.
 
@@ -62,10 +77,7 @@ def fill(
         have: text hashes that already have a vector.
         on_vectors: receives text hashes and vectors, float32 (n, dim), after every write.
         on_progress: receives (number of computed vectors, number of vectors to compute) at the start and after every write.
-        stopped: called before every batch; if it returns True, the fill stops after writing the finished vectors.
-        threads: returns how many threads compute vectors; called before each group of `WINDOW` chunks. Used only if the embedder
-            `is_parallel`.
-        step_back: called before every text or batch, in the encoding threads; may wait to leave the processor to searches.
+        pace: when to stop or wait, and how many threads to use.
 
     Raises:
         EmbedderError: the model failed. Finished vectors are stored.
@@ -88,9 +100,9 @@ def fill(
         parts: list[F32] = []
         halted = False
         try:
-            with _encoding(embedder, threads, step_back) as (encode, batch):
+            with _encoding(embedder, pace) as (encode, batch):
                 for at in range(0, len(hashes), batch):
-                    halted = stopped()
+                    halted = pace.stopped()
                     if halted:
                         break
                     parts.append(encode([texts[key] for key in hashes[at : at + batch]]))
@@ -114,23 +126,21 @@ def vector_table(hashes: Sequence[str], vectors: F32) -> pa.Table:
 
 
 @contextmanager
-def _encoding(
-    embedder: Embedder, threads: Callable[[], int], step_back: Callable[[], None]
-) -> Iterator[tuple[Callable[[list[str]], F32], int]]:
+def _encoding(embedder: Embedder, pace: Pace) -> Iterator[tuple[Callable[[list[str]], F32], int]]:
     """Yield a function that encodes texts, and the number of texts per call.
 
-    If the embedder `is_parallel`, the function encodes in as many threads as `threads` returns. It calls `step_back` before each piece of
-    work.
+    If the embedder `is_parallel`, the function encodes in as many threads as `pace.threads` returns. It calls `pace.step_back` before each
+    piece of work.
     """
 
     def together(texts: list[str]) -> F32:
-        step_back()
+        pace.step_back()
         return _checked(embedder, texts)
 
     if not getattr(embedder, "is_parallel", False):
         yield together, BATCH
         return
-    count = threads()
+    count = pace.threads()
     if count == 1:  # needs no further thread, which the system may refuse
         yield lambda texts: np.concatenate([together([text]) for text in texts]), BATCH
         return

@@ -5,6 +5,7 @@ Dependencies are on the left, dependents on the right.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -26,16 +27,39 @@ SITES: Final = 5  # lines of an edge that are sent
 SWEEPS: Final = 6  # over the columns, sorting each by where its neighbours are
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Bounds of a neighbourhood.
+
+    Attributes:
+        depth: number of steps to each side, 1 to 4.
+        kinds: kinds of edges to follow and to show.
+        min_confidence: lowest confidence of the edges, in [0, 1].
+        limit: maximum number of nodes. Within a step, the project's own nodes come before externals, then code before tests, then nodes
+            with more confident edges.
+
+    Raises:
+        BadInputError: a bound is out of range.
+    """
+
+    depth: int
+    kinds: Collection[str]
+    min_confidence: float
+    limit: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.depth <= MAX_DEPTH:
+            raise BadInputError(f"depth is {self.depth}; use 1 to {MAX_DEPTH} steps", argument="depth", value=self.depth)
+        if not 0 <= self.min_confidence <= 1:
+            raise BadInputError(
+                f"min_confidence is {self.min_confidence}; use a number from 0 to 1", argument="min_confidence", value=self.min_confidence
+            )
+        if self.limit < 1:
+            raise BadInputError(f"limit, the maximum number of symbols, is {self.limit}; use 1 or more", argument="limit", value=self.limit)
+
+
 def neighbourhood(
-    view: GraphView,
-    seeds: Sequence[int],
-    *,
-    depth: int,
-    kinds: Collection[str],
-    min_confidence: float,
-    limit: int,
-    fold_tests: bool = False,
-    own: Collection[int] = (),
+    view: GraphView, seeds: Sequence[int], bounds: Bounds, *, fold_tests: bool = False, own: Collection[int] = ()
 ) -> tuple[dict[str, Any], int]:
     """Return the nodes within some steps of given nodes, and their edges.
 
@@ -44,41 +68,22 @@ def neighbourhood(
     Args:
         view: the graph.
         seeds: nodes in the middle.
-        depth: number of steps to each side, 1 to 4.
-        kinds: kinds of edges to follow and to show.
-        min_confidence: lowest confidence of the edges, in [0, 1].
-        limit: maximum number of nodes. Within a step, the project's own nodes come before externals, then code before tests, then nodes
-            with more confident edges.
+        bounds: limits of the steps, the edges and the nodes.
         fold_tests: show the tests of a step to the right as one node. Its kind is `tests`, and its `count` is their number. Ignored if
             every seed is a test.
         own: members of the seeds, such as methods of a class. They are not shown. Their edges count as edges of the seed that contains
             them.
 
     Returns:
-        Columns (lists of values) of nodes and edges, and the number of nodes left out because of `limit`. `side` of a node is its number of
-            steps to the right, negative to the left. In an edge, `src` depends on `dst`.
-
-    Raises:
-        BadInputError: a bound is out of range.
+        Columns (lists of values) of nodes and edges, and the number of nodes left out because of the limit. `side` of a node is its number
+            of steps to the right, negative to the left. In an edge, `src` depends on `dst`.
     """
-    _check_bounds(depth, min_confidence, limit)
-    live = kind_mask(kinds)[view.edge_kind] & (view.confidence >= min_confidence)
+    live = kind_mask(bounds.kinds)[view.edge_kind] & (view.confidence >= bounds.min_confidence)
     holder = _holders(view, seeds, own)
     around = _Around(dict.fromkeys(seeds, 0), holder, fold=fold_tests and not all(view.is_test[node] for node in seeds))
-    for step in range(1, depth + 1):
-        around.widen(view, live, step, limit)
+    for step in range(1, bounds.depth + 1):
+        around.widen(view, live, step, bounds.limit)
     return _shown(view, around, live), around.left_out
-
-
-def _check_bounds(depth: int, min_confidence: float, limit: int) -> None:
-    if not 1 <= depth <= MAX_DEPTH:
-        raise BadInputError(f"depth is {depth}; use 1 to {MAX_DEPTH} steps", argument="depth", value=depth)
-    if not 0 <= min_confidence <= 1:
-        raise BadInputError(
-            f"min_confidence is {min_confidence}; use a number from 0 to 1", argument="min_confidence", value=min_confidence
-        )
-    if limit < 1:
-        raise BadInputError(f"limit, the maximum number of symbols, is {limit}; use 1 or more", argument="limit", value=limit)
 
 
 class _Around:

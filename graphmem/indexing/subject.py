@@ -1,4 +1,4 @@
-"""The subject of an index run: a project, and the stored data of its index."""
+"""Subject of an index run: a project, and the stored data of its index."""
 
 from __future__ import annotations
 

@@ -87,6 +87,18 @@ def hash_of_text(prefix: str, text: str) -> str:
     return blake2b((_LINES_IN_PREFIX.sub("", prefix, count=1) + "\n" + text).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
+class _About(NamedTuple):
+    """Description of a chunk, beside its place and its text."""
+
+    kind: str  # "code", "prose" or "data"
+    label: str  # in the prefix, such as "method: A.f"
+    title: str  # name in search results
+    anchor: str  # string from which the id is made, such as a qualified name
+    symbol: str = ""  # id of the definition; "" for none
+    opening: str = ""  # text before the source, such as a signature
+    doc: str = ""  # documentation in the prefix
+
+
 class _Writer:
     """Collects the chunks of a file in `rows`, each with a unique id.
 
@@ -105,9 +117,7 @@ class _Writer:
     def line(self, position: int) -> int:
         return bisect_right(self.line_ends, position - 1) + 1
 
-    def write(
-        self, start: int, end: int, *, kind: str, label: str, title: str, anchor: str, symbol: str, opening: str = "", doc: str = ""
-    ) -> None:
+    def write(self, start: int, end: int, about: _About) -> None:
         """Add a chunk with the source from byte `start` to byte `end`.
 
         Blank lines at both ends of the span are removed. A span without other lines adds no chunk. The prefix of a chunk is a line above
@@ -116,13 +126,7 @@ class _Writer:
         Args:
             start: first byte of the span.
             end: the byte after the span.
-            kind: "code", "prose" or "data".
-            label: description of the chunk in the prefix, such as "method: A.f".
-            title: name of the chunk in search results.
-            anchor: string from which the id of the chunk is made, such as a qualified name.
-            symbol: id of the definition; "" for none.
-            opening: text to add before the source, such as a signature.
-            doc: documentation to add to the prefix.
+            about: description of the chunk.
         """
         body = self.source[start:end]
         end = start + len(body.rstrip())
@@ -131,17 +135,17 @@ class _Writer:
         start += body.rfind(b"\n", 0, len(body) - len(body.lstrip())) + 1  # the first line keeps its indentation
         text = self.source[start:end].decode("utf-8", "replace")
         first, last = self.line(start), self.line(end - 1)
-        prefix = f"File: {self.facts.path} | {label} | Lines: {first}-{last}" + (f" | {doc}" if doc else "")
-        text = opening + text
-        ordinal = self.ordinals[anchor]
-        self.ordinals[anchor] += 1
+        prefix = f"File: {self.facts.path} | {about.label} | Lines: {first}-{last}" + (f" | {about.doc}" if about.doc else "")
+        text = about.opening + text
+        ordinal = self.ordinals[about.anchor]
+        self.ordinals[about.anchor] += 1
         self.rows.append(
             ChunkRow(
-                chunk_id(self.project, self.facts.path, anchor, ordinal),
+                chunk_id(self.project, self.facts.path, about.anchor, ordinal),
                 self.facts.path,
-                symbol,
-                kind,
-                title,
+                about.symbol,
+                about.kind,
+                about.title,
                 first,
                 last,
                 prefix,
@@ -271,22 +275,21 @@ class _CodeCutter:
         one = self.facts.definitions[index]
         if index == 0:
             name = self.facts.path.rpartition("/")[2]
-            self.writer.write(start, end, kind="code", label="module", title=name, anchor=MODULE_QUALNAME, symbol="")
+            self.writer.write(start, end, _About("code", "module", name, MODULE_QUALNAME))
             return
         # A chunk that begins before the name of the definition contains the signature.
         is_whole = self.writer.line(start) <= one.name_line
         opening = "" if is_whole or not one.signature else f"{one.signature}\n…\n"
-        self.writer.write(
-            start,
-            end,
-            kind="code",
-            label=f"{one.kind}: {title or one.qualname}",
-            title=title or one.qualname,
-            anchor=one.qualname,
-            symbol=_symbol_id(self.writer.project, self.facts.path, one),
-            opening=opening,
-            doc="" if is_whole else one.doc[:_DOC_LENGTH],
+        about = _About(
+            "code",
+            f"{one.kind}: {title or one.qualname}",
+            title or one.qualname,
+            one.qualname,
+            _symbol_id(self.writer.project, self.facts.path, one),
+            opening,
+            "" if is_whole else one.doc[:_DOC_LENGTH],
         )
+        self.writer.write(start, end, about)
 
 
 def _symbol_id(project: str, path: str, one: Definition) -> str:
@@ -309,4 +312,4 @@ def _cut_text(facts: FileFacts, source: bytes, options: ChunkOptions, writer: _W
         passages = plain_passages(source, 0, len(source), limit, options.max_lines)
     for start, end, heading in passages:
         label = f"section: {heading}" if heading else kind
-        writer.write(start, end, kind=kind, label=label, title=heading or name, anchor=heading or name, symbol="")
+        writer.write(start, end, _About(kind, label, heading or name, heading or name))

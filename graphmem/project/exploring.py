@@ -114,16 +114,8 @@ class Pictures:
         """
         view = self.graph.view()
         seeds = list(dict.fromkeys(node for ref in refs for node in resolve_ref(view, ref, self.graph.root())))
-        made, left_out = around.neighbourhood(
-            view,
-            seeds,
-            depth=depth,
-            kinds=tuple(kinds) if kinds is not None else IMPACT_KINDS,
-            min_confidence=min_confidence,
-            limit=limit,
-            fold_tests=fold_tests,
-            own=expand(view, seeds),
-        )
+        bounds = around.Bounds(depth, tuple(kinds) if kinds is not None else IMPACT_KINDS, min_confidence, limit)
+        made, left_out = around.neighbourhood(view, seeds, bounds, fold_tests=fold_tests, own=expand(view, seeds))
         used = sorted(set(made["edges"]["rule"]) & RULES.keys())
         made["rules"] = {"rule": used, "sentence": [RULES[rule].sentence for rule in used]}
         return Picture(made, left_out, self.graph.state())

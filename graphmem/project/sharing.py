@@ -15,7 +15,7 @@ from graphmem.runtime.sqlite_file import private
 from graphmem.security.access import caller
 from graphmem.sharing.exchange import Exchange
 from graphmem.sharing.identity import checked_key, person_of, project_key
-from graphmem.sharing.news import authors_of, news
+from graphmem.sharing.news import Team, authors_of, news
 from graphmem.sharing.postgres import SharedLog
 from graphmem.sharing.sidecar import FILE, Sidecar
 
@@ -87,10 +87,10 @@ class Sharing:
     def news(self, days: int, limit: int, important: Sequence[str]) -> TeamNews:
         """Return news of the team; see `OrganisationOperations.team_news`."""
         if self._side.exists:
-            return news(self.book, authors_of(self._side), self._exchange.disagreements(), days, limit, important, shared=True)
+            return news(self.book, Team(authors_of(self._side)), self._exchange.disagreements(), days, limit, important, shared=True)
         person = caller().person
-        authors, colleagues = (person.authors(), person.colleagues()) if person is not None else ({}, [])
-        return news(self.book, authors, [], days, limit, important, shared=False, colleagues=colleagues)
+        team = Team(person.authors(), person.colleagues()) if person is not None else Team({})
+        return news(self.book, team, [], days, limit, important, shared=False)
 
     def known_key(self) -> str:
         """Return the key of this project: its name in the team's database.

@@ -93,7 +93,7 @@ class WordScores:
         """
         rows, scores = _summed([self._scores(db, word) for word in words])
         ranks = scores if worth is None else scores * self._worth(db, rows, worth)
-        return _best(db, rows, scores, ranks, k, *conditions, self._ids)
+        return _best(db, _Ranked(rows, scores, ranks), k, conditions, self._ids)
 
     def _scores(self, db: sqlite3.Connection, word: str) -> _Scores:
         scores = self._scores_of.get(word)
@@ -161,15 +161,23 @@ def _summed(of_words: Sequence[_Scores]) -> _Scores:
     return found, total[found]
 
 
-def _best(
-    db: sqlite3.Connection, rows: I64, scores: F64, ranks: F64, k: int, conditions: str, values: Sequence[str], ids: dict[int, str]
-) -> list[WordHit]:
-    """Return the k rows with the highest `ranks` that meet SQL conditions.
+class _Ranked(NamedTuple):
+    """Rows of chunks with their scores, and the ranks that sort them."""
 
-    Row number rows[i] has the score scores[i] and the rank ranks[i]. Ties are ordered by chunk id. `conditions` is SQL with the parameters
-    `values`, or "". Rows are checked in batches, best first, because to check every match would take half of a search. `ids` caches chunk
-    ids by row number. Without conditions, the ids that are read are added to `ids`.
+    rows: I64
+    scores: F64
+    ranks: F64
+
+
+def _best(db: sqlite3.Connection, ranked: _Ranked, k: int, conditions: tuple[str, Sequence[str]], ids: dict[int, str]) -> list[WordHit]:
+    """Return the k rows with the highest ranks that meet SQL conditions.
+
+    Ties are ordered by chunk id. `conditions` are SQL, or "", and the values of its parameters. Rows are checked in batches, best first,
+    because to check every match would take half of a search. `ids` caches chunk ids by row number. Without conditions, the ids that are
+    read are added to `ids`.
     """
+    rows, scores, ranks = ranked
+    sql_conditions, values = conditions
     found: list[tuple[float, WordHit]] = []
     size, above = max(k, _FIRST), math.inf
     while above > 0 and len(found) < k:
@@ -177,11 +185,11 @@ def _best(
         least = np.partition(ranks, len(ranks) - size)[len(ranks) - size] if size < len(ranks) else 0.0
         at = np.flatnonzero((ranks >= least) & (ranks < above))
         score_of = dict(zip(rows[at].tolist(), zip(ranks[at].tolist(), scores[at].tolist(), strict=True), strict=True))
-        known = {} if conditions else {row: ids[row] for row in score_of if row in ids}
+        known = {} if sql_conditions else {row: ids[row] for row in score_of if row in ids}
         for batch in batches((row for row in score_of if row not in known), 500):
-            sql = f"SELECT e.rowid, e.id FROM entries e WHERE e.rowid IN ({marks(batch)}){conditions}"  # noqa: S608
+            sql = f"SELECT e.rowid, e.id FROM entries e WHERE e.rowid IN ({marks(batch)}){sql_conditions}"  # noqa: S608
             known.update(db.execute(sql, (*batch, *values)))
-        if not conditions and len(ids) < _MOST_IDS:
+        if not sql_conditions and len(ids) < _MOST_IDS:
             ids.update(known)
         found += [(score_of[row][0], WordHit(key, score_of[row][1])) for row, key in known.items()]
         size, above = 4 * size, float(least)

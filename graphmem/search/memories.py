@@ -103,15 +103,17 @@ def memory_filter(request: Request) -> MemoryFilter:
     return MemoryFilter(request.types, request.retired, request.stale, request.as_of)
 
 
+class MemoryQuery(NamedTuple):
+    """A search request, prepared for memories."""
+
+    request: Request
+    words: Sequence[str]  # normalised words of the query
+    vector: F32 | None  # of the query; None to search without vectors
+    now: datetime  # from which relative dates in the query count
+
+
 def gather(
-    index: MemoryIndex,
-    words: Sequence[str],
-    vector: F32 | None,
-    request: Request,
-    tuning: Tuning,
-    active: Mapping[str, float],
-    allowed: Iterable[str] | None,
-    now: datetime,
+    index: MemoryIndex, query: MemoryQuery, tuning: Tuning, active: Mapping[str, float], allowed: Iterable[str] | None
 ) -> MemoryLists:
     """Find candidates among memories in every way, such as words and dates.
 
@@ -119,25 +121,23 @@ def gather(
 
     Args:
         index: index of all memories.
-        words: normalised words of the query.
-        vector: vector of the query; None to search without vectors.
-        request: the search request.
+        query: the search request, and what was made from it.
         tuning: weights, and the maximum length of the lists.
         active: node id -> nearness to the active files, in (0, 1].
         allowed: restricts candidates to these memories; None for all.
-        now: the time from which relative dates in the query count.
     """
+    request = query.request
     weights = tuning.memory
     only = memory_filter(request)
     with index.reading():
-        found = index.find(words, vector, tuning.depth, only)
+        found = index.find(query.words, query.vector, tuning.depth, only)
         scale = Scale(found.best_words, found.lowest, found.highest)
         first = fuse(text_lists(found.words, found.dense, scale, weights), tuning.normaliser)
         seeds = {hit.id: max(0.0, hit.score) ** _SHARPNESS for hit in first[:_SEEDS] if hit.score > 0}
         in_time = _in_time(index, seeds, weights.answer) if weights.time else {}
         in_graph = _in_graph(index, seeds) if weights.graph else {}
         near_files = _near_files(index, active) if weights.files else {}
-        dated = _dated(index, request, now) if weights.dates else {}
+        dated = _dated(index, request, query.now) if weights.dates else {}
         for near in (
             {one: value.score for one, value in in_time.items()},
             {one: value.score for one, value in in_graph.items()},
@@ -161,7 +161,7 @@ def gather(
     if not weights.echo or not is_asked(request.query):
         return lists
     best = {hit.id: hit.score for hit in join(lists, tuning)[:_JUDGED_RIGHT] if hit.score > 0}
-    return lists._replace(echo=index.echoes(best, words, pool))
+    return lists._replace(echo=index.echoes(best, query.words, pool))
 
 
 def is_heard(lists: MemoryLists, faint: float) -> bool:

@@ -291,7 +291,8 @@ class _Run:
         words = query_words(self.text)
         with index.reading():  # keeps a switch of models out between the two reads
             usable = vector if index.model_id and self.embedder is not None and index.model_id == self.embedder.model_id else None
-            found = memories.gather(index, words, usable, request, self.tuning, nodes, allowed, self._now())
+            query = memories.MemoryQuery(request, words, usable, self._now())
+            found = memories.gather(index, query, self.tuning, nodes, allowed)
         share = _coverage(index.covered())
         if usable is not None and share < 1:
             self.missing["memory vectors"] = f"vectors {share:.0%}"
@@ -325,9 +326,8 @@ class _Run:
             return ranked[: self.request.k]
         self._answers("hypothesis")
         self.notes.append("few memories fit: searched for a hypothetical one as well")
-        again = memories.gather(
-            index, query_words(imagined), query_vector(self.embedder, imagined), self.request, self.tuning, {}, None, self._now()
-        )
+        query = memories.MemoryQuery(self.request, query_words(imagined), query_vector(self.embedder, imagined), self._now())
+        again = memories.gather(index, query, self.tuning, {}, None)
         best = {one.row.id: one for one in ranked_by(imagined, again)}
         for one in ranked:
             if one.row.id not in best or one.score >= best[one.row.id].score:

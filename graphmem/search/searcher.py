@@ -48,18 +48,32 @@ _IMAGINED: Final = 500  # characters of its answer used for the search
 _BROUGHT: Final = 3  # memories shown with a code hit: those about the code, then those about its file
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class SearchModels:
+    """The models that a search may use, and how long it waits for them.
+
+    Attributes:
+        vectors: provides the model for queries.
+        patience_s: total seconds that searches wait for missing vectors.
+        reranker: a cross-encoder that reorders the best hits; None for no reordering.
+        language_model: writes a hypothetical memory when a search finds few memories; None if no model is configured.
+    """
+
+    vectors: VectorFiller
+    patience_s: float
+    reranker: Reranker | None = None
+    language_model: LanguageModel | None = None
+
+
 class Searcher:
     """Searches one project. Thread-safe.
 
     Args:
         store: provides the project's name and its aliases.
         projections: the data to search.
-        vectors: provides the model for queries.
         book: the repository of the memories.
-        patience_s: total seconds that searches wait for missing vectors.
-        reranker: a cross-encoder that reorders the best hits; None for no reordering.
+        models: the models of searches.
         phases: weights of memory types by phase of work.
-        language_model: writes a hypothetical memory when a search finds few memories; None if no model is configured.
         weights: weights that a person accepted; None for the built-in ones.
         churn: returns how often each file changes, 0 to 1; called only if the weights use it.
     """
@@ -68,23 +82,20 @@ class Searcher:
         self,
         store: GraphReads,
         projections: Projections,
-        vectors: VectorFiller,
         book: MemoryRepository,
-        patience_s: float,
+        models: SearchModels,
         phases: PhaseBook,
-        reranker: Reranker | None = None,
-        language_model: LanguageModel | None = None,
         weights: WeightBook | None = None,
         churn: Callable[[], Mapping[str, float]] = dict,
     ) -> None:
         self._store = store
         self._projections = projections
-        self._vectors = vectors
+        self._vectors = models.vectors
         self._book = book
-        self._patience_s = self._patience_left = patience_s
+        self._patience_s = self._patience_left = models.patience_s
         self.phases = phases
-        self._reranker = reranker
-        self._language_model = language_model
+        self._reranker = models.reranker
+        self._language_model = models.language_model
         self._weights = weights
         self._churn = churn
         self._service = ServiceLevel()

@@ -51,14 +51,13 @@ def files_of(describer: Describer, links: Iterable[AboutRow]) -> list[str]:
 
 def news(
     repository: MemoryRepository,
-    authors: Mapping[str, str],
+    team: Team,
     known: Sequence[Disagreement],
     days: int,
     limit: int,
     important: Sequence[str] = (),
     *,
     shared: bool,
-    colleagues: Sequence[Colleague] = (),
 ) -> TeamNews:
     """Return recent memories, disagreements, and what each person knows.
 
@@ -67,21 +66,19 @@ def news(
 
     Args:
         repository: the memories of this machine.
-        authors: maps the id of each shared memory to its author.
+        team: the people, whose memories are counted.
         known: disagreements that the exchange with the team found.
         days: length of the period, in days before today.
         limit: maximum number of recent memories.
         important: ids of memories that a newcomer should read.
-        shared: whether to count only memories that are shared with the team and have an author in `authors`.
-        colleagues: people with a role in the project.
+        shared: whether to count only memories that are shared with the team and have an author in the team.
     """
     since = repository.clock.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days)
     describer, index = repository.describer(), repository.index()
-    team = _Team(authors, {one.login: one for one in colleagues})
     learnt: list[Learnt] = []
     news_of: dict[str, Learnt] = {}
     for row in index.all_rows():
-        of_team = not shared or (row.id in authors and is_shared(row))
+        of_team = not shared or (row.id in team.authors and is_shared(row))
         if row.status not in LIVE_STATUSES or not (of_team or row.source == SEEDED):
             continue
         about = files_of(describer, index.about(row.id))
@@ -95,7 +92,7 @@ def news(
             team.count(row, about)
     learnt.sort(key=lambda found: (found.at, found.id), reverse=True)
     listed = {side.memory for one in known for side in one.sides if side.memory}
-    others = [one for one in disputes(repository, team.author, team.name, listed) if not shared or one.id in authors]
+    others = [one for one in disputes(repository, team.author, team.name, listed) if not shared or one.id in team.authors]
     to_know = [news_of[one] for one in important if one in news_of]
     return TeamNews(since.isoformat(), learnt[:limit], len(learnt), [*known, *others], team.knows(), to_know)
 
@@ -115,17 +112,17 @@ def _learnt(row: MemoryRow, author: str, about: Sequence[str], since: datetime) 
     )
 
 
-class _Team:
+class Team:
     """The people of a project, with counts of their memories.
 
     Args:
         authors: maps the id of each shared memory to its author.
-        colleagues: people with a role in the project, by login.
+        colleagues: people with a role in the project.
     """
 
-    def __init__(self, authors: Mapping[str, str], colleagues: Mapping[str, Colleague]) -> None:
-        self._authors = authors
-        self._place = colleagues
+    def __init__(self, authors: Mapping[str, str], colleagues: Sequence[Colleague] = ()) -> None:
+        self.authors = authors
+        self._place = {one.login: one for one in colleagues}
         self._counts: Counter[str] = Counter()
         self._files: dict[str, Counter[str]] = {}
 
@@ -136,11 +133,11 @@ class _Team:
     def author(self, row: MemoryRow) -> str:
         """Return the name of the author of a memory; "" if unknown."""
         # The sender of a commit's lesson is not its author.
-        return self.name(self._authors.get(row.id, "")) if row.source != COMMIT else ""
+        return self.name(self.authors.get(row.id, "")) if row.source != COMMIT else ""
 
     def count(self, row: MemoryRow, about: Iterable[str]) -> None:
         """Count a memory, and the files that it is about, for its author."""
-        login = self._authors.get(row.id, "")
+        login = self.authors.get(row.id, "")
         self._counts[login] += 1
         self._files.setdefault(login, Counter()).update(about)
 

@@ -19,7 +19,7 @@ from graphmem.store.building import build
 from graphmem.store.delta import apply_delta, weight
 from graphmem.store.engine import Connection
 from graphmem.store.files import NEXT, beside
-from graphmem.store.large_knowledge import delta_bytes, write_copy
+from graphmem.store.large_knowledge import ClosedDatabase, delta_bytes, write_copy
 from graphmem.store.live_file import BUSY_S, LiveFile
 from graphmem.store.meta_names import CHECKPOINT, GENERATION, KNOWLEDGE
 from graphmem.store.opening import open_current
@@ -115,7 +115,8 @@ class StoreChanges(LiveFile):
         files.check_room(self._file, 2 * self._file.stat().st_size + delta_bytes(delta))
         following = str(self._state.checkpointed + 1)
         with self._gate.exclusive(BUSY_S), self._reopened({CHECKPOINT: following}):
-            write_copy(self._file, self._options, self._catalog, delta, vectors, self._vector_tables, meta, times.now())
+            database = ClosedDatabase(self._file, self._options, self._catalog)
+            write_copy(database, delta, vectors, self._vector_tables, meta, times.now())
             self._take_place(beside(self._file, NEXT))
         self._lock.note_file()
         self._say_open()

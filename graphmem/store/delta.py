@@ -16,9 +16,10 @@ from graphmem.errors import BadInputError
 from graphmem.model import ChunkRow, GraphDelta, PackedChunkRow
 from graphmem.store.anchors import Following
 from graphmem.store.arrow_rows import node_slices, wanted
+from graphmem.store.paired_queries import DELETED_NODES, FEW, PairedQueries
 from graphmem.store.tables import CODE_NODES, KNOWLEDGE_PAIRS, NodeTable, Pair, RelTable
 from graphmem.store.transaction import Transaction
-from graphmem.store.write_edges import FEW, EdgeChanges, LabelOf, ends, few_or_many, label_lookup, once
+from graphmem.store.write_edges import EdgeChanges, LabelOf, ends, label_lookup, once
 from graphmem.store.write_nodes import CREATES, write_nodes
 
 FEW_MOVES: Final = 8  # up to this number chunks are moved one by one, more by a join
@@ -86,7 +87,7 @@ def drop_unknown_stale(transaction: Transaction, label: NodeTable, ids: Collecti
     stale = [row[0] for row in states if row and row[1]]
     held = {row[3] for row in _edges_left(transaction, label, stale)}
     gone = [one for one in stale if one not in held]
-    few_or_many(transaction, gone, "delete_node", "delete_nodes", {"label": label}, lambda one: {"id": one}, wanted)
+    DELETED_NODES.write(transaction, gone, label=label)
 
 
 def weight(delta: GraphDelta) -> tuple[int, int]:
@@ -116,8 +117,8 @@ def _replace_nodes(transaction: Transaction, label: NodeTable, added: Sequence[A
     """
     gone = sorted({*removed, *(row[0] for row in added)})
     if label is NodeTable.CHUNK:
-        few_or_many(transaction, gone, "unlink_chunk", "unlink_chunks", {}, lambda one: {"id": one}, wanted)
-    few_or_many(transaction, gone, "delete_node", "delete_nodes", {"label": label}, lambda one: {"id": one}, wanted)
+        _UNLINKED_CHUNKS.write(transaction, gone)
+    DELETED_NODES.write(transaction, gone, label=label)
     for rows in node_slices(label, added):
         transaction.run(CREATES[label], rows=rows)
 
@@ -130,7 +131,7 @@ def _move_chunks(transaction: Transaction, delta: GraphDelta) -> list[ChunkRow |
     """
     moved = [row for row in delta.chunks if delta.only_moved(row)]
     numbers = [{"id": row.id, "start_line": row.start_line, "end_line": row.end_line} for row in moved]
-    few_or_many(transaction, numbers, "move_chunk", "move_chunks", {}, lambda one: one, _moved_table, few=FEW_MOVES)
+    _MOVED_CHUNKS.write(transaction, numbers)
     gone = {row.id for row in moved}
     return [row for row in delta.chunks if row.id not in gone]
 
@@ -151,7 +152,7 @@ def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], he
     if kept:
         transaction.run("mark_stale", label=label, rows=wanted(sorted(kept)), moment=moment)
     gone = [one for one in ids if one not in kept]
-    few_or_many(transaction, gone, "delete_node", "delete_nodes", {"label": label}, lambda one: {"id": one}, wanted)
+    DELETED_NODES.write(transaction, gone, label=label)
 
 
 def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Collection[str]) -> None:
@@ -193,3 +194,7 @@ def _link_chunks(transaction: Transaction, links: list[tuple[str, str]]) -> None
             f"{len(links) - created} chunks of text belong to symbols that are not in the graph; add these symbols to the same write",
             argument="chunks",
         )
+
+
+_UNLINKED_CHUNKS: Final = PairedQueries("unlink_chunk", "unlink_chunks", lambda one: {"id": one}, wanted)
+_MOVED_CHUNKS: Final = PairedQueries("move_chunk", "move_chunks", lambda one: one, _moved_table, few=FEW_MOVES)

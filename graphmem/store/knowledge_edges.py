@@ -14,9 +14,10 @@ import pyarrow as pa
 from graphmem.errors import BadInputError
 from graphmem.runtime.arrow import pc
 from graphmem.store.arrow_rows import checked
+from graphmem.store.paired_queries import FEW
 from graphmem.store.tables import NodeTable, Pair, RelTable
 from graphmem.store.transaction import Transaction
-from graphmem.store.write_edges import FEW, ends
+from graphmem.store.write_edges import ends
 
 Link = tuple[Any, ...]  # (src, dst, *columns)
 

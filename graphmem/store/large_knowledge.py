@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import DatabaseDamagedError, DiskFullError
 from graphmem.knowledge import KnowledgeDelta, MemoryRow
@@ -83,24 +83,28 @@ def _slices(delta: KnowledgeDelta) -> Iterator[list[MemoryRow]]:
         yield rows
 
 
+class ClosedDatabase(NamedTuple):
+    """A database file without a log that no process has open."""
+
+    path: Path
+    options: OpenOptions  # the engine and its memory sizes
+    catalog: Catalog  # the named queries
+
+
 def write_copy(
-    path: Path,
-    options: OpenOptions,
-    catalog: Catalog,
+    database: ClosedDatabase,
     delta: KnowledgeDelta,
     vectors: Vectors | None,
     tables: Sequence[EmbeddingTable],
     meta: Mapping[str, str],
     moment: datetime,
 ) -> None:
-    """Copy the database at `path` to `path` + ".next"; change the copy.
+    """Copy a database to a file with the ending `.next`; change the copy.
 
     On failure the copy is deleted.
 
     Args:
-        path: path of the database, which is closed and without a log.
-        options: the engine and its memory sizes.
-        catalog: the named queries.
+        database: the file to copy.
         delta: the validated change.
         vectors: vectors of the memories in the change.
         tables: the existing tables of vectors.
@@ -110,6 +114,7 @@ def write_copy(
     Raises:
         BadInputError, DiskFullError, LimitError: the change is invalid, or the engine reports it.
     """
+    path, options, catalog = database
     target = beside(path, NEXT)
     files.remove(target)
     try:

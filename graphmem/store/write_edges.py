@@ -8,7 +8,7 @@ one, and many rows by one join.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -16,10 +16,10 @@ import pyarrow as pa
 from graphmem.errors import BadInputError
 from graphmem.model import EdgeRow, GraphDelta
 from graphmem.store.arrow_rows import edge_table, full_lines, model_rows, to_lines, to_offsets
+from graphmem.store.paired_queries import FEW, PairedQueries
 from graphmem.store.tables import CODE_PAIRS, NodeTable, Pair, RelTable
 from graphmem.store.transaction import Transaction
 
-FEW: Final = 24  # up to this number rows are written one by one
 _SHIFTED_FILES: Final = 4  # more files at once are cheaper by a join
 _SHIFTED_EDGES: Final = 8  # fewer edges are cheaper one by one
 
@@ -57,9 +57,7 @@ class EdgeChanges:
         Call this before nodes are written.
         """
         for pair, keys in self._dropped.items():
-            few_or_many(
-                transaction, keys, "delete_edge", "delete_edges", ends(pair), lambda key: {"src": key[1], "dst": key[2]}, _key_table
-            )
+            _DELETED_EDGES.write(transaction, keys, **ends(pair))
         self._changed = self._shift(transaction)
 
     def write(self, transaction: Transaction) -> None:
@@ -183,34 +181,6 @@ def no_such_pair(row: Any, label_of: LabelOf) -> BadInputError:
     return BadInputError(f"edge {kind} {src} -> {dst}: {reason}", argument="edges")
 
 
-def few_or_many(
-    transaction: Transaction,
-    items: Sequence[Any],
-    one: str,
-    many: str,
-    fills: Mapping[str, Any],
-    values: Callable[[Any], dict[str, Any]],
-    table: Callable[[Sequence[Any]], pa.Table],
-    few: int = FEW,
-) -> None:
-    """Write a few items one by one, or many items with a single query.
-
-    Args:
-        transaction: an open transaction.
-        items: the items to write.
-        one: name of the query for one item, used for at most `few` items.
-        many: name of the query for all items.
-        fills: values of the placeholders in both queries.
-        values: returns the parameters of `one` for an item.
-        table: returns the table for `many`, made of all items.
-        few: greatest number of items that are written one by one.
-    """
-    if len(items) <= few:
-        transaction.each(one, fills, [values(item) for item in items])
-    else:
-        transaction.run(many, **fills, rows=table(items))
-
-
 def once(what: str, keys: Sequence[Any]) -> None:
     """Raise BadInputError if a change contains a key twice.
 
@@ -239,3 +209,6 @@ def ends(pair: Pair) -> dict[str, str]:
 def _key_table(keys: Sequence[tuple[str, str, str]]) -> pa.Table:
     _, src, dst = zip(*keys, strict=True)
     return pa.table({"src": pa.array(src, pa.string()), "dst": pa.array(dst, pa.string())})
+
+
+_DELETED_EDGES: Final = PairedQueries("delete_edge", "delete_edges", lambda key: {"src": key[1], "dst": key[2]}, _key_table)

@@ -32,9 +32,10 @@ from graphmem.store.knowledge_edges import (
     write_links,
 )
 from graphmem.store.knowledge_rows import MEMORIES, SESSIONS, Shape, check_rows, column, node_table, row_of, stored_form
+from graphmem.store.paired_queries import DELETED_NODES, FEW, PairedQueries
 from graphmem.store.tables import EmbeddingTable, NodeTable, TextColumn
 from graphmem.store.transaction import Transaction
-from graphmem.store.write_edges import FEW, few_or_many, once
+from graphmem.store.write_edges import once
 from graphmem.store.write_nodes import stored_nodes
 
 
@@ -114,7 +115,7 @@ def _remove(transaction: Transaction, ids: list[str]) -> list[tuple[LinkShape, L
 
 
 def _delete(transaction: Transaction, label: NodeTable, ids: list[str]) -> None:
-    few_or_many(transaction, ids, "delete_node", "delete_nodes", {"label": label}, lambda one: {"id": one}, wanted)
+    DELETED_NODES.write(transaction, ids, label=label)
 
 
 def _upsert(transaction: Transaction, shape: Shape, rows: Sequence[Any]) -> dict[str, Any]:
@@ -135,30 +136,26 @@ def _upsert(transaction: Transaction, shape: Shape, rows: Sequence[Any]) -> dict
         transaction.run(shape.create_many, rows=node_table(shape, fresh))
     changed = [row for row in rows if row.id in stored and stored[row.id] != row]
     plain = [row for row in changed if any(getattr(row, name) != getattr(stored[row.id], name) for name in shape.plain)]
-    few_or_many(
-        transaction,
-        plain,
+    setting = PairedQueries(
         shape.set_one,
         shape.set_many,
-        {},
         lambda row: {name: getattr(row, name) for name in ("id", *shape.plain)},
         lambda some: node_table(shape, some, ("id", *shape.plain)).rename_columns(["wanted", *shape.plain]),
     )
+    setting.write(transaction, plain)
     for name in shape.texts:
         _set_texts(transaction, shape, name, [row for row in changed if getattr(row, name) != getattr(stored[row.id], name)])
     return stored
 
 
 def _set_texts(transaction: Transaction, shape: Shape, name: str, rows: Sequence[Any]) -> None:
-    few_or_many(
-        transaction,
-        rows,
+    setting = PairedQueries(
         "set_text",
         "set_texts",
-        {"label": shape.label, "column": TextColumn(name)},
         lambda row: {"id": row.id, "value": stored_form([getattr(row, name)])[0]},
         lambda some: pa.table({"wanted": column(shape, "id", some), "value": column(shape, name, some)}),
     )
+    setting.write(transaction, rows, label=shape.label, column=TextColumn(name))
 
 
 # ---- links

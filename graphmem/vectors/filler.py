@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
 
 from graphmem.embedding.choose import Server, choose, for_model
-from graphmem.embedding.fill import FillResult, fill
+from graphmem.embedding.fill import FillResult, Pace, fill
 from graphmem.embedding.idle import IdleProcessors
 from graphmem.memory.model_adoption import adopt_model
 from graphmem.model import IndexProgress
@@ -325,9 +325,7 @@ class VectorFiller:
             self._projections.vector_hashes(),
             on_vectors=self._projections.add_vectors,
             on_progress=tell,
-            stopped=self._stopping.is_set,
-            threads=IdleProcessors(self._most_threads).threads,
-            step_back=self._step_back,
+            pace=Pace(self._stopping.is_set, IdleProcessors(self._most_threads).threads, self._step_back),
         )
         self._forget_unused()
         return result

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.embedding.fill import BATCH, WINDOW, FillResult, fill, vector_table
+from graphmem.embedding.fill import BATCH, WINDOW, FillResult, Pace, fill, vector_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -99,6 +99,6 @@ class ModelSwitch:
             frozenset(self._have),
             on_vectors=lambda hashes, _: self._have.update(hashes),
             on_progress=on_progress,
-            stopped=stopped,
+            pace=Pace(stopped),
         )
         return result._replace(done=result.done + done, wanted=result.wanted + done)

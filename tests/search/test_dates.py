@@ -8,7 +8,7 @@ import pytest
 
 from graphmem.projection.memories import MemoryIndex
 from graphmem.search.dates import Period, nearness, periods
-from graphmem.search.memories import gather, join
+from graphmem.search.memories import MemoryQuery, gather, join
 from graphmem.search.request import Request, Tuning
 from graphmem.store.base import Knowledge
 
@@ -66,7 +66,7 @@ def test_of_equal_memories_those_of_the_date_come_first(memory):
     tuning = Tuning(depth=5)
     for month, expected in (("June", "m6"), ("November", "m11")):
         request = Request(f"which painting did Ana finish in {month} 2023?", kinds=frozenset({"memory"}))
-        lists = gather(index, ["painting", "ana", "finish"], None, request, tuning, {}, None, NOW)
+        lists = gather(index, MemoryQuery(request, ["painting", "ana", "finish"], None, NOW), tuning, {}, None)
         assert join(lists, tuning)[0].id == expected
     undated = Request("which painting did Ana finish?", kinds=frozenset({"memory"}))
-    assert gather(index, ["painting"], None, undated, tuning, {}, None, NOW).dates == {}
+    assert gather(index, MemoryQuery(undated, ["painting"], None, NOW), tuning, {}, None).dates == {}

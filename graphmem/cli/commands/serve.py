@@ -77,7 +77,7 @@ def serve(
 
         serve_projects(here)
         return
-    from graphmem.cli.serving import serve_until_interrupted
+    from graphmem.cli.serving import ServedIndex, serve_until_interrupted
 
     no_index = no_index or here.settings.follow
-    serve_until_interrupted(here, full=full, no_index=no_index, watch=not no_watch and not no_index, idle_s=end_when_idle)
+    serve_until_interrupted(here, ServedIndex(full, no_index, watch=not no_watch and not no_index, idle_s=end_when_idle))

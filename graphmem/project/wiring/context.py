@@ -25,7 +25,7 @@ from graphmem.project.wiring.inputs import Inputs, Later
 from graphmem.project.wiring.stored import StoredParts
 from graphmem.projection.projections import Projections
 from graphmem.search.accepted import WeightBook
-from graphmem.search.searcher import Searcher
+from graphmem.search.searcher import Searcher, SearchModels
 from graphmem.settings import Settings
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def create_context(inputs: Inputs, stored: StoredParts, code: CodeParts, later: 
     )
     weights = WeightBook(data_dir)
     churn = ProjectChurn(stored.history)
-    searcher = Searcher(store, projections, vectors, book, inputs.patience_s, stored.phases, reranker_of(settings), model, weights, churn)
+    models = SearchModels(vectors, inputs.patience_s, reranker_of(settings), model)
+    searcher = Searcher(store, projections, book, models, stored.phases, weights, churn)
     context_news: Hub[ContextReady] = Hub()
     background = Background()
     advice = EditAdvice(graph, projections, stored.evidence, code.co_access, code.known, code.contracts, background.soon)
