@@ -84,6 +84,10 @@ class Exchange:
         self._materialise(tally)
         self._push(log, tally)  # what was changed here meanwhile
         tally.notes += [f"the organisation refused an operation, which waits here: {rule}" for rule in sorted({*log.refused.values()})]
+        if log.is_outdated:
+            tally.notes.append(
+                "an earlier graphmem wrote the rules in the team's database; its owner should run `graphmem organisation found`"
+            )
         log.note(self._side.device, tally.pulled)
         self._side.put({"last": self._now().isoformat(), "error": "", "person": log.person})
         return SharingAnswer(
@@ -181,7 +185,8 @@ class Exchange:
         epoch, cursor, known = log.epoch(), int(self._side.get("cursor", "0")), self._side.get("cursor_id")
         is_shorter = log.head() < cursor
         found = known and log.id_at(cursor)
-        is_hidden = not found and not is_shorter and log.sight() != self._side.get("sight")  # access rights have changed
+        has = log.has(cursor, known) if known and not found and not is_shorter else None
+        is_hidden = not found and not is_shorter and (has if has is not None else log.sight() != self._side.get("sight"))
         if self._side.get("epoch") not in ("", epoch) or is_shorter or (found != known and not is_hidden):
             self._side.begin_again()
         elif not known:  # an earlier version read the log

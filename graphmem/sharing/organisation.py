@@ -1,6 +1,6 @@
 """People, teams and roles of the shared database.
 
-The access rules are in the database (`queries/organisation/people.sql`), so they apply to every client. This module calls the functions of
+The access rules are in the database (`queries/organisation`), so they apply to every client. This module calls the functions of
 the database.
 """
 
@@ -28,7 +28,7 @@ from graphmem.errors import BadInputError, SharingError
 from graphmem.runtime.resources import data_root
 from graphmem.runtime.server_address import shown
 from graphmem.sharing.identity import checked_key
-from graphmem.sharing.postgres import OPEN, PEOPLE, REFUSED, TABLES, connected, refusal
+from graphmem.sharing.postgres import OPEN, PEOPLE, REFUSED, RULES, TABLES, connected, refusal, rules_of
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -69,12 +69,11 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
     def found(self) -> Organisation:
         """Add tables of people, roles and row-level security to the database.
 
-        Idempotent.
+        If the database has them, the functions with the rules are replaced by newer ones. Idempotent.
 
         Raises:
             SharingError: the caller does not own the tables.
         """
-        statements = (data_root() / "queries" / "organisation" / "people.sql").read_text(encoding="utf-8")
         try:
             with self._db.transaction():
                 self._db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
@@ -84,8 +83,12 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
                 found = self._all("SELECT schema FROM graphmem.about")[0][0]
                 if found == OPEN:
                     self._db.execute("LOCK TABLE graphmem.op, graphmem.project IN ACCESS EXCLUSIVE MODE")
-                    self._db.execute(statements)
+                    for file in ("people.sql", "rules.sql", "walls.sql"):
+                        self._db.execute(_statements(file))
                     self._db.execute("SELECT graphmem.note('found', '', '')")
+                elif rules_of(self._db) < RULES:
+                    self._db.execute(_statements("rules.sql"))
+                    self._db.execute("SELECT graphmem.note('rules', '', %s)", (f"version {RULES}",))
         except self._error as error:
             raise self._refusal(
                 "the organisation could not be created in the database; connect as the owner of graphmem's tables", error
@@ -360,6 +363,10 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         if (error.sqlstate or "").startswith(("42", "23")):  # a right that is missing, a reserved or taken name
             return SharingError(f"{message} (PostgreSQL: {error.diag.message_primary})", reason="forbidden")
         return refusal(message, error)
+
+
+def _statements(file: str) -> str:
+    return (data_root() / "queries" / "organisation" / file).read_text(encoding="utf-8")
 
 
 def _address(url: str, login: str, secret: str) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 OPEN: Final = 1  # everybody who may write to the database writes in any name
 PEOPLE: Final = 2  # `queries/organisation/people.sql` was run
+RULES: Final = 2  # version of `queries/organisation/rules.sql`
 LATER: Final = "run `graphmem sync` again later, because the memories stay on this machine until then"
 REFUSED: Final = "GM001"  # SQLSTATE of a rule of the organisation
 PAGE: Final = 1_000  # operations read at once
@@ -80,6 +81,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         self._project = project
         self.person = ""  # the caller's name in the organisation; empty without people
         self.refused: dict[str, str] = {}  # operation -> the rule that forbids it, of the last push
+        self.is_outdated = False  # an earlier graphmem wrote the functions with the rules for people
         self._team = ""
         self._db, self._error = connected(url)
         try:
@@ -121,6 +123,15 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         In a database without accounts for people, the value is always "".
         """
         return str(self._one("SELECT sight FROM graphmem.about")[0]) if self.person else ""
+
+    def has(self, number: int, op: str) -> bool | None:
+        """Whether the log has an operation, even if the caller cannot see it.
+
+        `number` is the log number of the operation `op`. The result is None if the database cannot tell.
+        """
+        if not self.person or self.is_outdated:
+            return None
+        return bool(self._one("SELECT graphmem.has_op(%s, %s, %s)", self._project, number, op)[0])
 
     def visible(self) -> set[str]:
         """Return ids of the project's memories that the caller may see."""
@@ -225,6 +236,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
             )
         self.person = me
         self._team = team
+        self.is_outdated = rules_of(self._db) < RULES
 
     def _push(self, ops: Sequence[Op]) -> dict[str, int]:
         if not self.person:
@@ -298,6 +310,12 @@ class SharedLog(AbstractContextManager["SharedLog"]):
             return self._db.execute(statement, values or None).fetchall()
         except self._error as error:
             raise refusal(f"the team's database did not answer; {LATER}", error) from error
+
+
+def rules_of(db: psycopg.Connection[Any]) -> int:
+    """Return the version of the rules for people in a database that has them."""
+    [has_version] = db.execute("SELECT to_regprocedure('graphmem.rules()') IS NOT NULL").fetchall()[0]
+    return int(db.execute("SELECT graphmem.rules()").fetchall()[0][0]) if has_version else 1
 
 
 def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:

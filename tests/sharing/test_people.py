@@ -14,9 +14,9 @@ import pytest
 from graphmem.errors import SharingError
 from graphmem.sharing.organisation import OrganisationDesk
 from graphmem.sharing.postgres import SharedLog
-from graphmem.sharing.wire import encoded
+from graphmem.sharing.wire import Write, encoded
 from machines import KEY, Machine
-from organisations import WALLS, Example, memory_op
+from organisations import WALLS, Example, memory_op, without_rule
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +100,41 @@ def test_an_operation_that_the_database_cannot_read_does_not_hold_up_the_others(
     with psycopg.connect(ann.url) as db, pytest.raises(psycopg.Error, match="another version"):
         db.execute(insert, (KEY, later.id, later.device, later.memory, newer))
     assert ben.sync().pulled == 1
+
+
+def test_rules_of_an_earlier_graphmem_are_named_and_replaced(team, url) -> None:
+    desk, ann, *_ = team
+    with psycopg.connect(url, autocommit=True) as db:
+        db.execute("DROP FUNCTION graphmem.rules(); DROP FUNCTION graphmem.has_op(text, bigint, uuid)")
+        db.execute(without_rule("b->'v' IS DISTINCT FROM '1'", "false"))
+    ann.say("Prices are whole cents.")
+    assert any("graphmem organisation found" in note for note in ann.sync().notes)
+    desk.found()
+    assert ann.sync().notes == []
+    later = memory_op()
+    newer = orjson.dumps(orjson.loads(encoded(later)) | {"v": 2})
+    insert = "INSERT INTO graphmem.op (project, id, device, memory, body) VALUES (%s, %s, %s, %s, %s)"
+    with psycopg.connect(ann.url) as db, pytest.raises(psycopg.Error, match="another version"):
+        db.execute(insert, (KEY, later.id, later.device, later.memory, newer))
+
+
+def test_an_operation_that_a_failover_lost_is_sent_again_though_rights_changed(team, url) -> None:
+    desk, ann, _, cem = team
+    said = ann.say("Prices are whole cents.")
+    ann.sync()
+    with psycopg.connect(url, autocommit=True) as db:  # the node that takes over lacks the last operation
+        [[number]] = db.execute("SELECT head FROM graphmem.project WHERE key = %s", (KEY,)).fetchall()
+        [[memory]] = db.execute("DELETE FROM graphmem.op WHERE project = %s AND seq = %s RETURNING memory", (KEY, number)).fetchall()
+        db.execute("DELETE FROM graphmem.memory WHERE project = %s AND id = %s", (KEY, memory))
+        db.execute("UPDATE graphmem.project SET head = head - 1 WHERE key = %s", (KEY,))
+    with SharedLog(cem.url, KEY) as log:
+        hidden = memory_op(set={"visibility": Write("personal")})
+        assert set(log.push([hidden])) == {hidden.id}, log.refused  # the next operation is one that Ann does not see
+    desk.set_role(KEY, cem.url.partition("//")[2].partition(":")[0], "", "curate")
+    ann.sync()
+    with psycopg.connect(url) as db:
+        assert db.execute("SELECT count(*) FROM graphmem.op WHERE project = %s AND memory = %s", (KEY, memory)).fetchone() != (0,)
+    assert said.id == memory
 
 
 def test_a_teams_memory_stays_in_the_team_and_names_are_true(team) -> None:

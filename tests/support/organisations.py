@@ -21,7 +21,7 @@ VISIBILITIES = ("personal", "team", "project", "organization")
 AT = "2026-01-01T00:00:00+00:00"
 
 
-def _without(rule, other):
+def without_rule(rule, other):
     """Return the statement that replaces a rule of the trigger."""
     quoted = [text.replace("'", "''") for text in (rule, other)]
     source = "pg_get_functiondef('graphmem.take_op'::regproc)"
@@ -43,9 +43,9 @@ WALLS = {
     "changes of rows": "GRANT UPDATE, DELETE ON graphmem.op, graphmem.memory, graphmem.person TO PUBLIC; "
     "CREATE POLICY changes ON graphmem.op FOR ALL USING (true); CREATE POLICY changes ON graphmem.memory FOR ALL USING (true); "
     "CREATE POLICY changes ON graphmem.person FOR ALL USING (true)",
-    "the name": _without("NEW.person := shown", "NEW.person := b->>'person'"),
-    "quoted words": _without("= b #> '{set,text,0}'", "IS NOT NULL"),
-    "quoted decisions": _without("IS DISTINCT FROM 'true'", "IS NULL"),
+    "the name": without_rule("NEW.person := shown", "NEW.person := b->>'person'"),
+    "quoted words": without_rule("= b #> '{set,text,0}'", "IS NOT NULL"),
+    "quoted decisions": without_rule("IS DISTINCT FROM 'true'", "IS NULL"),
     "the role in a project": "CREATE OR REPLACE FUNCTION graphmem.my_level(of_project text) RETURNS int LANGUAGE sql AS 'SELECT 4'; "
     "CREATE OR REPLACE FUNCTION graphmem.my_projects(lowest int) RETURNS text[] LANGUAGE sql SECURITY DEFINER AS "
     "'SELECT array_agg(key) FROM graphmem.project'",
