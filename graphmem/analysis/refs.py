@@ -27,6 +27,7 @@ import numpy as np
 
 from graphmem.errors import AmbiguousSymbolError, BadInputError, SymbolNotFoundError
 from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
+from graphmem.runtime.inside import inside
 from graphmem.runtime.naming import in_project, raw
 from graphmem.runtime.text_only import LANGUAGE, text_only_language
 
@@ -92,6 +93,8 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
             f"it occurs in {', '.join(unparsed[:3])}{more}, but {languages} files are searched as text only, so their names are not in the "
             f"graph; {hint}"
         )
+    if root is not None and (later := _newer_than_the_index(view, ref, root)):
+        hint = f"{later}; {hint}"
     raise SymbolNotFoundError(f"the index has no symbol or file named {ref!r}; {hint}", ref=ref, suggestions=suggestions)
 
 
@@ -101,6 +104,22 @@ def is_known(view: GraphView, name: str) -> bool:
     The reference is a name, a qualified name or a path, as a person writes it.
     """
     return any(_ranks(view, name)) or bool(_inherited(view, name))
+
+
+def _newer_than_the_index(view: GraphView, ref: str, root: Path) -> str:
+    """Return advice if the file of a reference is newer than the index.
+
+    The result is "" otherwise. An agent often asks about code that it has just written.
+    """
+    path, _, name = ref.partition(":")
+    file = inside(root, path)
+    if not path or file is None or not file.is_file():
+        return ""
+    if path not in view.path_number:
+        return f"{path} exists, but is not in the index; if it is new, ask again in a few seconds, or run `graphmem index`"
+    if name and _containing([path], ref, root):
+        return f"the name occurs in {path}; if it is new there, ask again in a few seconds, or run `graphmem index`"
+    return ""
 
 
 def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:

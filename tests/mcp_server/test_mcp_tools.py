@@ -299,6 +299,22 @@ def test_a_place_may_be_written_as_other_tools_write_it(ask, memory, form):
     assert "compile_path" in said.splitlines()[0]
 
 
+@pytest.mark.parametrize(
+    ("path", "says"), [("starlette/fresh.py", "fresh.py exists, but is not in the index"), ("starlette/status.py", "occurs in")]
+)
+def test_code_that_was_just_written_is_not_called_unknown_alone(ask, memory, path, says):
+    file = memory.parts.graph.root() / path
+    before = file.read_bytes() if file.exists() else b""
+    file.write_bytes(before + b"\n\ndef just_written():\n    pass\n")
+    try:
+        failed, said = ask("impact", targets=[f"{path}:just_written"])
+    finally:
+        file.write_bytes(before) if before else file.unlink()
+    assert failed
+    assert says in said
+    assert "ask again in a few seconds" in said
+
+
 def test_a_file_is_answered_with_what_it_defines(ask):
     failed, said = ask("get", refs=["starlette/routing.py"], source=False)
     assert not failed, said
