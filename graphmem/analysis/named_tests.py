@@ -64,7 +64,7 @@ def find_named_tests(path: str, paths: Sequence[str], is_test: Callable[[str], b
 
 
 def _one_package(path: str, tests: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """Return tests in the package of a file, or in one around or inside it.
+    """Return tests in a file's package, or in a package around or inside it.
 
     `paths` are all files of the project, among them the files that mark the root of a package.
     """
@@ -75,7 +75,7 @@ def _one_package(path: str, tests: Sequence[str], paths: Sequence[str]) -> list[
 
 
 def _root_of(path: str, roots: Container[str]) -> str:
-    """Return the deepest of some directories that contains a path, or ""."""
+    """Return the deepest of `roots` that contains a path; "" without one."""
     while path and path not in roots:
         path = path.rstrip("/").rpartition("/")[0]
         path += "/" * bool(path)

@@ -1,4 +1,4 @@
-"""Resolve a reference that a person types to a symbol.
+"""Find the symbol that a reference, typed by a person, means.
 
 Forms, in the order in which they are tried:
 

@@ -84,7 +84,7 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
 
 
 def tests_around(view: GraphView, nodes: NDArray[Any]) -> NDArray[np.int64]:
-    """Return for each node the test that contains it, or -1.
+    """Return for each node the test that contains it; -1 without one.
 
     A test, and the module of a test file, contain themselves.
     """

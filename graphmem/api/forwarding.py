@@ -136,7 +136,7 @@ async def _answer(reader: asyncio.StreamReader, reply: _Reply, send: Send) -> No
 
 
 class _Reply:
-    """An answer as its parser calls back, converted to ASGI messages."""
+    """The other server's answer, parsed and converted to ASGI messages."""
 
     def __init__(self, *, has_body: bool) -> None:
         self.begun = self.complete = False

@@ -172,7 +172,7 @@ class HubApp:
     async def _newer(self, scope: Scope, receive: Receive, send: Send) -> bool:
         """Pass a request to a server of another version.
 
-        Returns whether one was reached.
+        Returns whether such a server was reached.
         """
         for peer in await asyncio.to_thread(self._hosting.peers.of_other_versions):
             if await forward(peer, scope, receive, send):

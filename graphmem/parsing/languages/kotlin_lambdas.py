@@ -122,7 +122,10 @@ def _expected(builder: TermBuilder, node: Node) -> OptionalTerm:
 
 
 def _declared(node: Node, around: Node) -> Node | None:
-    """Return the declared type of a variable or result that a lambda becomes."""
+    """Return the type that a declaration gives to a lambda; None without one.
+
+    `around` is the declaration of a variable that gets the lambda, or the `return` or body of a function that returns it.
+    """
     if around.type == "property_declaration":
         variable = next((child for child in around.named_children if child.type == "variable_declaration"), None)
         return variable.named_children[-1] if variable is not None and variable.named_child_count > 1 else None
