@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import graphmem
+from graphmem.cli.listening import SWITCH_S, address_of, expect_protection, is_loopback, listening, options_of
 from graphmem.cli.output import plural
-from graphmem.cli.serving import SWITCH_S, address_of, expect_protection, is_loopback, listening, options_of
 from graphmem.errors import BadInputError
 from graphmem.runtime.ending import threads_ended
 from graphmem.runtime.heap import few_arenas

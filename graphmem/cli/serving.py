@@ -6,7 +6,6 @@ The server indexes the project, answers queries, and updates the index when file
 from __future__ import annotations
 
 import gc
-import ipaddress
 import os
 import secrets
 import sys
@@ -21,10 +20,11 @@ from typing import TYPE_CHECKING
 import graphmem
 from graphmem.cli.context import CommandContext
 from graphmem.cli.failures import REFUSED
+from graphmem.cli.listening import SWITCH_S, address_of, expect_protection, is_loopback, listening, options_of
 from graphmem.cli.output import plural
 from graphmem.cli.progress import shown_progress
 from graphmem.client.connecting import Turns, expect_index
-from graphmem.errors import GraphMemError, IndexCancelledError, SettingsError, StoreBusyError
+from graphmem.errors import GraphMemError, IndexCancelledError, StoreBusyError
 from graphmem.runtime.ending import threads_ended
 from graphmem.runtime.faults import unraised
 from graphmem.runtime.heap import few_arenas
@@ -32,19 +32,14 @@ from graphmem.security.tokens import FILE as TOKENS
 from graphmem.security.tokens import TokenFile
 from graphmem.server import owner
 from graphmem.server.keeper import Keeper
-from graphmem.settings import DEFAULT_ORIGIN, Settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from graphmem.api.app import ServerOptions
-    from graphmem.api.serve import ServedApp, Server, Tls
+    from graphmem.api.serve import Server
     from graphmem.project.graphmem import GraphMem
 
 SETTLE_S = 0.5  # without a request, before files are checked, because the client that started the server is waiting
 FIRST_ANSWERS_S = 3.0  # after the start of a server by a client; files are checked then in any case
 PLACE_S = 0.25  # between checks that the folder of the index was not moved
-SWITCH_S = 0.0005  # between checks whether another thread waits to run
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,66 +101,6 @@ def serve_until_interrupted(here: CommandContext, upkeep: ServedIndex) -> None:
         app = build_app(service, options, McpApp(service))
         server = listening(app, settings, tls)
         _Run(here, service, server, own_token, root, upkeep).until_stopped()
-
-
-def listening(app: ServedApp, settings: Settings, tls: Tls | None) -> Server:
-    """Return a server that listens, on another port if the default is in use.
-
-    The default port is usually in use by the server of another project.
-    """
-    from graphmem.api.serve import Server
-
-    try:
-        return Server(app, settings.host, settings.port, tls)
-    except SettingsError:
-        if settings.origin("port") != DEFAULT_ORIGIN:
-            raise
-        return Server(app, settings.host, 0, tls)
-
-
-def address_of(server: Server) -> str:
-    """Return the URL at which this machine reaches a server."""
-    address = owner.local_address(server.host, server.port)
-    return address.replace("http:", "https:", 1) if server.is_tls else address
-
-
-def options_of(settings: Settings, own_token: str, tokens: Path | None, *, loopback: bool) -> ServerOptions:
-    """Return a server's options for access and limits, from the settings.
-
-    Args:
-        settings: settings of the project.
-        own_token: secret for other processes of the same user.
-        tokens: path of the file of named tokens; None without one.
-        loopback: whether only this machine can reach the server. Otherwise every request needs a token.
-    """
-    from graphmem.api.app import ServerOptions
-    from graphmem.api.limits import ServerLimits
-
-    limits = settings.limits
-    return ServerOptions(
-        token=settings.token,
-        own_token=own_token,
-        tokens=tokens,
-        token_required=not loopback,
-        allowed_hosts=tuple(filter(None, map(str.strip, settings.hosts.split(",")))),
-        allowed_origins=tuple(filter(None, map(str.strip, settings.sites.split(",")))),
-        limits=ServerLimits(
-            depth=limits.depth,
-            complexity=limits.complexity,
-            aliases=limits.aliases,
-            tokens=limits.tokens,
-            body_bytes=limits.body_kb * 1024,
-            seconds=float(limits.seconds),
-            per_minute=limits.per_minute,
-            connections=limits.connections,
-            connections_per_address=limits.connections_per_address,
-            header_bytes=limits.header_kb * 1024,
-            header_seconds=float(limits.header_seconds),
-            body_seconds=float(limits.body_seconds),
-            write_seconds=float(limits.write_seconds),
-            idle_seconds=limits.idle_seconds,
-        ),
-    )
 
 
 @contextmanager
@@ -376,40 +311,6 @@ class _Run:
                 for step in steps:
                     if step.stage == "embed":
                         on_progress(step)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server on the address."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def expect_protection(settings: Settings, *, loopback: bool, has_tokens: bool) -> None:
-    """Check that a server has tokens and TLS if other machines can reach it.
-
-    Raises:
-        SettingsError: the token or the certificate is missing.
-    """
-    if loopback:
-        return
-    if not settings.token and not has_tokens:
-        raise SettingsError(
-            f"{settings.host} is reachable from other machines, and the server has no token, so others could read the code; create "
-            "a token for each client with `graphmem token create`, or set GRAPHMEM_TOKEN to one token for all clients",
-            setting="token",
-            value="",
-            origin=settings.origin("host"),
-        )
-    if not settings.tls_cert and not settings.insecure_behind_proxy:
-        raise SettingsError(
-            f"{settings.host} is reachable from other machines, and tokens and code would be sent unencrypted; give a certificate "
-            "with --tls-cert and --tls-key, or use --insecure-behind-proxy when a proxy in front of the server provides TLS",
-            setting="tls_cert",
-            value="",
-            origin=settings.origin("host"),
-        )
 
 
 def _refuse_second(here: CommandContext) -> None:

@@ -8,25 +8,20 @@ so that the same finding always has the same text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from graphmem.memory.text import clipped
 from graphmem.observe.model import Finding, SessionRecord
+from graphmem.observe.phrases import QUOTED, SECOND_THOUGHT, code, codes, module_name, quoted, rounded, sentence, step_name, unpunctuated
 
-QUOTED: Final = 200  # characters of an error or of an agent's words
 COMMAND: Final = 120
-NAMED: Final = 3  # files named in a sentence
 _NEEDED: Final = 3  # words a belief needs to be meaningful: "this" or "the setup" is not enough
 _ANSWERS: Final = 3  # files a search may lead to and still count as answered
 _BARE: Final = re.compile(
     r"^[\W\d_]*(?:(?:failed|failures?|errors?|exit(?: code| status)?|code|warnings?|tests?|command)[\W\d_]*)*$", re.IGNORECASE
-)
-_CODE_NAME: Final = re.compile(r"[_`(./\\<]|[a-z][A-Z]|\d")
-_SECOND_THOUGHT: Final = re.compile(
-    r"^(?:(?:oh|hmm|ah|no|so)[ ,]+)?(?:wait|actually|correction|let me reconsider)\b[ ,.:;!…—–-]*", re.IGNORECASE
 )
 
 # Facts that are an agent's words, and so may repeat injected text. Facts of other signals are its actions.
@@ -127,30 +122,30 @@ Made = tuple[str, dict[str, Any]]
 
 def _file_access(one: Finding, sessions: int) -> Made:
     facts = one.facts
-    content = f"Work in {_module(facts)} usually begins with {_code(facts['file'])}: read it first."
+    content = f"Work in {module_name(facts)} usually begins with {code(facts['file'])}: read it first."
     return content, {"module": facts.get("module", ""), "often_read": [facts["file"]], "sessions": sessions}
 
 
 def _co_access(one: Finding, sessions: int) -> Made:
     a, b, windows = one.facts["a"], one.facts["b"], max(1, one.facts.get("windows", 1))
     if one.memory_type == "prefetch_pattern":
-        return f"{_code(a)} and {_code(b)} are read together: open both when you need either.", {"often_read": [a, b], "sessions": sessions}
+        return f"{code(a)} and {code(b)} are read together: open both when you need either.", {"often_read": [a, b], "sessions": sessions}
     share = one.facts.get("a_first", 0) / windows
     first = one.facts.get("leads") or (a if share >= 0.5 else b)
     then = b if first == a else a
     content = (
-        f"When {_code(first)} changes, {_code(then)} usually has to change too: check it before you call the work done."
+        f"When {code(first)} changes, {code(then)} usually has to change too: check it before you call the work done."
         if one.facts.get("leads")
-        else f"{_code(first)} and {_code(then)} change together: when you edit one, check whether the other has to follow."
+        else f"{code(first)} and {code(then)} change together: when you edit one, check whether the other has to follow."
     )
     return content, {"from": then, "to": first, "support": sessions, "confidence": round(max(share, 1 - share), 2)}
 
 
 def _error_retry(one: Finding, sessions: int) -> Made:
     facts = one.facts
-    message, command, fixes = _quoted(facts["error"]), facts.get("command", ""), list(facts.get("fix_files", ()))
-    where = f" from {_code(clipped(command, COMMAND))}" if command else ""
-    fix = f"was solved by a change in {_codes(fixes)}" if fixes else "went away after a change"
+    message, command, fixes = quoted(facts["error"]), facts.get("command", ""), list(facts.get("fix_files", ()))
+    where = f" from {code(clipped(command, COMMAND))}" if command else ""
+    fix = f"was solved by a change in {codes(fixes)}" if fixes else "went away after a change"
     content = f"The error {message}{where} {fix}: look there first when it comes back."
     return content, {
         "error_fingerprint": clipped(facts.get("fingerprint", ""), QUOTED),
@@ -160,37 +155,37 @@ def _error_retry(one: Finding, sessions: int) -> Made:
 
 def _backtrack(one: Finding, sessions: int) -> Made:
     return (
-        f"Changes to {_code(one.facts['file'])} are often taken back soon after they are made: make them small, "
+        f"Changes to {code(one.facts['file'])} are often taken back soon after they are made: make them small, "
         "and test them before building on them."
     ), {}
 
 
 def _read_abandon(one: Finding, sessions: int) -> Made:
-    return f"{_code(one.facts['file'])} is often opened for work in {_module(one.facts)} and then not needed: leave it for later.", {}
+    return f"{code(one.facts['file'])} is often opened for work in {module_name(one.facts)} and then not needed: leave it for later.", {}
 
 
 def _repeated_grep(one: Finding, sessions: int) -> Made:
     facts = one.facts
     found = list(facts.get("found_in", ()))
-    pattern = _code(clipped(facts["pattern"], COMMAND))
-    where = f" What it looks for is in {_codes(found)}." if found else " No file has answered it yet: it is named differently here."
-    return f"{pattern} is searched for again and again in work on {_module(facts)}.{where}", {}
+    pattern = code(clipped(facts["pattern"], COMMAND))
+    where = f" What it looks for is in {codes(found)}." if found else " No file has answered it yet: it is named differently here."
+    return f"{pattern} is searched for again and again in work on {module_name(facts)}.{where}", {}
 
 
 def _tool_sequence(one: Finding, sessions: int) -> Made:
     facts = one.facts
     steps = [str(step) for step in facts["sequence"]]
     commands = [clipped(str(command), COMMAND) for command in facts.get("commands", ())]
-    content = f"A way of working that keeps succeeding in {_module(facts)}: {', then '.join(map(_step, steps))}."
-    content += f" The commands are {_codes(commands)}." if commands else ""
+    content = f"A way of working that keeps succeeding in {module_name(facts)}: {', then '.join(map(step_name, steps))}."
+    content += f" The commands are {codes(commands)}." if commands else ""
     recipe = [{"order": place, "description": step} for place, step in enumerate(steps, 1)]
     return content, {"task_pattern": facts.get("module", ""), "steps": recipe, "success_count": sessions}
 
 
 def _time_anomaly(one: Finding, sessions: int) -> Made:
     facts = one.facts
-    slow = f"{_code(str(facts['what']).partition(':')[2] or facts['what'])} can take about {_rounded(facts['seconds'])} s"
-    return f"{slow} where {_rounded(facts['usual_s'])} s are usual: give it time, or a narrower task.", {}
+    slow = f"{code(str(facts['what']).partition(':')[2] or facts['what'])} can take about {rounded(facts['seconds'])} s"
+    return f"{slow} where {rounded(facts['usual_s'])} s are usual: give it time, or a narrower task.", {}
 
 
 def _self_correction(one: Finding, sessions: int) -> Made:
@@ -199,20 +194,20 @@ def _self_correction(one: Finding, sessions: int) -> Made:
     if right and len(wrong.split()) < _NEEDED:
         wrong = ""
     if not right and not wrong:
-        right = _SECOND_THOUGHT.sub("", str(facts["sentence"]))
+        right = SECOND_THOUGHT.sub("", str(facts["sentence"]))
     if wrong and right:
-        return f"{_sentence(right)} It is easy to believe otherwise: {_open(wrong)}.", {}
-    return _sentence(right) if right else f"It is not so that {_open(wrong)}; an agent believed it at first.", {}
+        return f"{sentence(right)} It is easy to believe otherwise: {unpunctuated(wrong)}.", {}
+    return sentence(right) if right else f"It is not so that {unpunctuated(wrong)}; an agent believed it at first.", {}
 
 
 def _external_reference(one: Finding, sessions: int) -> Made:
     facts = one.facts
     url = facts.get("url") or facts.get("document") or facts["reference"]
-    return f"Work in {_module(facts)} keeps going back to {url}: read it before changing how this works.", {}
+    return f"Work in {module_name(facts)} keeps going back to {url}: read it before changing how this works.", {}
 
 
 def _glob_ignore(one: Finding, sessions: int) -> Made:
-    folder = _code(str(one.facts["folder"]).rstrip("/") + "/")
+    folder = code(str(one.facts["folder"]).rstrip("/") + "/")
     return (
         f"The files in {folder} turn up in listings and searches and are never needed: leave that folder out when you look for something.",
         {},
@@ -222,8 +217,8 @@ def _glob_ignore(one: Finding, sessions: int) -> Made:
 def _import_chase(one: Finding, sessions: int) -> Made:
     facts = one.facts
     between = [path for path in facts.get("chain", ()) if path not in (facts["from"], facts["to"])]
-    over = f", by way of {_codes(between)}" if between else ""
-    content = f"What {_code(facts['from'])} imports leads to {_code(facts['to'])}{over}: open that directly, the answer is there."
+    over = f", by way of {codes(between)}" if between else ""
+    content = f"What {code(facts['from'])} imports leads to {code(facts['to'])}{over}: open that directly, the answer is there."
     return content, {"from": facts["from"], "to": facts["to"], "support": sessions}
 
 
@@ -232,24 +227,23 @@ def _test_order(one: Finding, sessions: int) -> Made:
     order = [clipped(str(step), COMMAND) for step in facts["order"]]
     details = {"module": facts.get("module", ""), "samples": sessions}
     if order == ["test", "edit"]:
-        return f"Work in {_module(facts)} goes well when the tests run before each round of edits: do that first.", details
-    return f"The tests of {_module(facts)} are run in this order: {', then '.join(map(_code, order))}.", details
+        return f"Work in {module_name(facts)} goes well when the tests run before each round of edits: do that first.", details
+    return f"The tests of {module_name(facts)} are run in this order: {', then '.join(map(code, order))}.", details
 
 
 def _config_touch(one: Finding, sessions: int) -> Made:
     facts = one.facts
     sources, modules = list(facts.get("sources", ())), list(facts.get("modules", ()))
-    what = f"the {_code(modules[0])} module" if modules and modules[0] else _codes(sources)
-    content = f"A change to {what} tends to need one in {_code(facts['config'])} too: check it when you edit {_codes(sources)}."
+    what = f"the {code(modules[0])} module" if modules and modules[0] else codes(sources)
+    content = f"A change to {what} tends to need one in {code(facts['config'])} too: check it when you edit {codes(sources)}."
     return content, {"from": facts["config"], "to": modules[0] if modules and modules[0] else sources[0], "support": sessions}
 
 
 def _step_overrun(one: Finding, sessions: int) -> Made:
     facts = one.facts
     ratio = facts.get("ratio") or facts["actual"] / facts["planned"]
-    content = (
-        f"Tasks in {_module(facts)} take about {ratio:.1f} times the steps that are planned for them: plan for more, or cut them smaller."
-    )
+    tasks = f"Tasks in {module_name(facts)} take about {ratio:.1f} times the steps that are planned for them"
+    content = f"{tasks}: plan for more, or cut them smaller."
     return content, {
         "module": facts.get("module", ""),
         "methodology": facts.get("methodology", ""),
@@ -262,12 +256,12 @@ def _step_overrun(one: Finding, sessions: int) -> Made:
 
 def _parallel_conflict(one: Finding, sessions: int) -> Made:
     file = one.facts.get("file") or one.files[0]
-    return f"Agents that work side by side have edited {_code(file)} at the same time: give it to one of them, or take turns.", {}
+    return f"Agents that work side by side have edited {code(file)} at the same time: give it to one of them, or take turns.", {}
 
 
 def _context_token_spike(one: Finding, sessions: int) -> Made:
     facts = one.facts
-    cost = f"Reading all of {_code(facts['file'])} costs about {_rounded(facts['tokens'])} tokens"
+    cost = f"Reading all of {code(facts['file'])} costs about {rounded(facts['tokens'])} tokens"
     return f"{cost}, far more than other files here: read the part you need.", {
         "module": facts.get("module", ""),
         "tokens": int(facts["tokens"]),
@@ -275,9 +269,12 @@ def _context_token_spike(one: Finding, sessions: int) -> Made:
 
 
 def _dead_end(one: Finding, sessions: int) -> Made:
-    approach, why = clipped(_open(str(one.facts["approach"])), 2 * QUOTED), clipped(_open(str(one.facts.get("why", ""))), QUOTED)
+    approach, why = (
+        clipped(unpunctuated(str(one.facts["approach"])), 2 * QUOTED),
+        clipped(unpunctuated(str(one.facts.get("why", ""))), QUOTED),
+    )
     reason = f" The reason given: {why}." if why and why.casefold() not in approach.casefold() else ""
-    where = f" It touched {_codes(one.files)}." if one.files else ""
+    where = f" It touched {codes(one.files)}." if one.files else ""
     content = f"An approach that was tried and given up: {approach}.{reason}{where}"
     return content, {"approach": approach, "why_failed": why, "task": clipped(str(one.facts.get("task", "")), QUOTED)}
 
@@ -289,13 +286,13 @@ def _from_request(one: Finding, sessions: int) -> Made:
 def _browser(one: Finding, sessions: int) -> Made:
     facts = one.facts
     kind, what, page, said = (str(facts[name]) for name in ("kind", "what", "page", "said"))
-    where = f"On {_code(page)}, {_code(what)}" if page else _code(what)
+    where = f"On {code(page)}, {code(what)}" if page else code(what)
     content = {
-        "precondition": f"{_code(page)} leads to {_code(said)} first: sign in before you open it in a browser.",
-        "timing": f"{where} can run into its time limit ({_quoted(said)}): wait for the element or the request before it.",
-        "ui_behavior": f"{where} was seen to report {_quoted(said)}.",
-        "test_sequence": f"{where} works after {_code(said)}, and failed before.",
-        "mcp_gotcha": f"The browser tool for {_code(what)} answers {_quoted(said)}: take a new look at the page before you use it again.",
+        "precondition": f"{code(page)} leads to {code(said)} first: sign in before you open it in a browser.",
+        "timing": f"{where} can run into its time limit ({quoted(said)}): wait for the element or the request before it.",
+        "ui_behavior": f"{where} was seen to report {quoted(said)}.",
+        "test_sequence": f"{where} works after {code(said)}, and failed before.",
+        "mcp_gotcha": f"The browser tool for {code(what)} answers {quoted(said)}: take a new look at the page before you use it again.",
     }[kind]
     return content, {"kind": kind}
 
@@ -303,16 +300,16 @@ def _browser(one: Finding, sessions: int) -> Made:
 def _stated(one: Finding, sessions: int) -> Made:
     facts = one.facts
     if one.memory_type != "decision":
-        return _sentence(str(facts["sentence"])), {}
+        return sentence(str(facts["sentence"])), {}
     instead = str(facts.get("instead") or "")
-    return _sentence(str(facts["sentence"])), {"rationale": str(facts.get("why") or ""), "alternatives": [instead] if instead else []}
+    return sentence(str(facts["sentence"])), {"rationale": str(facts.get("why") or ""), "alternatives": [instead] if instead else []}
 
 
 def _unit_done(one: Finding, sessions: int) -> Made:
     facts = one.facts
     planned = f" ({facts['planned']} were planned)" if facts.get("planned") else ""
-    where = f" It changed {_codes(one.files)}." if one.files else ""
-    label = _code(clipped(str(facts["label"]), COMMAND))
+    where = f" It changed {codes(one.files)}." if one.files else ""
+    label = code(clipped(str(facts["label"]), COMMAND))
     return (
         f"The unit of work {label} ended {facts['outcome']} after {facts['actual']} steps{planned}.{where}",
         {},
@@ -321,20 +318,20 @@ def _unit_done(one: Finding, sessions: int) -> Made:
 
 def _qa_failed(one: Finding, sessions: int) -> Made:
     facts = one.facts
-    where = f" Changed before: {_codes(one.files)}." if one.files else ""
-    check = _code(clipped(str(facts["command"]), COMMAND))
-    content = f"The check {check} still failed with {_quoted(facts['error'])} when its session ended.{where}"
+    where = f" Changed before: {codes(one.files)}." if one.files else ""
+    check = code(clipped(str(facts["command"]), COMMAND))
+    content = f"The check {check} still failed with {quoted(facts['error'])} when its session ended.{where}"
     return content, {"error_fingerprint": clipped(str(facts["error"]), QUOTED)}
 
 
 def _left_open(one: Finding, sessions: int) -> Made:
     facts = one.facts
-    title = f" on {_code(clipped(str(facts['title']), COMMAND))}" if facts.get("title") else ""
-    content = f"Unfinished work{title}: a session changed {_codes(one.files)} and ended before it was done."
+    title = f" on {code(clipped(str(facts['title']), COMMAND))}" if facts.get("title") else ""
+    content = f"Unfinished work{title}: a session changed {codes(one.files)} and ended before it was done."
     if facts.get("command"):
-        content += f" {_code(clipped(str(facts['command']), COMMAND))} still fails with {_quoted(facts['error'])}."
+        content += f" {code(clipped(str(facts['command']), COMMAND))} still fails with {quoted(facts['error'])}."
     if facts.get("left"):
-        content += f" The agent's last words about it: {_quoted(facts['left'])}."
+        content += f" The agent's last words about it: {quoted(facts['left'])}."
     return content, {}
 
 
@@ -369,62 +366,3 @@ _TEMPLATES: Final[Mapping[str, Callable[[Finding, int], Made]]] = MappingProxyTy
     }
 )
 WORDED: Final = frozenset(_TEMPLATES)  # signals that have a sentence
-
-
-# ---- parts of sentences
-
-
-def _code(text: Any) -> str:
-    return "`" + " ".join(str(text).split()).replace("`", "'") + "`"
-
-
-def _codes(texts: Sequence[str] | Iterable[str]) -> str:
-    listed = list(dict.fromkeys(texts))
-    quoted = [_code(one) for one in listed[:NAMED]]
-    more = len(listed) - len(quoted)
-    if more:
-        return f"{', '.join(quoted)} and {more} more"
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
-
-
-def _quoted(text: Any) -> str:
-    return _code(clipped(" ".join(str(text).split()), QUOTED))
-
-
-def _module(facts: Mapping[str, Any]) -> str:
-    module = str(facts.get("module") or "").strip("./")
-    return _code(module) if module else "this project"
-
-
-def _step(step: str) -> str:
-    """Format one step of a sequence of tools for a sentence.
-
-    For example, `test:pytest` gives "test with `pytest`".
-    """
-    kind, _, name = step.partition(":")
-    return {"test": "test", "run": "run"}.get(kind, kind) + (f" with {_code(name)}" if name else "")
-
-
-def _rounded(value: Any) -> str:
-    """Format a number as an integer: `1234` gives "1,200".
-
-    Only the first two digits of a large number are kept, and the others are rounded to 0.
-    """
-    number = float(value)
-    digits = len(str(int(number)))
-    return f"{round(number, 2 - digits) if digits > 2 else round(number):,.0f}"
-
-
-def _open(text: str) -> str:
-    """Return a sentence on one line without its final punctuation."""
-    return " ".join(text.split()).rstrip(".!;, ")
-
-
-def _sentence(text: str) -> str:
-    """Return a sentence on one line, with a capital and a full stop.
-
-    A name from code, such as `max_redirects`, is not changed.
-    """
-    said = clipped(_open(_SECOND_THOUGHT.sub("", text)), 2 * QUOTED)
-    first = said.split(" ", 1)[0]
-    return (said if _CODE_NAME.search(first) else said[:1].upper() + said[1:]) + "."

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from heapq import nlargest
-from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 from graphmem.projection.entries import Entry
@@ -27,11 +26,11 @@ from graphmem.search.request import Request, Tuning, Weights
 from graphmem.search.surroundings import echoes, joined_by_edges, like_the_best
 from graphmem.search.unit_words import UnitWords, unit_words
 from graphmem.search.units import NOWHERE, SURE, Units, Voted, divided
+from graphmem.search.votes import best_first, with_votes, without_copies
 from graphmem.search.written import is_completion, is_log, texts_among
 
 _OF_TESTS: Final = re.compile(r"\b(tests?|testing|tested|fixtures?|mocks?|pytest|unittest|assert\w*)\b|test_|Test[A-Z]", re.IGNORECASE)
 _WITH_MESSAGES: Final = 40  # units with the best scores for words, whose texts are searched for a message
-_COPY: Final = 0.35  # factor for a section of a document that repeats a better one
 _OF_DOCUMENTS: Final = re.compile(
     r"\b(docs?|documentation|documented|readme|change ?logs?|release notes?|guides?|tutorials?|manual|config\w*|settings?|workflows?|"
     r"ci|dependenc(?:y|ies)|versions?|licen[cs]e|installed|installation)\b|\w\.(?:md|rst|txt|ya?ml|toml|json|ini|cfg)\b",
@@ -275,13 +274,13 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
     if request.kinds and not request.kinds & {"code", "prose", "data"}:
         fused = [hit for hit in fused if hit.id in found.units.nodes]
     fused = credited(shot.graph, fused, found.units, request.query, request.k)
-    voted = _with_votes(fused, found.units, weights.votes, tuning.voters)
+    voted = with_votes(fused, found.units, weights.votes, tuning.voters)
     named = next(one.scores for one in found.lists if one.name == "exact")
     asks_for_tests = tuning.tests == 1 or _OF_TESTS.search(request.query) is not None
     factors = tuning._replace(tests=1.0 if asks_for_tests else tuning.tests)
     if not _asks_for_code(request.query):
         factors = factors._replace(written=1.0, logs=1.0)
-    return _without_copies(_lowered(shot.graph, voted, found, named, factors), found.units)[: request.k]
+    return without_copies(_lowered(shot.graph, voted, found, named, factors), found.units)[: request.k]
 
 
 def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weights: Weights, tuning: Tuning) -> list[Ranked]:
@@ -341,67 +340,4 @@ def _lowered(view: GraphView, voted: Sequence[Voted], found: CodeLists, named: M
         else one
         for one in voted
     ]
-    return sorted(lowered, key=_best_first)
-
-
-def _without_copies(voted: list[Voted], units: Units) -> list[Voted]:
-    """Return candidates, with lower scores for sections that repeat a page.
-
-    Documentation often has one copy of a page for each version. A section of a document repeats another if both have the same heading, in
-    files of the same name. Of all sections that repeat each other, the one in the outermost folder gets the best of their scores. The
-    scores of the others are lowered.
-
-    Args:
-        voted: candidates, best first.
-        units: units (symbols, or chunks without symbols) of the candidates.
-    """
-    copies: dict[tuple[str, str], list[int]] = {}
-    for place, one in enumerate(voted):
-        entry = units.entries.get(one.hit.id)
-        if entry is not None and entry.kind == "prose" and one.score > 0:
-            copies.setdefault((PurePosixPath(entry.path).stem, entry.title), []).append(place)
-    repeated = [places for places in copies.values() if len(places) > 1]
-    if not repeated:
-        return voted
-    kept = list(voted)
-    for places in repeated:
-        first = min(places, key=lambda place: (units.entries[voted[place].hit.id].path.count("/"), place))
-        best = voted[places[0]].score
-        for place in places[1:] if first == places[0] else places:
-            one = voted[place]
-            score = best if place == first else one.score * _COPY
-            kept[place] = one._replace(score=score, boost=one.boost + score - one.score)
-    return sorted(kept, key=_best_first)
-
-
-def _with_votes(fused: Sequence[Fused], units: Units, weight: float, voters: int) -> list[Voted]:
-    """Return candidates, with higher scores if their file has other good hits.
-
-    Such hits vote for their file. The votes of a file are the sum of the scores of its best `voters` hits. Each candidate gains `weight` ×
-    (votes of its file / most votes of any file). The result keeps the order of `fused`, although scores change.
-    """
-    if not fused:
-        return []
-    facts = units.facts([hit.id for hit in fused])
-    paths = [facts[hit.id].path for hit in fused]
-    best: dict[str, list[Fused]] = {}
-    for hit, path in zip(fused, paths, strict=True):
-        of_file = best.setdefault(path, [])
-        if len(of_file) < voters:
-            of_file.append(hit)
-    low = min(0.0, fused[-1].score)
-    total = {path: sum(hit.score - low for hit in hits) for path, hits in best.items()}
-    high = max(total.values()) or 1.0
-    boosts = {path: weight * value / high for path, value in total.items()}
-    first = {path: (hits[0].id, hits[1].id if len(hits) > 1 else "") for path, hits in best.items()}
-    voted = []
-    for hit, path in zip(fused, paths, strict=True):
-        boost = boosts[path]
-        other = first[path][hit.id == first[path][0]] if boost else ""
-        voted.append(Voted(hit, hit.score + boost, boost, other))
-    return voted
-
-
-def _best_first(one: Voted) -> tuple[float, str]:
-    """Return the key that sorts candidates by score; ties by id."""
-    return -one.score, one.hit.id
+    return sorted(lowered, key=best_first)

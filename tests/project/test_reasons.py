@@ -156,7 +156,7 @@ def test_a_file_replaced_by_a_link_to_a_file_outside_is_not_read(tmp_path):
 
 def test_the_command_says_whether_somebody_wrote_a_reason(shop, capsys):
     from graphmem.cli.output import Output
-    from graphmem.cli.render.semantic import reply
+    from graphmem.cli.render.reasons import reply
 
     reply(Output(), shop.ask("why are payments retried"))
     assert "Passages that give a reason for something similar" in capsys.readouterr().out

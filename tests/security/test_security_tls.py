@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import serialization
 
 from certificates import certificate
 from graphmem.api.serve import Tls
-from graphmem.cli.serving import expect_protection, is_loopback
+from graphmem.cli.listening import expect_protection, is_loopback
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import ForbiddenError, SettingsError, UnauthenticatedError
 from graphmem.server import owner

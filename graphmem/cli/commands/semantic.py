@@ -46,7 +46,7 @@ def describe(
 
     The configured model writes a paragraph about each module and flow. The command waits for the paragraphs.
     """
-    from graphmem.cli.render import semantic as render
+    from graphmem.cli.render import reasons as render
 
     service = here.service()
     until = time.monotonic() + wait

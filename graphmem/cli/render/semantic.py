@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from graphmem.answers.findings import CentralPage, DeadCodePage, DuplicatePage, EntryPointPage, FlowPage, HotspotPage
 from graphmem.answers.history import Knowledge, KnownPart
 from graphmem.answers.modules import CycleCut, CyclesAnswer, ModuleBoundary, ModuleDependency, ModuleDetail, ModuleMap
-from graphmem.answers.semantic import CommitPage, Drift, ParagraphState, Reason, Reply
+from graphmem.answers.semantic import CommitPage, Drift
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import (
     common,
     contracts,  # noqa: F401 - it renders an answer of this family
-    found,
+    reasons,  # noqa: F401 - the same
 )
 from graphmem.cli.render.common import BAD, DIM, HEADING, NAME, PATH, UNSURE
 from graphmem.cli.rendering import renders
 from graphmem.model import TEST_KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from graphmem.answers import PathStep
     from graphmem.cli.output import Cell
 
-_REASONS: Final = "Passages that give a reason for something similar; check whether they answer the question"
-_NO_REASON: Final = "None of the memories, documents, comments and commit messages that were found says why; the nearest are"
-_REASON_IN: Final = {"memory": "memory  ", "text": "document", "comment": "comment ", "commit": "commit  "}
 DEPENDENCIES = 12
 SITES = 3
 MEMBERS = 12
@@ -152,54 +147,6 @@ def people(output: Output, found: Knowledge) -> None:
 
 def _shares(one: KnownPart) -> str:
     return ", ".join(f"{person.name} {person.share:.0%}" for person in one.people[:SITES])
-
-
-def paragraphs(output: Output, found: ParagraphState) -> None:
-    """Print how many descriptions of modules and flows are written.
-
-    A language model writes the descriptions.
-    """
-    if found.model:
-        output.line((f"{found.written:,} of {plural(found.total, 'paragraph')}", HEADING), (f" written by {found.model}", DIM))
-        if found.refused:
-            output.line((f"{plural(found.refused, 'paragraph')} rejected, because they name code that does not exist", UNSURE))
-        if found.running:
-            output.line(("it is still running", DIM))
-    _end(output, found.notes)
-
-
-@renders(Reply, bare=lambda answer: [one.text for one in answer.sentences])
-def reply(output: Output, answer: Reply) -> None:
-    """Print a language model's answer with its evidence.
-
-    Each sentence has the numbers of its evidence, which is printed below.
-    """
-    for sentence in answer.sentences:
-        output.line((sentence.text, ""), (f" [{', '.join(map(str, sentence.cites))}]", DIM))
-    if answer.model:
-        output.line((f"written by {answer.model} from the evidence below", DIM))
-    for note in answer.notes:
-        output.line((note, UNSURE))
-    if answer.reasons:
-        _print_reasons(output, answer.reasons)
-    output.line()
-    found.hits(output, answer.evidence, explain=False)
-
-
-def _print_reasons(output: Output, some: Sequence[Reason]) -> None:
-    """Print the passages found for a question that asks why.
-
-    The heading states whether any of them gives a reason.
-    """
-    output.line()
-    output.line((_REASONS if any(one.states for one in some) else _NO_REASON, HEADING))
-    for one in some:
-        where = f"{one.path}:{one.line}" if one.path else f"#{one.ref}" if one.kind == "memory" else one.ref[:10]
-        date = one.at[:10] if one.at else ""
-        title = one.title if one.kind == "commit" or not one.text.startswith(one.title.rstrip("…")) else ""
-        output.line(f"  {_REASON_IN[one.kind]}  ", (where, PATH), ("  " + "  ".join(part for part in (date, title) if part), DIM))
-        if one.text:
-            output.line("      ", (one.text, ""))
 
 
 @renders(CommitPage, bare=lambda found: [one.sha for one in found.commits])
