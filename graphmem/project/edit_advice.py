@@ -119,7 +119,7 @@ class EditAdvice:
         chosen = list(nodes)[:MAX_TARGETS]
         if not files:
             return None
-        moving = self._moving(files)
+        moving = self._moving(view, files)
         moves = tuple((one.path, one.confidence) for one in moving)
         named = tuple(dict.fromkeys(test for path in files for test in find_named_tests(path, view.paths, view.in_tests)))
         if not chosen:
@@ -146,13 +146,15 @@ class EditAdvice:
             alike=_alike(view, [node for node in chosen if nodes[node]]),
         )
 
-    def _moving(self, files: Sequence[str]) -> list[CoAccessHit]:
+    def _moving(self, view: GraphView, files: Sequence[str]) -> list[CoAccessHit]:
         """Return files that often change together with `files` and still exist.
 
-        If the history is not in memory, the list is empty, and the history is loaded in the background.
+        Files that the index leaves out, such as lock files, are named only for an edit without code, such as one of a manifest. If the
+        history is not in memory, the list is empty, and the history is loaded in the background.
         """
         if self.co_access.history.is_known:
-            return self.co_access.often(files, MOVES_SHARE, self._exists)
+            is_code = any(len(view.by_path(path)) for path in files)
+            return self.co_access.often(files, MOVES_SHARE, lambda path: (not is_code or path in view.path_number) and self._exists(path))
         if self.co_access.history.log().exists:
             self.soon(self.co_access.history.known)
         return []

@@ -126,10 +126,14 @@ def _cargo(exact: bool, rows: Rows) -> str:
     targets: dict[str, list[str]] = {}
     for _, name in rows:
         targets.setdefault(name.parts[0], []).append(name.parts[1])
-    whole = {target for target, names in targets.items() if not exact or not all(names)}
-    return " && ".join(
-        f"cargo test {target}" + ("" if target in whole else f" -- --exact {_quoted(names)}") for target, names in targets.items()
-    )
+    found = []
+    for target, names in targets.items():
+        if not exact or not all(names):
+            found.append(f"cargo test {target}")
+        else:  # a module is a part of its tests' names
+            how = "" if any(name.endswith("::") for name in names) else "--exact "
+            found.append(f"cargo test {target} -- {how}{_quoted(names)}")
+    return " && ".join(found)
 
 
 def _gradle(rows: Rows) -> str:

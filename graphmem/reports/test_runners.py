@@ -41,6 +41,7 @@ _DENO: Final = re.compile(r"""\bDeno\.test\b|\bfrom\s+["'](?:jsr:|@std/|https://
 _BUN: Final = re.compile(r"""\bfrom\s+["']bun:test["']""")
 _BUN_SCRIPT: Final = re.compile(r"\bbun test\b([^\"&;|]*)")
 _TEST_SCRIPT: Final = re.compile(r'"test"\s*:\s*"([^"]*)"')
+_CARGO_APART: Final = frozenset({"benches", "examples"})  # directories of which `cargo test` runs nothing
 JVM_ROOTS: Final = re.compile(r"^(?:.*/)?src/[^/]*[tT]est[^/]*/(?:java|kotlin|scala|groovy)/")
 
 
@@ -344,8 +345,10 @@ def _rust(project: Project, place: Place) -> Named | None:
         modules = [one for one in PurePosixPath(rest).with_suffix("").parts if one not in ("mod", "lib", "main")]
         target = "--bins" if rest == "main.rs" else "--lib"
     else:
-        return None
+        return NOT_RUN if folder in _CARGO_APART else None
     name = "::".join([*modules, *filter(None, place.qualname.split("."))])
+    if folder == "src" and modules and not place.qualname:
+        name += "::"  # of all tests in the module
     return Named("cargo", f"{scope}{target} {name}".rstrip(), "", (scope + target, name))
 
 

@@ -455,6 +455,20 @@ def test_files_of_small_changes_move_along_and_a_test_by_history_only_if_no_othe
     assert LOOSE not in said, "only large changes touched both"
 
 
+def test_a_lock_file_moves_with_a_manifest_and_not_with_code(hook, named, root, service):
+    code, manifest, lock = "shop/locked.py", "pyproject.toml", "poetry.lock"
+    for path, text in ((code, "def locked():\n    return 1\n"), (manifest, "[project]\nname = 'shop'\n"), (lock, "x\n")):
+        (root / path).write_text(text)
+    service.index(root)
+    for number in range(4):
+        service.record_co_access([code, lock, manifest], session=f"locks-{number}")
+    said = hook(named(), "PreToolUse", "Edit", tool_input=edit(root, code, "    return 1\n", "    return 2\n"))
+    assert manifest in said
+    assert lock not in said
+    assert lock in hook(named() + "-2", "PreToolUse", "Edit", tool_input=edit(root, manifest, "'shop'", "'store'"))
+    (root / manifest).unlink()
+
+
 @pytest.mark.parametrize("command", [f"git mv {PRICE} shop/prices.py", f"cd shop && ls; rm -f {PRICE}", f"mv {PRICE} old/price.py"])
 def test_after_a_file_is_removed_or_renamed_in_a_shell_its_users_are_told(hook, named, root, command):
     session = named()

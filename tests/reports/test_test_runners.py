@@ -96,6 +96,12 @@ CASES = {
         ["--test chain it_works", "--lib buf::tests::inner"],
         "cargo test --test chain -- --exact it_works && cargo test --lib -- --exact buf::tests::inner",
     ),
+    "cargo modules": (
+        {"Cargo.toml": '[package]\nname = "b"\n'},
+        [("src/buf/mod.rs", "", False), ("src/cart.rs", "tests.adds", False), ("src/lib.rs", "", False), ("tests/chain.rs", "", False)],
+        ["--lib buf::", "--lib cart::tests::adds", "--lib", "--test chain"],
+        "cargo test --lib && cargo test --test chain",
+    ),
     "gradle": (
         {"build.gradle": "", "core/build.gradle.kts": ""},
         [("core/src/test/kotlin/org/x/ATest.kt", "ATest.works", True)],
@@ -328,3 +334,15 @@ def test_a_command_begins_with_the_launcher_of_the_project(tmp_path: Path, files
 def test_a_python_file_without_tests_has_no_command(tmp_path: Path, path: str, ini: str, runs: bool) -> None:
     (tmp_path / "pytest.ini").write_text(f"[pytest]\n{ini}")
     assert (named(Project(tmp_path), Place(path, "", 1, False)) != NOT_RUN) == runs
+
+
+def test_all_tests_of_a_module_of_rust_are_selected_by_its_name(tmp_path: Path) -> None:
+    files = {"Cargo.toml": '[package]\nname = "b"\n'}
+    _, (line,) = selected(tmp_path, files, [("src/buf/mod.rs", "", False), ("src/cart.rs", "tests.adds", False)])
+    assert line.command == "cargo test --lib -- buf:: cart::tests::adds"
+
+
+@pytest.mark.parametrize("path", ["benches/speed.rs", "examples/shop.rs"])
+def test_cargo_runs_no_benchmarks_and_examples_as_tests(tmp_path: Path, path: str) -> None:
+    (tmp_path / "Cargo.toml").write_text('[package]\nname = "b"\n')
+    assert named(Project(tmp_path), Place(path, "", 1, False)) == NOT_RUN
