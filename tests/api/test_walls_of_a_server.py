@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+import graphmem
 from hosted import hosted
-from walls import WALLS, Walls
+from walls import DOCUMENTS, WALLS, Walls
 
 
 def test_every_operation_through_every_interface_shows_what_the_rules_give(tmp_path):
@@ -16,4 +20,11 @@ def test_every_operation_through_every_interface_shows_what_the_rules_give(tmp_p
         for name, off in WALLS.items():
             with off():
                 assert walls.is_leaking(walls.people[:2]), name
+        assert walls.unexercised() == []
         walls.close()
+
+
+def test_every_stored_document_is_asked():
+    folder = Path(graphmem.__file__).parents[1] / "queries/operations"
+    stored = "\n".join(one.read_text(encoding="utf-8") for one in folder.glob("[A-Z]*.graphql"))
+    assert set(re.findall(r"^query (\w+)", stored, re.MULTILINE)) == DOCUMENTS.keys()

@@ -19,6 +19,7 @@ from unittest import mock
 
 import httpx
 
+from graphmem.api.ids import cursor, global_id
 from graphmem.mcp_server.tools import TOOLS
 from graphmem.operations.declare import camel, pascal
 from graphmem.operations.marks import Filled, Local
@@ -171,6 +172,8 @@ class Walls:
                 yield f"GraphQL {name}", self._graphql(one, project, name)
         if len(operations) < len(registry()):
             return
+        for name, given in DOCUMENTS.items():
+            yield f"document {name}", self._document(one, project, name, given)
         yield from self._on_branches(one, project)
         head = {"Authorization": f"Bearer {one.token}"}
         for path in ("/export.jsonl", "/metrics", "/push", "/ready"):
@@ -235,12 +238,29 @@ class Walls:
                 continue
             value = ASKED.get(parameter.name, "prices rounded late")
             given[camel(parameter.name)] = self._filled(value, hidden)
-        if name == "memories":
-            given = {"first": 1_000}
+        given = self._filled(OF[name], hidden) if name in OF else given
         if operation.hints.packed is not None:
             given = {"input": {"content": "Prices are rounded late in the shop, says nobody.", **given}}
         body = {"operationName": pascal(name), "variables": given, **({"extensions": {"branch": branch}} if branch else {})}
         return self._post(self.server.project(project) + "/graphql", body, one.token)
+
+    def _document(self, one: Asker, project: str, name: str, given: Mapping[str, Any]) -> str:
+        """Ask a stored document that is not derived from an operation."""
+        hidden = self._hidden(one, project)
+        variables = {**self._filled(given, hidden)}
+        if name == "Nodes":
+            variables = {"ids": [global_id("Memory", hidden)]}
+        return self._post(self.server.project(project) + "/graphql", {"operationName": name, "variables": variables}, one.token)
+
+    def unexercised(self) -> list[str]:
+        """Return operations and documents that even an administrator is refused because of the arguments given here."""
+        one = self.people[0]
+        project = sorted(one.levels)[0]
+        self.server.people.role(project, "admin", login=one.login)
+        names = [name for name in registry() if registry()[name].hints.root]
+        said = {name: self._graphql(one, project, name) for name in names}
+        said |= {name: self._document(one, project, name, given) for name, given in DOCUMENTS.items()}
+        return [f"{name}: {text[:300]}" for name, text in said.items() if name not in REFUSED and '"code":"BAD_INPUT"' in text]
 
     def _post(self, address: str, body: Any, token: str, **headers: str) -> str:
         return self.http.post(address, json=body, headers={"Authorization": f"Bearer {token}", **headers}).text
@@ -363,6 +383,49 @@ ASKED: dict[str, Any] = {
     "events": [],
     "payload": "{}",
     "address": "http://127.0.0.1:9/p/x",
+}
+
+
+_DIFF = (
+    "diff --git a/shop/price.py b/shop/price.py\n--- a/shop/price.py\n+++ b/shop/price.py\n@@ -1,2 +1,2 @@\n"
+    " def rounded(cents):\n-    return round(cents)\n+    return round(cents, 0)\n"
+)
+# Arguments of operations for which the values above do not fit.
+OF: dict[str, dict[str, Any]] = {
+    "memories": {"first": 1_000},
+    "folder": {"path": "shop"},
+    "module": {"ref": "shop/price.py"},
+    "module_dependency": {"src": "shop/app.py", "dst": "shop/price.py"},
+    "impact_of_diff": {"diff": _DIFF},
+    "review": {"diff": _DIFF},
+    "export_view": {"view": "MODULES"},
+    "update_memory": {"id": "HIDDEN", "changes": {"title": "Prices"}},
+    "context": {"point": "PROMPT", "text": "prices rounded late"},
+    "step_limit": {"module": "shop", "base": 3},
+    "set_trust_level": {"level": "AUTO"},
+    "set_learning": {"state": "ON"},
+    "choose_search_weights": {"choice": "BUILT_IN"},
+    "choose_phase_weights": {"choice": "BUILT_IN"},
+    "decide_disagreement": {"id": "HIDDEN", "field": "text", "side": 0},
+}
+# Operations that a pushed project refuses whatever is given, and those whose object does not exist there.
+REFUSED = {"check_architecture", "drift", "drop_branch", "restore", "commits", "CommitList"}
+# Stored documents that are not derived from one operation.
+DOCUMENTS: dict[str, dict[str, Any]] = {
+    "AtCursor": {"file": "shop/price.py", "line": 1},
+    "CommitList": {},
+    "ImpactOverview": {"targets": ["rounded"]},
+    "Margin": {"path": "shop/price.py"},
+    "MemoryMarks": {},
+    "ModuleNames": {},
+    "ModuleUses": {},
+    "MoreEdges": {"ref": "rounded", "after": cursor(0), "callers": True},
+    "Nodes": {},
+    "Place": {"ref": "rounded"},
+    "ReviewCommands": {"diff": _DIFF},
+    "Subgraph": {"seeds": ["rounded"]},
+    "Symbol": {"ref": "rounded"},
+    "TestCommands": {"targets": ["rounded"]},
 }
 
 
