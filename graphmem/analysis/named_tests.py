@@ -20,9 +20,11 @@ from typing import Final
 
 from graphmem.runtime.conventions import all_conventions, conventions_by_language
 
+FEW: Final = 50  # tests that a name may select, however few tests the project has
+SHARE: Final = 0.25  # of all tests; a name of more tests is too common
 MOST: Final = 2  # equally good tests; more of them show that the name is common
 _TEST: Final = frozenset({"test", "tests", "spec", "specs", "testing", "unit", "units", "integration", "functional", "t"})
-_CAPITAL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CAPITAL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _BREAK: Final = re.compile(r"[^a-z0-9]+")
 
 
@@ -38,10 +40,8 @@ def find_named_tests(path: str, paths: Sequence[str], is_test: Callable[[str], b
         is_test: returns whether the file at a path has tests.
     """
     *folders, base = path.split("/")
-    name, _, suffix = base.rpartition(".")
-    own = _words(name)
-    if len(own) == 1 and own[0] in _folder_words() and folders:
-        own = _words(folders[-1])
+    suffix = base.rpartition(".")[2]
+    own = _own_words(path)
     if not own or is_test(path):
         return []
     family = _families()
@@ -80,6 +80,33 @@ def _root_of(path: str, roots: Container[str]) -> str:
         path = path.rstrip("/").rpartition("/")[0]
         path += "/" * bool(path)
     return path
+
+
+def find_named_cases(path: str, cases: Sequence[tuple[str, str]]) -> list[int]:
+    """Return the positions of the tests whose names contain a file's name.
+
+    The name of a test's file counts, too. For `_xlsx.py`, a test is `XLSXTests.test_wide` of any file. If a name selects too many tests, it
+    is too common, and the result is empty.
+
+    Args:
+        path: the file.
+        cases: all tests of the project, as (path, qualified name).
+    """
+    own = _own_words(path)
+    names = ((_words(place.rpartition("/")[2].rpartition(".")[0]), _words(name)) for place, name in cases)
+    found = [at for at, words in enumerate(names) if own and any(_has_run(one, own) for one in words)]
+    return found if len(found) <= max(FEW, SHARE * len(cases)) else []
+
+
+def _own_words(path: str) -> list[str]:
+    """Return the words of a file's name; of its folder for `index.ts`."""
+    *folders, base = path.split("/")
+    own = _words(base.rpartition(".")[0])
+    return _words(folders[-1]) if len(own) == 1 and own[0] in _folder_words() and folders else own
+
+
+def _has_run(words: Sequence[str], wanted: Sequence[str]) -> bool:
+    return any(list(words[at : at + len(wanted)]) == wanted for at in range(len(words) - len(wanted) + 1))
 
 
 @cache

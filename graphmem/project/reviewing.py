@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from graphmem.analysis.impact import ran_target
+from graphmem.analysis.named_tests import find_named_cases
 from graphmem.analysis.walk import forward, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS, WEIGHTS
 from graphmem.answers import Cause
@@ -24,7 +25,7 @@ from graphmem.reports.test_commands import NOT_RUN, Named, commands
 from graphmem.reports.test_runners import Place, Project, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from graphmem.answers import ChangedSymbol, CoAccessHit, DiffImpact, ImpactHit
     from graphmem.memory.repository import MemoryRepository
@@ -79,7 +80,9 @@ class Reviews:
             base = "HEAD"
         found = self.questions.impact_of_diff(diff, base, head, max_depth, min_confidence, EVERY)
         view = self.graph.view()
-        selected, names = self._tests(view, found.changed, found.impact.tests, _by_name(view, found))
+        untested = _untested(view, found, min_confidence)
+        named = dict.fromkeys(_named_after(view, untested), "named") | dict.fromkeys(_by_name(view, found), "maybe")
+        selected, names = self._tests(view, found.changed, found.impact.tests, named)
         kept = selected[:tests]
         own = frozenset(only_in(self.graph.root(), head or "HEAD", base)) if base is not None else frozenset()
         known = self._memories_of_change(found, own)
@@ -95,7 +98,7 @@ class Reviews:
             tests=kept,
             test_count=len(selected),
             commands=commands(kept, names),
-            untested=_untested(view, found, min_confidence),
+            untested=untested,
             known=known[:MOST_KNOWN],
             known_count=len(known),
             contracts=self.contracts.broken(base, found.files) if base is not None and head is None else [],
@@ -116,11 +119,11 @@ class Reviews:
         limit: int = 1000,
     ) -> TestSelection:
         report = self.questions.impact(targets, "dependents", max_depth, min_confidence, limit=EVERY)
-        selected, names = self._tests(self.graph.view(), [], report.tests, [])
+        selected, names = self._tests(self.graph.view(), [], report.tests, {})
         return TestSelection(selected[:limit], len(selected), commands(selected[:limit], names), report.known_calls)
 
     def _tests(
-        self, view: GraphView, changed: Sequence[ChangedSymbol], hits: Sequence[ImpactHit], named_in: Iterable[int]
+        self, view: GraphView, changed: Sequence[ChangedSymbol], hits: Sequence[ImpactHit], possible: Mapping[int, str]
     ) -> tuple[list[TestToRun], dict[str, Named]]:
         """Return the tests to run for a change, most certain first.
 
@@ -130,12 +133,12 @@ class Reviews:
             view: the graph.
             changed: the changed symbols.
             hits: code of tests that reaches the change in the graph.
-            named_in: tests, as graph nodes from `_by_name`, that may reach the change.
+            possible: tests that may reach the change, as graph nodes, with the reason.
         """
         project = Project(self.graph.root())
         best: dict[str, TestToRun] = {}
         names: dict[str, Named] = {}
-        cases = self._cases(view, changed, hits, named_in)
+        cases = self._cases(view, changed, hits, possible)
         found = [(place, confidence, why) for node, confidence, why in cases for place in _places(view, node)]
         for place, confidence, why in [*found, *((place, 1.0, "changed") for place in _unindexed(view, changed))]:
             name = named(project, place)
@@ -152,13 +155,13 @@ class Reviews:
         return listed, names
 
     def _cases(
-        self, view: GraphView, changed: Sequence[ChangedSymbol], hits: Sequence[ImpactHit], named_in: Iterable[int]
+        self, view: GraphView, changed: Sequence[ChangedSymbol], hits: Sequence[ImpactHit], possible: Mapping[int, str]
     ) -> Iterable[tuple[int, float, str]]:
         """Yield the tests to run for a diff, as (node, confidence, reason).
 
         The reason is "changed" if the diff changes the test itself, and "ran" if the test ran changed code in a recorded run. It is
-        "reaches" if a path of edges leads from the test to changed code, and "maybe" if the test is in `named_in`, the tests that may reach
-        the change. A test may be yielded several times.
+        "reaches" if a path of edges leads from the test to changed code. The tests in `possible`, which may reach the change, have the
+        reason that is given there. A test may be yielded several times.
         """
         for one in changed:
             node = view.index_of.get(one.symbol.id)
@@ -169,7 +172,7 @@ class Reviews:
             case = _case_of(view, view.index_of[hit.symbol.id])
             if case >= 0:
                 yield case, hit.confidence, "ran" if ran_target(hit) else "reaches"
-        yield from ((case, MAYBE, "maybe") for case in named_in)
+        yield from ((case, MAYBE, why) for case, why in possible.items())
 
     def _memories_of_change(self, found: DiffImpact, own: frozenset[str]) -> list[KnownHere]:
         """Return memories about changed symbols and files, warnings first.
@@ -267,6 +270,17 @@ def _by_name(view: GraphView, found: DiffImpact) -> Iterable[int]:
         for call in view.unresolved_named(name):
             if (case := _case_of(view, call.caller)) >= 0:
                 yield case
+
+
+def _named_after(view: GraphView, untested: Sequence[ChangedSymbol]) -> Iterable[int]:
+    """Yield tests whose names contain the name of a file with untested changes.
+
+    The calls of such tests may pass a table or another indirection that the graph does not have.
+    """
+    paths = dict.fromkeys(one.symbol.path for one in untested)
+    nodes = np.flatnonzero(view.is_test_case).tolist() if paths else []
+    cases = [(view.path(node), view.info(node).qualname) for node in nodes]
+    return dict.fromkeys(nodes[at] for path in paths for at in find_named_cases(path, cases))
 
 
 def _places(view: GraphView, node: int) -> Iterable[Place]:

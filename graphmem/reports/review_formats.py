@@ -60,7 +60,7 @@ def markdown(review: Review) -> str:
         f"### {_SIGNS.get(risk.level, '')} Review: risk {_level(risk)}",
         "",
         f"{count}; {_many(review.break_count, 'dependent')}, {_many(review.test_count, 'test')} to run, "
-        f"{_many(len(review.untested), 'changed function')} without a test.",
+        f"{_many(len(review.untested), 'changed function')} without a known test.",
     ]
     parts = [(title, rows) for title, rows in _parts(review) if rows]
     share = _share([len(rows) for _, rows in parts], MOST_LINES - len(head) - 4 * len(parts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.analysis.named_tests import find_named_tests
+from graphmem.analysis.named_tests import FEW, find_named_cases, find_named_tests
 
 PATHS = (
     "admin.go",
@@ -72,3 +72,17 @@ def test_a_name_that_many_tests_have_says_nothing():
 def test_the_tests_of_another_package_are_not_named_after_a_file(test, found):
     paths = ["package.json", "packages/form/package.json", "packages/oauth/package.json", "packages/form/src/utils.ts", test]
     assert find_named_tests("packages/form/src/utils.ts", paths, is_test) == ([test] if found else [])
+
+
+def test_a_test_is_named_after_a_file_by_its_class_its_function_or_its_own_file():
+    cases = [
+        ("tests/test_all.py", "XLSXTests.test_wide"),
+        ("tests/test_all.py", "AllTests.test_xlsx_import"),
+        ("tests/xlsx.test.ts", "imports"),
+        ("tests/test_all.py", "XLSTests.test_wide"),
+    ]
+    assert find_named_cases("src/formats/_xlsx.py", cases) == [0, 1, 2]
+    assert find_named_cases("src/formats/XMLTokener.java", [("a/XMLTokenerTest.java", "T.reads"), ("a/XMLTest.java", "T.reads")]) == [0]
+    assert find_named_cases("src/price/__init__.py", [("tests/test_a.py", "test_price_of_two")]) == [0]
+    common = [("tests/test_core.py", f"test_{number}") for number in range(FEW + 1)]
+    assert find_named_cases("src/core.py", common) == []

@@ -102,6 +102,22 @@ CASES = {
         ["--lib buf::", "--lib cart::tests::adds", "--lib", "--test chain"],
         "cargo test --lib && cargo test --test chain",
     ),
+    "cargo with programs": (
+        {
+            "Cargo.toml": '[package]\nname = "b"\n',
+            "src/lib.rs": "pub mod buf;\n",
+            "src/main.rs": "mod till;\nfn main() {}\n",
+        },
+        [
+            ("src/bin/shop.rs", "pays", False),
+            ("src/bin/bill/main.rs", "tests.sums", False),
+            ("src/till.rs", "tests.opens", False),
+            ("src/buf.rs", "tests.inner", False),
+        ],
+        ["--bin shop pays", "--bin bill tests::sums", "--bins till::tests::opens", "--lib buf::tests::inner"],
+        "cargo test --bin shop -- --exact pays && cargo test --bin bill -- --exact tests::sums && "
+        "cargo test --bins -- --exact till::tests::opens && cargo test --lib -- --exact buf::tests::inner",
+    ),
     "gradle": (
         {"build.gradle": "", "core/build.gradle.kts": ""},
         [("core/src/test/kotlin/org/x/ATest.kt", "ATest.works", True)],

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from graphmem.answers.review import Review
     from graphmem.cli.output import Cell
 
-WHY = {"ran": "a recorded run", "changed": "it changed", "reaches": "its source leads here", "maybe": "it calls this name on something"}
+WHY = {
+    "ran": "a recorded run",
+    "changed": "it changed",
+    "reaches": "its source leads here",
+    "maybe": "it calls this name on something",
+    "named": "it is named after the file",
+}
 
 
 def review(output: Output, found: Review, top: int) -> None:
