@@ -78,7 +78,7 @@ class EdgeQuestions:
         for row in rows:
             by_path[view.path(int(view.src[row]))].append(row)
         for path, here in by_path.items():
-            places, is_stale = self.positions.named(path, {view.ids[int(view.dst[row])] for row in here})
+            places, is_stale = self.positions.named(view, path, {view.ids[int(view.dst[row])] for row in here})
             if is_stale:
                 stale.append(path)
             for row in here:

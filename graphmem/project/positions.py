@@ -107,18 +107,18 @@ class Positions:
         note = "the file cannot be read any more; run `graphmem index`" if not here.text and here.is_stale else ""
         return Text(here.path, here.language, "\n".join(one.removesuffix("\r") for one in here.lines), here.is_stale, note)
 
-    def uses(self, path: str, node: int, targets: Collection[str]) -> tuple[list[Occurrence], bool]:
+    def uses(self, view: GraphView, path: str, node: int, targets: Collection[str]) -> tuple[list[Occurrence], bool]:
         """Return the positions in a file at which a name refers to symbol `node`.
 
         The second result is True if the file changed since it was indexed.
 
         Args:
+            view: the graph to which `node` belongs; a newer graph may number its nodes differently.
             path: path of an indexed file.
             node: the symbol.
             targets: ids of the symbol, and of nodes that count as the symbol, such as the constructor of a class. A file without edges to
                 any of these nodes is not read.
         """
-        view = self.graph.view()
         written = self._written(path)
         places = {(one.line, one.column) for one in written if one.target in targets}
         if not places and path != view.path(node):
@@ -128,20 +128,20 @@ class Positions:
         here = self._file(view, path, near)
         return [_shown(view, here, one) for one in here.found if one.nodes[0] == node], here.is_stale
 
-    def named(self, path: str, targets: Collection[str]) -> tuple[list[tuple[Written, TextRange, int]], bool]:
+    def named(self, view: GraphView, path: str, targets: Collection[str]) -> tuple[list[tuple[Written, TextRange, int]], bool]:
         """Return the positions at which names in a file refer to given nodes.
 
         Each position is a tuple (name as the index stored it, range of text, graph node). The graph node is the innermost definition around
         the position; -1 if there is none. The second result is True if the file changed since it was indexed.
 
         Args:
+            view: the graph whose nodes the result has.
             path: path of an indexed file.
             targets: ids of the nodes.
         """
         written = [one for one in self._written(path) if one.target in targets]
         if not written:
             return [], False
-        view = self.graph.view()
         here, around = self._file(view, path, []), enclosing_by_line(view, path)
         return [
             (one, _range(here, NamePlace(one.line, one.column, one.length)), int(around[one.line]) if one.line < len(around) else -1)

@@ -45,7 +45,7 @@ class UsageQuestions:
         for path in waiting:  # it grows by the importers of each file that passes the name on
             if not path or view.file_node(path) is None:
                 continue
-            here, is_stale = self.positions.uses(path, node, targets)
+            here, is_stale = self.positions.uses(view, path, node, targets)
             if is_stale:
                 stale.append(path)
             found += [Usage(path, one.range, one.text, one.role, one.confidence, one.enclosing) for one in here]

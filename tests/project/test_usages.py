@@ -6,6 +6,8 @@ import pytest
 
 from graphmem.errors import SymbolNotFoundError
 from graphmem.project.graphmem import GraphMem
+from graphmem.project.positions import Positions
+from graphmem.project.usages import UsageQuestions
 from graphmem.settings import Settings
 
 FILES = {
@@ -73,3 +75,36 @@ def test_an_unknown_symbol_is_refused(memory):
 def test_calls_that_may_mean_the_symbol_are_counted(memory):
     assert memory.usages("shop/price.py:Price").possible == 0
     assert memory.usages("shop/late.py:late").possible == 1
+
+
+class Renewed:
+    """The graph of an index that is renewed right after an answer took its first view."""
+
+    def __init__(self, memory, root) -> None:
+        self._graph, self._memory, self._root = memory.parts.graph, memory, root
+        self.is_renewed = False
+
+    def view(self):
+        view = self._graph.view()
+        if not self.is_renewed:
+            self.is_renewed = True
+            (self._root / "shop" / "a_first.py").write_text("def one():\n    pass\n\n\ndef two():\n    pass\n")
+            self._memory.index(self._root)
+        return view
+
+    def __getattr__(self, name):
+        return getattr(self._graph, name)
+
+
+def test_an_answer_during_an_index_run_has_all_usages(tmp_path):
+    root = tmp_path / "tree"
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as opened:
+        opened.index(root)
+        wanted = places(opened.usages("shop/price.py:rounded").usages)
+        graph = Renewed(opened, root)
+        found = UsageQuestions(graph, Positions(graph)).usages("shop/price.py:rounded")
+        assert graph.is_renewed
+        assert places(found.usages) == wanted
