@@ -267,17 +267,21 @@ def _by_name(view: GraphView, found: DiffImpact) -> Iterable[int]:
         and (one.symbol.kind == "method" or (one.symbol.kind == "function" and one.change == "removed"))
     }
     for name in sorted(names):
-        for call in view.unresolved_named(name):
-            if (case := _case_of(view, call.caller)) >= 0:
-                yield case
+        yield from _callers_of_name(view, name)
+
+
+def _callers_of_name(view: GraphView, name: str) -> Iterable[int]:
+    """Yield the tests that call a name which no definition is known for."""
+    return (case for call in view.unresolved_named(name) if (case := _case_of(view, call.caller)) >= 0)
 
 
 def _named_after(view: GraphView, untested: Sequence[ChangedSymbol]) -> Iterable[int]:
     """Yield tests whose names contain the name of a file with untested changes.
 
-    The calls of such tests may pass a table or another indirection that the graph does not have.
+    The calls of such tests may pass a table or another indirection that the graph does not have. A function whose name a test calls on an
+    object of unknown type is left out, because `_by_name` has that test.
     """
-    paths = dict.fromkeys(one.symbol.path for one in untested)
+    paths = dict.fromkeys(one.symbol.path for one in untested if next(iter(_callers_of_name(view, one.symbol.name)), -1) < 0)
     nodes = np.flatnonzero(view.is_test_case).tolist() if paths else []
     cases = [(view.path(node), view.info(node).qualname) for node in nodes]
     return dict.fromkeys(nodes[at] for path in paths for at in find_named_cases(path, cases))
