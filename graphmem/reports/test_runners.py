@@ -6,12 +6,13 @@ A runner is recognised by files of the repository: the nearest manifest at or ab
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from graphmem.reports import vitest_config
+from graphmem.reports.cargo_targets import target_of
 from graphmem.reports.launchers import node_launcher, python_launcher
 from graphmem.reports.test_commands import NOT_RUN, Named
 from graphmem.runtime.tables import read_table
@@ -342,29 +343,14 @@ def _rust(project: Project, place: Place) -> Named | None:
         parts = list(PurePosixPath(rest).with_suffix("").parts)
         target, modules = f"--test {parts[0]}", [one for one in parts[1:] if one != "mod" and one != "main"]
     elif folder == "src":
-        target, modules = _rust_source(project, found, PurePosixPath(rest).with_suffix("").parts)
+        library, program = (project.text(_join(found, f"src/{name}.rs")) for name in ("lib", "main"))
+        target, modules = target_of(PurePosixPath(rest).with_suffix("").parts, library, program)
     else:
         return NOT_RUN if folder in _CARGO_APART else None
     name = "::".join([*modules, *filter(None, place.qualname.split("."))])
     if folder == "src" and modules and not place.qualname:
         name += "::"  # of all tests in the module
     return Named("cargo", f"{scope}{target} {name}".rstrip(), "", (scope + target, name))
-
-
-def _rust_source(project: Project, package: str, parts: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the target of Cargo that contains a file of `src`, and its modules.
-
-    `parts` is the path of the file below `src`. A module belongs to the library unless only `main.rs` declares it.
-    """
-    if parts[0] == "bin" and len(parts) > 1:
-        return f"--bin {parts[1]}", [one for one in parts[2:] if one not in ("mod", "main")]
-    modules = [one for one in parts if one not in ("mod", "lib", "main")]
-    library, program = (project.text(_join(package, f"src/{name}.rs")) for name in ("lib", "main"))
-    if not modules:
-        return ("--bins" if parts[0] == "main" else "--lib"), modules
-    declared = re.compile(rf"\bmod\s+{re.escape(modules[0])}\b")
-    in_library = library is not None and (declared.search(library) or not declared.search(program or ""))
-    return ("--lib" if in_library or (library is None and program is None) else "--bins"), modules
 
 
 def _jvm(project: Project, place: Place) -> Named | None:
