@@ -271,7 +271,7 @@ def _by_name(view: GraphView, found: DiffImpact) -> Iterable[int]:
 
 
 def _callers_of_name(view: GraphView, name: str) -> Iterable[int]:
-    """Yield the tests that call a name which no definition is known for."""
+    """Yield the tests that call a name whose definition is not known."""
     return (case for call in view.unresolved_named(name) if (case := _case_of(view, call.caller)) >= 0)
 
 
