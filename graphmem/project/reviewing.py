@@ -276,7 +276,7 @@ def _callers_of_name(view: GraphView, name: str) -> Iterable[int]:
 
 
 def _named_after(view: GraphView, untested: Sequence[ChangedSymbol]) -> Iterable[int]:
-    """Yield tests whose names contain the name of a file with untested changes.
+    """Yield tests whose names contain the name of an untested changed file.
 
     The calls of such tests may pass a table or another indirection that the graph does not have. A function whose name a test calls on an
     object of unknown type is left out, because `_by_name` has that test.
