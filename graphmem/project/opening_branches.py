@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from graphmem.project.branches import BranchKey
     from graphmem.project.parts import Parts
+    from graphmem.projection.words import WordIndex
     from graphmem.settings import Settings
 
 
@@ -31,9 +32,23 @@ def open_branch(main: Parts, key: BranchKey, settings: Settings) -> tuple[GraphM
         BadInputError: the branch is unknown, or the main branch was restored after the push of the branch.
     """
     overlays = main.overlays
+    copy = overlays.copied_words()
+    try:
+        return _opened(main, key, settings, copy)
+    finally:
+        if copy is not None:
+            copy.delete_files()  # unless it was moved to the branch
+
+
+def _opened(main: Parts, key: BranchKey, settings: Settings, copy: WordIndex | None) -> tuple[GraphMem, Callable[[], None]]:
+    """Open a branch as `open_branch` does.
+
+    `copy` is a copy of the main branch's index of words, or None.
+    """
+    overlays = main.overlays
     with main.runs.turn:
         root, store = overlays.prepare(key)
-        made = overlays.projected(store, root / INDEX)
+        made = overlays.projected(store, root / INDEX, copy)
         beside = Overlaid(main.history.log().path, lambda memory: overlays.elsewhere(memory, key), made)
         service = GraphMem(wired(store, root / INDEX, settings, keep_warm=False, patience_s=0, main=beside))
 

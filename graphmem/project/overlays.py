@@ -236,7 +236,24 @@ class Overlays:
         self._judge(store)
         return root, store
 
-    def projected(self, store: OverlayStore, folder: Path) -> tuple[GraphView, WordIndex] | None:
+    def copied_words(self) -> WordIndex | None:
+        """Copy the main branch's index of words, for `projected`.
+
+        The copy takes as long as the index is large, so it is made without the lock `runs.turn`, and pushes need not wait for it. The
+        result is None if the index is not ready or cannot be copied.
+        """
+        words = self.runs.projections.snapshot().words
+        if words is None:
+            return None
+        folder = self.data_dir / FOLDER
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            return words.copied(folder)
+        except (OSError, sqlite3.Error) as error:
+            _log.warning("the words of the main branch could not be copied for a branch (%s)", error)
+            return None
+
+    def projected(self, store: OverlayStore, folder: Path, copy: WordIndex | None) -> tuple[GraphView, WordIndex] | None:
         """Return graph and words of a branch, made from those of the main branch.
 
         The words are the index of words for search. Only differences from the main branch are computed. If the graph or words of the main
@@ -246,6 +263,7 @@ class Overlays:
         Args:
             store: the store of the branch; see `prepare`.
             folder: the index directory of the branch, in which the index of words is written.
+            copy: a copy from `copied_words`. If a push has changed the main branch since, a new copy is made.
         """
         shot = self.runs.projections.snapshot()
         words = shot.words
@@ -253,7 +271,9 @@ class Overlays:
             return None
         delta, generation = self.delta_to(store.layer.own), store.generation()
         try:
-            return shot.graph.patched(delta, generation), words.copied(folder).patched(delta, generation)
+            is_fresh = copy is not None and copy.generation == words.generation
+            own = copy.moved(folder) if copy is not None and is_fresh else words.copied(folder)
+            return shot.graph.patched(delta, generation), own.patched(delta, generation)
         except (DamagedWordsError, OSError, sqlite3.Error) as error:
             _log.warning("the words of a branch could not be made from the main branch's (%s); they are built from its rows", error)
             return None

@@ -212,6 +212,18 @@ class WordIndex:
             copy.close()
         return WordIndex(path, self.generation)
 
+    def moved(self, folder: Path) -> WordIndex:
+        """Move the file of an index that was never read; return its reader.
+
+        `folder` is the new directory, on the same file system.
+
+        Raises:
+            OSError: the file cannot be moved.
+        """
+        path = folder / self.path.name
+        self.path.replace(path)
+        return WordIndex(path, self.generation)
+
     def delete_files(self) -> None:
         """Delete the files of the word index; open readers can still read them."""
         for side in ("", *SIDES):

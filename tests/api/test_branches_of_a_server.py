@@ -19,6 +19,7 @@ from commands import environ, git, graphmem
 from graphmem.answers import to_json
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError, ForbiddenError, GraphMemError
+from graphmem.projection.words import WordIndex
 from hosted import SHOP, SITE, hosted, indexed, written
 
 __all__ = ["environ", "graphmem"]
@@ -215,6 +216,27 @@ def test_a_memory_about_code_of_a_branch_says_so_elsewhere_and_is_linked_after_t
         merged = main.memory(told.id)
         assert ([one.name for one in merged.about], merged.about[0].anchor, merged.branches) == (["shop/tax.py:with_tax"], "valid", [])
         assert [one.anchor for one in main.memory(told_of_both.id).about] == ["suspect"]
+
+
+def test_a_push_need_not_wait_until_the_words_of_the_main_branch_are_copied(tmp_path, server, monkeypatch):
+    with indexed(tmp_path / "shop", SHOP) as own:
+        pushed(own, server, "shop")
+        written(tmp_path / "shop", {"shop/more.py": "def more():\n    pass\n"})
+        own.index(tmp_path / "shop")
+        pushed(own, server, "shop", "feature/more")
+    free, copied = [], WordIndex.copied
+
+    def noted(self, folder):
+        turn = server.hosting._open["shop"].service.parts.runs.turn
+        free.append(turn.acquire(blocking=False))
+        if free[-1]:
+            turn.release()
+        return copied(self, folder)
+
+    monkeypatch.setattr(WordIndex, "copied", noted)
+    found = RemoteGraphMem(server.project("shop@feature~more")).search("more")
+    assert "shop/more.py" in [hit.path for hit in found.hits]
+    assert free == [True]
 
 
 def test_a_merged_branch_is_dropped_by_the_next_push_of_the_main_branch(server, clone, graphmem):
