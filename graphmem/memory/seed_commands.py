@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _TELLING_COMMAND: Final = lazy_pattern(
     r"(?:^|[\s/])(?:pytest|tox|nox|hatch|ruff|mypy|pyright|flake8|black|eslint|vitest|jest|playwright|cypress|tsc|cargo|mvnw?|gradlew?|make|rake"
     r"|poe|poethepoet|inv|invoke|nx|turbo|mise run|pdm run"
-    r"|rspec|phpunit|phpstan|dotnet|ctest|cmake|just|bazel|golangci-lint|clippy|rubocop|unittest|coverage run"
+    r"|rspec|phpunit|phpstan|dotnet|ctest|cmake|just|task|bazel|golangci-lint|clippy|rubocop|unittest|coverage run"
     r"|go (?:test|vet|build)|(?:npm|pnpm|yarn|bun) (?:run |test|build|lint|check)|(?:uv|poetry|bundle) (?:run|exec)"
     r"|scripts?/\w+|composer (?:run|test))\b"
 )

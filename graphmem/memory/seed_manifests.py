@@ -121,6 +121,14 @@ def makefile(path: str, text: str) -> Iterator[Seed]:
     yield from _manifest(path, "Commands", ("targets", targets))
 
 
+def taskfile(path: str, text: str) -> Iterator[Seed]:
+    """Yield the seed (text for a first memory) of a `Taskfile.yml`."""
+    section = re.search(r"^tasks:[ \t]*$(.*?)(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL)
+    names = re.findall(r"^  ['\"]?(\w[\w:.\-]*?)['\"]?:(?=\s|$)", section[1], re.MULTILINE) if section is not None else []
+    ranked = sorted(names, key=lambda name: re.search(r"test|lint|check|build|format|type|dev", name) is None)
+    yield from _manifest(path, "Commands", ("tasks", [f"task {name}" for name in ranked]))
+
+
 def cmake_lists(path: str, text: str) -> Iterator[Seed]:
     """Yield the seed (text for a first memory) of a `CMakeLists.txt`."""
     name = re.search(r"^\s*project\s*\(\s*([\w\-]+)", text, re.MULTILINE | re.IGNORECASE)

@@ -26,6 +26,7 @@ from graphmem.memory.seed_manifests import (
     maven_pom,
     package_json,
     pyproject,
+    taskfile,
 )
 from graphmem.memory.seed_prose import SHORTEST, contributing, decision, instructions, readme
 from graphmem.memory.text import clipped, fingerprint
@@ -72,10 +73,11 @@ KINDS: Final[tuple[Kind, ...]] = (
     _kind("manifest", r"(?:[^/]+/)?build\.gradle(?:\.kts)?", gradle_build, 3, 1, 3),
     _kind("manifest", r"gemfile", gemfile, 1, 1, 1),
     _kind("manifest", r"(?:gnu)?makefile|justfile", makefile, 2, 1, 2),
+    _kind("manifest", r"taskfile\.ya?ml", taskfile, 1, 1, 1),
     _kind("manifest", r"cmakelists\.txt", cmake_lists, 1, 1, 1),
     _kind(
         "ci",
-        r"\.github/workflows/[^/]*(?:test|ci|check|lint|build|main|python|node|rust|go)[^/]*\.ya?ml"
+        r"\.github/workflows/[^/]*(?:test|ci|check|lint|build|main|backend|frontend|python|node|rust|go)[^/]*\.ya?ml"
         r"|\.gitlab-ci\.yml|\.circleci/config\.yml|azure-pipelines\.yml",
         ci_commands,
         3,

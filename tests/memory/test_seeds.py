@@ -88,6 +88,11 @@ def test_each_kind_of_file_says_what_a_newcomer_needs() -> None:
         ("pom.xml", "<project><artifactId>app</artifactId><modules><module>core</module></modules></project>", "modules: core"),
         ("composer.json", '{"name": "a/b", "require": {"php": ">=8"}}', "PHP package a/b"),
         ("Gemfile", 'gem "rake"\ngem "rspec"\n', "gems: rake, rspec"),
+        (
+            "Taskfile.yml",
+            "version: '3'\nvars:\n  NAME: x\ntasks:\n  docs:gen:\n    cmds:\n      - make\n  py:test:\n    desc: 'runs: tests'\n",
+            "tasks: task py:test, task docs:gen.",
+        ),
         ("Makefile", "CC := gcc\n.PHONY: test\ntest: build\n\tpytest\nbuild:\n\techo\n", "targets: test, build"),
         ("CMakeLists.txt", "project(tool CXX)\noption(WITH_TLS)\n", "CMake project tool (CMakeLists.txt). options: WITH_TLS"),
         ("README.rst", "Shop\n====\n\n:Version: 1\n\nShop keeps every order in an append-only ledger file.\n", "Shop keeps every order"),
