@@ -56,6 +56,7 @@ class Unsure(NamedTuple):
     not_run: list[int]  # excluded tests: they ran, and not a target
     unjudged: list[int]  # tests without a valid run, outside the answer, that may run a target
     failed: list[str]  # files that could not be parsed completely, those nearest to the targets first
+    of_overloads: list[int]  # callers of other overloads of the targets
 
 
 def runnable(view: GraphView, nodes: Sequence[int]) -> bool:
@@ -303,6 +304,12 @@ def causes(
         leads = "symbol leads" if len(unsure.faint) == 1 else "symbols lead"
         message = f"{leads} to a target with less confidence than {question.min_confidence:g}; a lower minimum shows them"
         made.append(Cause("low_confidence", message, len(unsure.faint), named(unsure.faint)))
+    if unsure.of_overloads:
+        calls = "symbol calls" if len(unsure.of_overloads) == 1 else "symbols call"
+        message = (
+            f"{calls} another overload of a target, as far as the arguments tell; the name without a line or number means all overloads"
+        )
+        made.append(Cause("overloads", message, len(unsure.of_overloads), named(unsure.of_overloads)))
     if unsure.possible_count:
         uses = "call site uses" if unsure.possible_count == 1 else "call sites use"
         examples = [f"{one.caller.path}:{one.line}" for one in unsure.possible[:5]]

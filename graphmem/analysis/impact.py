@@ -25,6 +25,7 @@ from graphmem.analysis.completeness import (
     failed_in,
     faint_neighbours,
     families,
+    in_order,
     miss_chance,
     nearest,
     possible_sites,
@@ -35,6 +36,7 @@ from graphmem.analysis.completeness import (
 from graphmem.analysis.impact_entries import counts_by_depth, groups_of, hits_of
 from graphmem.analysis.impact_question import Question, Start
 from graphmem.analysis.impact_reach import TESTS, Found, at_most, shown_confidences, walked, without_refuted
+from graphmem.analysis.overloads import joined, unlisted_callers
 from graphmem.analysis.standing import standing
 from graphmem.analysis.surface import outside_callers
 from graphmem.analysis.walk import FloatArray, forward, reverse, step_values
@@ -169,6 +171,8 @@ class _Walks(NamedTuple):
 
 def _walked(view: GraphView, starts: Sequence[Start], question: Question, runs: Runs) -> _Walks:
     values = [step_values(view, start.kinds, WEIGHTS) for start in starts]
+    if question.direction == "dependents":
+        values = [joined(view, value, start.seeds) for value, start in zip(values, starts, strict=True)]
     seeds = [seed for start in starts for seed in start.seeds]
     united, further = walked(view, starts, values, question)
     judges = question.direction == "dependents" and _may_judge(view, starts, seeds, runs)
@@ -191,6 +195,7 @@ def _unsure(view: GraphView, walks: _Walks, question: Question, runs: Runs) -> U
         walks.not_run,
         unjudged_tests(view, np.max(values, axis=0), seeds, found, runs, able) if walks.judges else [],
         nearest(view, failed_in(view, able), seeds),
+        in_order(view, np.asarray(unlisted_callers(view, seeds, found.tolist()), dtype=np.int64)) if backwards else [],
     )
 
 
@@ -224,7 +229,7 @@ def reach(view: GraphView, seeds: Sequence[int], question: Question) -> tuple[Fl
 
     The value of an edge is its confidence times the weight of its kind. The walk begins at `seeds`. Tests are included at any depth.
     """
-    values = step_values(view, question.kinds, WEIGHTS)
+    values = joined(view, step_values(view, question.kinds, WEIGHTS), seeds)
     found, _ = walked(view, [Start(seeds, question.kinds)], [values], question)
     return values, Reached(found.nodes, found.depths, found.confidences)
 

@@ -129,6 +129,9 @@ class SymbolDetail:
     overridden_by: list[Site]
     tests: list[Site]
     source: Annotated[str, Doc("the source text of the symbol; empty if it was not requested")] = ""
+    overloads: Annotated[list[SymbolInfo], Doc("the other definitions of this name in the file, such as overloads, by line")] = field(
+        default_factory=list
+    )
     known: Annotated[NearbyMemories, Doc("memories about the symbol and the code around it")] = field(default_factory=NearbyMemories)
     cut: Annotated[list[str], Doc("names of the relations that have more than 1,000 edges, of which only 1,000 are listed")] = field(
         default_factory=list

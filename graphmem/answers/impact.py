@@ -59,7 +59,7 @@ class Cause:
     kind: Annotated[
         str,
         Doc(
-            "why the answer may be incomplete, in one word: not_run, unjudged_tests, low_confidence, unresolved_calls, "
+            "why the answer may be incomplete, in one word: not_run, unjudged_tests, low_confidence, overloads, unresolved_calls, "
             "failed_files, stale, depth, budget, history, projects, named_in_text or untracked"
         ),
     ]

@@ -16,7 +16,7 @@ from strawberry.scalars import JSON
 from graphmem import answers
 from graphmem.answers import FileInfo, NearbyMemories, Site, SymbolInfo
 from graphmem.answers.vocabulary import EdgeKind, EdgeSource, Relation
-from graphmem.api.complexity import sized_by
+from graphmem.api.complexity import assumed, sized_by
 from graphmem.api.connections import PageInfo, Slice
 from graphmem.api.context import Info, Operation
 from graphmem.api.derive import extends, object_type, shown
@@ -204,6 +204,14 @@ class SymbolFields:
         """The symbol that encloses this symbol; null for a module symbol."""
         enclosing = (await _details(parent, info)).get("parent", "")
         return await info.context.loaders.symbols.load(enclosing) if enclosing else None
+
+    @resolved("list[Symbol]", directives=[assumed(5)])
+    @staticmethod
+    async def overloads(parent: strawberry.Parent[SymbolInfo], info: Info) -> list[SymbolInfo]:
+        """The other definitions of this name in the file, such as overloads."""
+        others = (await _details(parent, info)).get("overloads", ())
+        found = [await info.context.loaders.symbols.load(other) for other in others]
+        return [other for other in found if other is not None]
 
     @resolved("File | None")
     @staticmethod

@@ -167,6 +167,7 @@ class RemoteGraphMem(Operations):
             parent=info(found["parent"]) if found["parent"] else None,
             members=[info(edge["node"]) for edge in found["members"]["edges"]],
             source=found.get("source") or "",
+            overloads=[info(one) for one in found["overloads"]],
             known=decoder(NearbyMemories)(found["known"]),
             cut=[name for name in RELATIONS if found[camel(name)]["pageInfo"]["hasNextPage"]],
             **around,

@@ -51,6 +51,8 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
         if sites := getattr(detail, relation):
             rows.append(f"{relation.replace('_', ' ')} ({detail.count(relation)}):")
             rows += map(site_line, sites)
+    if detail.overloads:
+        rows.append(f"overloads: {', '.join(f'line {other.start_line} {other.signature}'.rstrip() for other in detail.overloads)}")
     if detail.members:
         rows.append(f"members: {', '.join(member.name for member in detail.members)}")
     about = memory_lines(detail.known, budget // 4)

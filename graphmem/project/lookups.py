@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.analysis.implementations import implementations
+from graphmem.analysis.overloads import overloads
 from graphmem.analysis.refs import resolve_ref
 from graphmem.analysis.relations import RELATIONS, find_files, find_symbols, nodes_of, sites
 from graphmem.answers import FilePage, SymbolDetail, SymbolPage
@@ -82,6 +83,7 @@ class Lookups:
             parent=view.info(parent) if parent >= 0 else None,
             members=[site.symbol for site in around.pop("members")],
             source=self._source(view, node) if source else "",
+            overloads=view.infos(overloads(view, node)),
             known=self.known.of_nodes(view, [view.ids[node]])[view.ids[node]],
             cut=[name for name, listed in found.items() if len(listed) > SITES],
             **around,
@@ -137,6 +139,7 @@ class Lookups:
                 "modifiers": view.modifiers(node),
                 "complexity": int(view.complexity[node]),
                 "parent": view.ids[view.parent[node]] if view.parent[node] >= 0 else "",
+                "overloads": [view.ids[other] for other in overloads(view, node)],
             }
             for one, node in nodes_of(view, ids).items()
         }

@@ -442,6 +442,21 @@ def test_what_spring_runs_by_time_or_message_is_an_entry_point(resolve, language
     assert {name.rpartition(".")[2]: kind for name, kind in found.items()} == {"run0": "task", "run1": "task", "run2": "event"}
 
 
+@pytest.mark.parametrize("language", ["java", "kotlin"])
+def test_servlets_commands_and_hooks_of_a_container_are_entry_points(resolve, language):
+    ending, function = ("java", "void") if language == "java" else ("kt", "fun")
+    servlet = f"class CartServlet {{\n  {function} doGet() {{}}\n  {function} total() {{}}\n}}\n"
+    cache = f"class Cache {{\n  @PostConstruct\n  {function} fill() {{}}\n  {function} doGet() {{}}\n}}\n"
+    command = f'@Command(name = "add")\nclass Add {{\n  @CommandLine.Command(name = "all")\n  {function} all() {{}}\n}}\n'
+    found = entry_points(resolve, {f"src/main/{language}/Shop.{ending}": servlet + cache + command})
+    assert {name.rpartition(":")[2]: kind for name, kind in found.items()} == {
+        "CartServlet.doGet": "route",
+        "Cache.fill": "event",
+        "Add": "command",
+        "Add.all": "command",
+    }
+
+
 @pytest.mark.parametrize(
     ("path", "text", "keys"),
     [

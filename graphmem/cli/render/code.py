@@ -32,7 +32,8 @@ def symbol(output: Output, detail: SymbolDetail, top: int) -> None:
     for text in detail.doc.splitlines():
         output.line("  ", (text, "italic"))
     common.known(output, detail.known)
-    _members(output, detail, top)
+    _listed(output, "Overloads", detail.overloads, f"{len(detail.overloads):,}", top)
+    _listed(output, "Members", detail.members, detail.count("members"), top)
     for title, relation in (
         ("Called by", "callers"),
         ("Calls", "callees"),
@@ -80,14 +81,14 @@ def path(output: Output, answer: PathAnswer) -> None:
     output.line(common.state_line(answer.state))
 
 
-def _members(output: Output, detail: SymbolDetail, top: int) -> None:
-    members = detail.members
-    if members:
-        shown = members[: top or None]
+def _listed(output: Output, title: str, symbols: list[SymbolInfo], count: str, top: int) -> None:
+    """Print symbols below a title, with their places and signatures."""
+    if symbols:
+        shown = symbols[: top or None]
         output.line()
-        output.line(("Members", common.HEADING), (f"  {detail.count('members')}", common.DIM))
+        output.line((title, common.HEADING), (f"  {count}", common.DIM))
         output.rows([(common.name(one), common.place(one.path, one.start_line), (one.signature or one.kind, common.DIM)) for one in shown])
-        _say_cut(output, len(shown), len(members))
+        _say_cut(output, len(shown), len(symbols))
 
 
 def _sites(output: Output, title: str, sites: list[Site], count: str, top: int, here: str) -> None:
