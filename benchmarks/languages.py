@@ -43,7 +43,7 @@ UNSEEN = {
     "cpp": ["snappy", "double-conversion", "spdlog"],
     "csharp": ["autofac", "newtonsoft"],
     "go": ["goldmark", "mux"],
-    "java": ["gson", "commons-csv", "joda-money", "jsoup", "picocli", "failsafe", "streamex", "vavr"],
+    "java": ["gson", "commons-csv", "joda-money", "jsoup", "picocli", "failsafe", "mybatis"],
     "kotlin": ["markdown", "koin", "exposed"],
     "php": ["parser", "twig", "commonmark", "guzzle", "container"],
     "python": ["pyrsistent", "markdown", "portion"],
