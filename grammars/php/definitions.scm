@@ -28,6 +28,14 @@
     (qualified_name)
   ] @base.here)
 
+; new class(…) extends Base implements Interface {…}
+(object_creation_expression
+  (anonymous_class
+    "class" @name
+    (base_clause)? @bases
+    (class_interface_clause)? @bases
+    body: (declaration_list) @body)) @definition.class @modifier.anonymous
+
 ; function name(parameters): Type {…}
 (function_definition
   name: (name) @name
@@ -87,6 +95,12 @@
     (method_declaration)
     (property_declaration)
   ] @doc.of)
+
+; /** @var Type $name */ $name = value;
+((comment) @doc
+  .
+  (expression_statement
+    (assignment_expression) @doc.of))
 
 ; Points where control can go two ways.
 [

@@ -97,3 +97,24 @@
 ; if ($name instanceof Type) {…}
 (if_statement
   condition: (_) @condition)
+
+; $this->assertInstanceOf(Name::class, $name), self::assertTrue($name instanceof Name)
+(compound_statement
+  (expression_statement
+    [
+      (member_call_expression
+        name: (name) @_asserts)
+      (scoped_call_expression
+        name: (name) @_asserts)
+    ] @condition)
+  (#any-of? @_asserts "assertInstanceOf" "assertTrue"))
+
+; assert($name instanceof Name)
+(compound_statement
+  (expression_statement
+    (function_call_expression
+      function: [
+        (name)
+        (qualified_name)
+      ] @_asserts) @condition)
+  (#any-of? @_asserts "assert" "\\assert"))

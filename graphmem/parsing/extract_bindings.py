@@ -44,7 +44,7 @@ class Bindings(Extraction):
         annotation = self.said.get(node.id, {}).get("", NO_TERM)
         if "annotation" in captures:  # a name bound inside an expression is used by the whole expression
             annotate = builder.annotation if op == "local" else builder.declaration
-            annotation = annotate(captures["annotation"][0])
+            annotation = self.grammar.helper.refined(builder, annotate(captures["annotation"][0]), annotation)
         extent = captures["extent"][0] if "extent" in captures else node
         value_node = captures["value"][0] if "value" in captures and not captures["value"][0].is_extra else None
         value = builder.term(value_node) if value_node is not None else NO_TERM

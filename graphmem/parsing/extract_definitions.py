@@ -67,7 +67,8 @@ class Definitions(Bindings):
         found.modifiers.update(modifier for first, last, modifier in self.regions if first <= node.start_byte < last)
         self.add_decorators(found, node)
         found.said = self.said.get(node.id, {})
-        found.returns = self.builder.declaration(captures["returns"][0]) if "returns" in captures else found.said.get("return", NO_TERM)
+        returns = self.builder.declaration(captures["returns"][0]) if "returns" in captures else NO_TERM
+        found.returns = self.grammar.helper.refined(self.builder, returns, found.said.get("return", NO_TERM))
         if "" in found.said and kind in FUNCTION_LIKE:
             line = self.line(node.start_byte)
             self.add_binding(self.builder.add((LAMBDA, NO_TERM)), "annotate", NO_TERM, found.said[""], (line, line))
@@ -329,8 +330,9 @@ class Definitions(Bindings):
         name = self.builder.text(target)
         if annotation >= 0:
             annotation = self.grammar.helper.annotated(self.builder, annotation, target)
-        if annotation < 0 and owner.said:
-            annotation = owner.said.get(name, owner.said.get(f"#{place}", NO_TERM) if target.kind_id in self.pattern_kinds else NO_TERM)
+        if owner.said:
+            by_place = owner.said.get(f"#{place}", NO_TERM) if target.kind_id in self.pattern_kinds else NO_TERM
+            annotation = self.grammar.helper.refined(self.builder, annotation, owner.said.get(name, by_place))
         if target.kind_id in self.pattern_kinds:  # the pattern destructures a parameter that has no name of its own
             name = one_line(name)
             self.scope = owner.index

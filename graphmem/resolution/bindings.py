@@ -8,6 +8,7 @@ from typing import Final
 
 from graphmem.resolution.file_entry import FileEntry, Slot
 from graphmem.resolution.language import rules_of
+from graphmem.resolution.symbol import CLASS_KINDS
 
 OTHER_BUILDS: Final = frozenset(("overload", "windows"))
 """Modifiers of definitions that a usual build does not use if there is another definition of the name."""
@@ -78,6 +79,19 @@ def hides_in_blocks(entry: FileEntry, scope: int, name: str) -> bool:
     while around and name not in entry.names(around):
         around = entry.around[around]
     return name in entry.names(around)
+
+
+def of_blocks(entry: FileEntry, scope: int, name: str, slots: Sequence[Slot]) -> bool:
+    """Whether a name is only that of variables, each of one block of code.
+
+    In Ruby, a variable that a block assigns first exists only in this block. Elsewhere the name can be that of a method. A method sees no
+    variables of the code around it. `slots` are the bindings of the name in a scope.
+    """
+    if not rules_of(entry).variables_belong_to_blocks or entry.definitions[scope].kind in CLASS_KINDS:
+        return False
+    if name[:1].isupper() or name[:1] in "@$":
+        return False
+    return all(slot.kind == "binding" and entry.facts.bindings[slot.index].op == "assign" for slot in slots)
 
 
 def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.parsing.facts import NAME
-from graphmem.resolution.bindings import hides_in_blocks, innermost, reaching, whole
+from graphmem.resolution.bindings import hides_in_blocks, innermost, of_blocks, reaching, whole
 from graphmem.resolution.contents import filled, is_vague
 from graphmem.resolution.declared_types import behind, closed, is_container, is_deferred, is_open
 from graphmem.resolution.file_entry import FileEntry, Place, Slot
@@ -16,6 +16,7 @@ from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.types import CLASS, EMPTY, FUNC, PARAM, Type, join, join_all, one
 
 if TYPE_CHECKING:
+    from graphmem.parsing.facts import Binding
     from graphmem.resolution.inference import Inference
 
 
@@ -63,6 +64,8 @@ class Names:
         if meaning.places is not None:
             return meaning.places
         if meaning.slots:
+            if not scope and of_blocks(entry, scope, name, meaning.slots) and not any(s.line <= line <= s.last for s in meaning.slots):
+                return self.imports.elsewhere(entry, name)
             return [Place(entry, scope, slot) for slot in reaching(meaning.slots, line)]
         return self.imports.elsewhere(entry, name)
 
@@ -127,7 +130,9 @@ class Names:
             here = entry.around[here]
             if rules_of(entry).is_visible(entry, here):
                 slots = entry.names(here).get(name)
-        if here == scope and slots and len(slots) > 1:
+            if slots and not here and entry.definitions[scope].signature.startswith("def ") and of_blocks(entry, here, name, slots):
+                slots = None
+        if here == scope and slots and (len(slots) > 1 or (not scope and of_blocks(entry, scope, name, slots))):
             key = self.project.top_key(entry, entry.top_name(here) if here else name)
             meaning = Meaning(key, None, None, slots, local, classes)
         else:
@@ -244,7 +249,7 @@ class Names:
             declared = closed(declared)
         if binding.value < 0:
             return declared or rules_of(entry).undeclared(entry, binding)
-        value = self.inference.term(entry, binding.scope, binding.value, binding.line)
+        value = self.inference.term(entry, binding.scope, binding.value, _line_of_value(entry, binding))
         if binding.op == "except":
             value = join_all(self.inference.instances(self.inference.expanded(value)))
         value = join(declared, value)
@@ -261,6 +266,15 @@ class Names:
         if term < 0:
             return EMPTY
         return self.ask(entry.memo, ("a", scope, term), rules_of(entry).declared, self.inference, entry, scope, term)
+
+
+def _line_of_value(entry: FileEntry, binding: Binding) -> int:
+    """Return the line on which the value of a binding is computed.
+
+    The `self` of a Ruby block of several lines holds from its second line on. The call that runs the block stands before, outside it.
+    """
+    is_of_block = binding.end_line > binding.line and entry.terms[binding.target] == (NAME, "this")
+    return binding.line - 1 if is_of_block and rules_of(entry).variables_belong_to_blocks else binding.line
 
 
 def _is_read(entry: FileEntry, position: int) -> bool:

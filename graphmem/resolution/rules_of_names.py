@@ -49,6 +49,9 @@ class NameRules:
     Before and behind, its name means what it means around the function.
     """
 
+    variables_belong_to_blocks: bool = False
+    """Whether a variable exists only in the block that assigns it first, and in no method, as in Ruby."""
+
     own_names_are_below: bool = True
     """Whether an import from the file itself names a module below it.
 

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from graphmem.parsing.facts import (
+    EITHER,
     NO_TERM,
     Import,
     OptionalTerm,
@@ -76,6 +77,18 @@ class Helper:
         """Return the first paragraph of a documentation text, on one line."""
         paragraph = text.strip().partition("\n\n")[0]
         return " ".join(paragraph.split())
+
+    comments_refine_types = False
+    """Whether a type in a comment counts beside the type that the code declares, because it is more exact."""
+
+    def refined(self, builder: TermBuilder, annotation: OptionalTerm, documented: OptionalTerm) -> OptionalTerm:
+        """Join the type that the code declares with the type in a comment.
+
+        Both are indices of expressions, or -1. `annotation` is the type in the code, which alone counts in most languages.
+        """
+        if annotation < 0 or documented < 0 or annotation == documented or not self.comments_refine_types:
+            return documented if annotation < 0 else annotation
+        return builder.add((EITHER, (documented, annotation)))
 
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
         """Map names to the types that a documentation comment declares for them.

@@ -25,6 +25,8 @@ _EXITS: Final = frozenset({"return_statement", "throw_expression", "continue_sta
 class PhpHelper(Helper):
     """Language helper for PHP: reads qualified names, docblocks, `instanceof`."""
 
+    comments_refine_types = True
+
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         r"""Convert a qualified PHP name such as `\a\Name` to a term (expression).
 
@@ -35,6 +37,11 @@ class PhpHelper(Helper):
             term = _named(builder, builder.text(node))
             builder.tell(term, node.end_byte - len(builder.text(node).rpartition("\\")[2].encode()))
             return term
+        if what in ("conditional", "binary"):
+            return _either(builder, node)
+        if what == "anonymous":
+            base = next((child for child in node.named_children if child.type == "base_clause"), None)
+            return builder.term(base.named_children[0]) if base is not None else builder.unknown
         return super().helper_term(builder, node, what)
 
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
@@ -54,8 +61,10 @@ class PhpHelper(Helper):
         """Return each variable that `instanceof` tests, with its class and lines.
 
         In these lines the variable has the class: in the condition and in the branch of the `if`. If the branch of `if (!$x instanceof C)`
-        exits, the variable has the class after the `if`.
+        exits, the variable has the class after the `if`. It also has the class after an assertion, such as `assert($x instanceof C)`.
         """
+        if node.parent is not None and node.parent.type == "expression_statement":
+            return tuple(_asserted(builder, node))
         statement = node.parent
         body = statement.child_by_field_name("body") if statement is not None else None
         if statement is None or body is None or b"instanceof" not in builder.source[node.start_byte : node.end_byte]:
@@ -72,6 +81,35 @@ class PhpHelper(Helper):
 
 def _holds(test: Node, first: int, last: int) -> Narrowing:
     return Narrowing(test.named_children[0], test.named_children[-1], first, last)
+
+
+def _asserted(builder: TermBuilder, node: Node) -> Iterator[Narrowing]:
+    """Yield the variables that have a class after an assertion.
+
+    They have it until the block of the assertion ends. `node` is a call of `assert`, `assertTrue` or `assertInstanceOf`.
+    """
+    block = node.parent.parent if node.parent is not None else None
+    given = node.child_by_field_name("arguments")
+    values = [argument.named_children[-1] for argument in given.named_children if argument.named_children] if given is not None else []
+    if block is None or not values:
+        return
+    lines = node.end_point.row + 2, block.end_point.row + 1
+    yield from (_holds(test, *lines) for test in _tests(values[0], is_true=True))
+    if len(values) > 1 and values[0].type == "class_constant_access_expression":
+        yield Narrowing(values[1], values[0].named_children[0], *lines)
+
+
+def _either(builder: TermBuilder, node: Node) -> TermIndex:
+    """Convert `a ? b : c`, `a ?: b` or `a ?? b` to a term (expression).
+
+    Its value is that of either side. Other operations have an unknown value.
+    """
+    sign = node.child_by_field_name("operator")
+    if node.type == "binary_expression" and (sign is None or sign.type != "??"):
+        return builder.unknown
+    first = node.child_by_field_name("left") or node.child_by_field_name("body") or node.child_by_field_name("condition")
+    last = node.child_by_field_name("right") or node.child_by_field_name("alternative")
+    return builder.add((EITHER, tuple(builder.term(side) for side in (first, last) if side is not None)))
 
 
 def _tests(node: Node, *, is_true: bool) -> Iterator[Node]:

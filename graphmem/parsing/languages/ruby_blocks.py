@@ -194,12 +194,12 @@ def of_symbol(builder: TermBuilder, node: Node) -> TermIndex:
 def _callee(builder: TermBuilder, receiver: Node | None, name: str) -> TermIndex:
     """Return the term (expression) for the method that a call runs.
 
-    For a call of `new`, it is the method `initialize`, which gets the block.
+    For a call of `new`, it is the method `initialize`, which gets the block, or a class method `new` that the project defines.
     """
-    name = "initialize" if name == "new" else name
     if receiver is None:
-        return builder.add((NAME, name))
-    return builder.add((ATTR, builder.term(receiver), name))
+        return builder.add((NAME, "initialize" if name == "new" else name))
+    called = builder.add((ATTR, builder.term(receiver), name))
+    return builder.add((EITHER, (builder.add((ATTR, builder.term(receiver), "initialize")), called))) if name == "new" else called
 
 
 def _tuple_of(builder: TermBuilder, arguments: Node | None) -> TermIndex:

@@ -294,9 +294,12 @@ class ScopedClasses(ScopedNames):
     def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
         """Return the type of a member of a class with an external base.
 
-        For a member that every class has, such as `new`, the class itself gives the type. For any other member, the result assumes that
-        `base`, the external base class, defines it.
+        For a member that every class has, such as `new`, the class itself gives the type. The same holds for a member by which classes with
+        this base return their objects, such as `instance` of a `Singleton`. For any other member, the result assumes that `base`, the
+        external base class, defines it.
         """
+        if receiver[0] == CLASS and self._makers.get(base[2].rpartition(".")[2]) == name:
+            return frozenset((receiver,))
         return self.missing_member(receiver, name) or super().member_outside(inference, receiver, base, name)
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:

@@ -117,6 +117,9 @@ class ScopedNames(ScopedTable):
                     return found
                 for name in parts[count:]:
                     found = inference.attribute(found, name)
+                if count == len(parts) and count > 1 and self._names_classes:  # `use a\b` names the class, if there is also a namespace
+                    around: Type = one((NAMESPACE, ".".join(parts[:-1]), self._language))
+                    found = frozenset(atom for atom in inference.attribute(around, parts[-1]) if atom[0] == CLASS) or found
                 if found:
                     return found
         return one((EXT, Package(".".join(parts[:-1]) or parts[0]), parts[-1] if len(parts) > 1 else "", None)) if parts else EMPTY

@@ -64,12 +64,15 @@ class ScopedProtocols(ScopedClasses):
         """Return the result type of a function.
 
         In Ruby, a class method may return an object of its class. If the method is called on a subclass, the object is one of the subclass.
-        A method that returns `self` returns the object on which it is called.
+        A method that returns `self` returns the object on which it is called, also if it declares a base of its class as the result.
         """
-        if not self.sides_are_apart:
-            return super().result(inference, symbol, value)
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
+        if not self.sides_are_apart:
+            terms = [entry.terms[entry.facts.bindings[i].value] for i in entry.results.get(symbol.index, ())]
+            if definition.returns >= 0 and (SELF,) in terms:
+                return one((SELFTYPE,)) if all(term == (SELF,) for term in terms) else join(value, one((SELFTYPE,)))
+            return super().result(inference, symbol, value)
         owner = entry.symbols[definition.parent]
         own = frozenset(atom for atom in value if atom[0] == INST and atom[1] is owner)
         values = (entry.facts.bindings[i].value for i in entry.results.get(symbol.index, ()))

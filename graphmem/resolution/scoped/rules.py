@@ -224,6 +224,10 @@ class ScopedRules(ScopedProtocols):
         known = self.member_of_library(atom)
         if known:
             return known
+        if self._catches and call.args and atom[2].rpartition(".")[2] in self._catches:
+            caught = join_all(inference.instances(inference.expanded(call.term(call.args[0]))))
+            if caught:
+                return caught
         if atom[1] != self.builtin_package:
             return None
         if atom[2] in self._itself:

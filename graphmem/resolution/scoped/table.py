@@ -27,7 +27,7 @@ _KEYS: Final = frozenset(
         *("class_constant", "own_variables", "fields", "file_class", "objects", "accessors", "library_bases", "missing"),
         *("call_method", "late_variables", "many", "extensions"),
         *("types", "string", "conversions", "containers", "transparent", "element", "type_of", "itself", "makes", "maps", "parts"),
-        *("group", "pairs"),
+        *("group", "pairs", "makers", "catches"),
         *("library", "standard", "typed_results", "functions", "results", "common", "blocks", "block", "iterator", "iterates"),
         *("of_elements", "of_object", "operators", "text", "prints"),
     }
@@ -63,6 +63,7 @@ class ScopedTable(PackageRules):
         self._by_path = table.get("imports", "name") == "path"
         self.packages_of_file = MAX_PACKAGES if self._shares == "package" and not self._by_path else 1
         self.separator = str(table.get("separator", "."))
+        self._names_classes = not spec.imports_namespaces
         self._dots = bool(table.get("dots"))
         self._endings: tuple[str, ...] = tuple(table.get("endings", ("",)))
         self._module_returns = bool(table.get("module_returns"))
@@ -71,6 +72,8 @@ class ScopedTable(PackageRules):
         self.sees_outer_packages = bool(table.get("outer_packages"))
         self._given_to_all: Mapping[str, Sequence[str]] = table.get("given_to_all", {})
         self._given_to_tests: Sequence[str] = table.get("given_to_tests", ())
+        self._makers: Mapping[str, str] = table.get("makers", {})
+        self._catches = frozenset(table.get("catches", ()))
         self.program = str(table.get("program", ""))
         self._keep = frozenset(table.get("keep", ()))
         self._headers = frozenset(table.get("headers", ()))
@@ -92,7 +95,7 @@ class ScopedTable(PackageRules):
         self._class_side = str(table.get("class_side", ""))
         self._class_constant = str(table.get("class_constant", ""))
         self.libraries_give_anything = bool(self._class_constant)
-        self._own_variables = bool(table.get("own_variables"))
+        self._own_variables = self.variables_belong_to_blocks = bool(table.get("own_variables"))
         self._fields = str(table.get("fields", ""))
         self.fields_are_called = bool(self._fields)
         self._file_class = str(table.get("file_class", ""))
@@ -130,7 +133,7 @@ class ScopedTable(PackageRules):
         self.builtin_package = Package(table.get("library", spec.name))
         self.standard_packages = frozenset(table.get("standard", ()))
         self._typed_results = frozenset(table.get("typed_results", ()))
-        self._functions = frozenset(table.get("functions", ())) | self._typed_results
+        self._functions = frozenset(table.get("functions", ())) | self._typed_results | self._catches
         self._results = {name: kind for kind, names in table.get("results", {}).items() for name in names}
         self._common = frozenset(table.get("common", ()))
         self._blocks = bool(table.get("blocks"))
