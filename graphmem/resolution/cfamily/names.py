@@ -142,10 +142,24 @@ class CFamilyNames(ScopedRules):
 
         A name that is also the name of a class counts as the class.
         """
-        found = [place for space in namespaces for place in self.package_places(inference, self._group, f"{space}.{name}", None)]
+        written = self._written_spaces(inference, name)
+        spaces = [space for space in namespaces if space in written]
+        found = [place for space in spaces for place in self.package_places(inference, self._group, f"{space}.{name}", None)]
         owners = {_written_owner(place)[-1] for place in found}
         classes = {owner for owner in owners if any(one.kind in CLASS_KINDS for one in inference.project.named(owner))}
         return [place for place in found if _written_owner(place)[-1] not in classes]
+
+    def _written_spaces(self, inference: Inference, name: str) -> Collection[str]:
+        """Return each `a` of the definitions `a::name` at the top of any file.
+
+        A file sees dozens of namespaces, and few names are defined like this. So one look-up replaces one for each namespace.
+        """
+        slots = []
+        for symbol in inference.project.named(name):
+            entry = inference.project.files[symbol.path]
+            if "." in entry.definitions[symbol.index].qualname:
+                slots.append(self.definition_slot(entry, symbol.index))
+        return {slot.rpartition(".")[0] for scope, slot in slots if scope == 0}
 
     def visible(self, inference: Inference, entry: FileEntry, functions: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return the functions of one name that a file can see.
