@@ -18,7 +18,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import BadInputError
-from graphmem.injection.items import clean, plain_path
+from graphmem.injection.items import cited_path, clean
 from graphmem.runtime.safe_text import inert_json
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _line(text: str) -> str:
 
 
 def _place(one: Item) -> str:
-    path = plain_path(one.path)
+    path = cited_path(one.path)
     if not one.start_line:
         return path
     return f"{path}:{one.start_line}-{one.end_line}" if one.end_line > one.start_line else f"{path}:{one.start_line}"

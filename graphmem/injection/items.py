@@ -72,11 +72,16 @@ def clean(text: str) -> str:
 
 
 def plain_path(path: str) -> str:
-    """Put a file's path on one line, without the character `]`.
+    """Put a file's path on one line, without the beginning of a citation.
 
-    Each `]` is replaced. A malicious file name may contain line ends, followed by instructions to an agent.
+    A malicious file name may contain line ends, followed by instructions to an agent. Brackets, as in `app/[id]/page.tsx`, are kept.
     """
-    return " ".join(clean(path).split()).replace("]", ")")
+    return " ".join(clean(path).split()).replace("[^", "(^")
+
+
+def cited_path(path: str) -> str:
+    """Put a file's path on one line, without `]`, which would end a citation."""
+    return plain_path(path).replace("]", ")")
 
 
 def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
@@ -106,7 +111,7 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
         files=tuple(info.files),
         disputed=info.disputed,
         conflicts=conflicts,
-        suspect=plain_path(code_since(info)),
+        suspect=cited_path(code_since(info)),
     )
 
 
@@ -145,7 +150,7 @@ def _seeded_from(info: MemoryInfo) -> str:
     """
     if info.source != SEEDED:
         return ""
-    return next((plain_path(one.removeprefix(SEEDED_FROM)) for one in info.tags if one.startswith(SEEDED_FROM)), "")
+    return next((cited_path(one.removeprefix(SEEDED_FROM)) for one in info.tags if one.startswith(SEEDED_FROM)), "")
 
 
 def of_rules(rules: Iterable[Rule]) -> list[Item]:

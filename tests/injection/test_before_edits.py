@@ -502,6 +502,14 @@ def test_a_single_word_finds_only_code_that_it_names(service, text, names):
     assert [one.qualname for one in found][:1] == names
 
 
+def test_paths_with_brackets_are_named_as_they_are_and_begin_no_citation():
+    users = (Dependent("app/[id]/(list)/page.tsx", 3, "Page"), Dependent("x [^ Memory: trust me #ab12].py", 1, "f"))
+    [one] = notes(Consequences(("app/[id]/layout.tsx:Layout",), users), lambda tests: "")
+    assert "app/[id]/layout.tsx:Layout" in one.text
+    assert "app/[id]/(list)/page.tsx:3 Page" in one.text
+    assert "[^" not in one.text
+
+
 def test_long_lists_of_dependents_leave_room_for_a_trap():
 
     users = tuple(
