@@ -75,6 +75,25 @@ def hides_in_blocks(entry: FileEntry, scope: int, name: str) -> bool:
     slots = entry.names(scope).get(name)
     if not slots or (scope, name) in entry.locals or any(slot.kind != "binding" for slot in slots):
         return False
+    return _is_bound_around(entry, scope, name)
+
+
+def begins_in_class(entry: FileEntry, scope: int, name: str) -> bool:
+    """Whether assignments in a class body bind a name that the file also binds outside.
+
+    Until the first of these assignments has run, the name in the class body has its outer meaning. The result is False in languages where
+    it has not.
+    """
+    if not scope or not rules_of(entry).class_variables_begin_late or entry.definitions[scope].kind != "class":
+        return False
+    slots = entry.names(scope).get(name)
+    if not slots or (scope, name) in entry.locals or any(slot.kind != "binding" for slot in slots):
+        return False
+    return _is_bound_around(entry, scope, name)
+
+
+def _is_bound_around(entry: FileEntry, scope: int, name: str) -> bool:
+    """Whether the file binds a name in a scope around `scope`."""
     around = entry.around[scope]
     while around and name not in entry.names(around):
         around = entry.around[around]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.parsing.facts import NAME
-from graphmem.resolution.bindings import hides_in_blocks, innermost, of_blocks, reaching, whole
+from graphmem.resolution.bindings import begins_in_class, hides_in_blocks, innermost, of_blocks, reaching, whole
 from graphmem.resolution.contents import filled, is_vague
 from graphmem.resolution.declared_types import behind, closed, is_container, is_deferred, is_open
 from graphmem.resolution.file_entry import FileEntry, Place, Slot
@@ -91,9 +91,14 @@ class Names:
         """Return the scope in which the meaning of a name at a line is found.
 
         Usually it is `scope`. In Go, `shop := open()` in one block of a function does not change what `shop` means in other blocks, for
-        example an imported package. For a use in another block, the result is the enclosing scope.
+        example an imported package. For a use in another block, the result is the enclosing scope. So it is for a name in a class body of
+        Python that is not yet assigned there.
         """
-        if line > entry.definitions[scope].end_line or not hides_in_blocks(entry, scope, name):
+        if line > entry.definitions[scope].end_line:
+            return scope
+        if begins_in_class(entry, scope, name):
+            return scope if any(slot.line < line for slot in entry.names(scope)[name]) else entry.around[scope]
+        if not hides_in_blocks(entry, scope, name):
             return scope
         return scope if any(slot.line <= line <= slot.last for slot in entry.names(scope)[name]) else entry.around[scope]
 
@@ -112,7 +117,8 @@ class Names:
     def is_steady(self, entry: FileEntry, scope: int, name: str) -> bool:
         """Whether a name refers to the same bindings on every line of a scope."""
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
-        return not meaning.slots and not meaning.local and not hides_in_blocks(entry, scope, name)
+        is_hidden = begins_in_class(entry, scope, name) or hides_in_blocks(entry, scope, name)
+        return not meaning.slots and not meaning.local and not is_hidden
 
     def _meaning(self, entry: FileEntry, scope: int, name: str) -> Meaning:
         """Return the bindings to which a name in a scope refers.

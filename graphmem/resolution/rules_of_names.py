@@ -43,6 +43,9 @@ class NameRules:
     functions_are_apart: bool = False
     """Whether a call `name()` never means a variable."""
 
+    class_variables_begin_late: bool = False
+    """Whether a name in a class body means an outer name until the body assigns it, as in `encode = staticmethod(encode)`."""
+
     variables_end_with_blocks: bool = False
     """Whether a variable exists only from its declaration to the end of its block.
 

@@ -130,6 +130,20 @@ class BareNames:
         confidence = ONE_FAMILY if len(found) == len(largest) else round(0.5 / len(found), 3)
         return [Target(one, None, "ambiguous_name", confidence) for one in found]
 
+    def storing(self, name: str) -> list[Symbol]:
+        """Return the classes that have a data attribute without inheriting it.
+
+        The result is empty for more than `AMBIGUOUS_LIMIT` classes, if one of them has a method of this name, and for names that library
+        objects have, too. Classes of tests and scripts do not count.
+        """
+        if name.startswith("__") or rules_of(self.entry).is_common_name(name) or self.entry.in_tests:
+            return []
+        owners = [symbol for symbol in self.project.having(name) if not _is_apart(self.project.files[symbol.path])]
+        tops = [one for one in owners if len(self.inference.project_classes(one).intersection(owners)) == 1]
+        if len(tops) > AMBIGUOUS_LIMIT or any(self.inference.functions(owner, name) for owner in owners):
+            return []
+        return tops
+
     def _property_families(self, name: str) -> tuple[list[list[Symbol]], bool]:
         """Return the properties of a name, grouped by the base that has it.
 

@@ -167,6 +167,8 @@ class Callees:
         found = self.targets.names.definitions(reference, name, bound=True)
         if not rules.types_are_declared:  # a method that passes the call on to an object of another class
             found = [target for target in found if target.symbol is not self.context.caller(reference)]
+        if not found and not rules.types_are_declared:
+            found = self.targets.stored_in(name, self.context.caller(reference))
         if rules.sees_methods(self.entry):
             held = call_at(self.terms, receiver)[1] if self.terms[receiver][0] == CALL else receiver
             found = self.targets.names.in_template(last_name(self.terms[held]), found)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from graphmem.resolution.edges.bare_names import BareNames
+from graphmem.resolution.edges.bare_names import ONE_FAMILY, BareNames
 from graphmem.resolution.edges.constructors import Constructors
 from graphmem.resolution.edges.dispatch import Dispatch
 from graphmem.resolution.edges.overloads import Overloads
@@ -36,6 +36,7 @@ from graphmem.resolution.types import (
     TUP,
     Atom,
     ExtInstance,
+    Func,
     Instance,
     Receiver,
     Type,
@@ -83,7 +84,8 @@ class Targets:
         for atom in ordered(value):
             if atom[0] == FUNC:
                 other = name and rule not in ("import", "function_value") and (atom[1].name != name or self._is_stored(atom[1], rule))
-                yield Target(atom[1], None, "function_value" if other else rule)
+                itself = Target(atom[1], None, "function_value" if other else rule)
+                yield from self._of_stored(atom, itself, caller) if rule == "function_value" else (itself,)
             elif atom[0] == CLASS and (functions := rules.runs_as_call(self.inference, atom[1])):
                 yield from (Target(symbol, None, "implicit") for symbol in functions)
             elif atom[0] == CLASS:
@@ -117,6 +119,30 @@ class Targets:
                 yield from self.of_value(self.inference.expanded(atom[1]), "function_value", caller)
             elif atom[0] == SUPEROBJ:  # `super(…)`: the constructor of the next class
                 yield from self.constructors.after_super(atom)
+
+    def _of_stored(self, function: Func, plain: Target, caller: Symbol) -> Iterator[Target]:
+        """Yield what the call of a stored function can run.
+
+        `plain` is the function itself. After `step = self.step`, the call `step()` runs the method `step` of the object's class, which may
+        be a subclass that overrides the method.
+        """
+        _, symbol, receiver = function
+        if receiver is not None and receiver[0] == INST:
+            owner = self.inference.owner(receiver[1], symbol.name)
+            if isinstance(owner, Symbol) and symbol in self.inference.functions(owner, symbol.name):
+                yield from self.dispatch.targets(receiver, symbol.name, [plain], caller, is_self=False)
+                return
+        yield plain
+
+    def stored_in(self, name: str, caller: Symbol) -> list[Target]:
+        """Return what a call `x.name()` can run if `x` has an unknown type and `name` no method.
+
+        The functions and callable objects that classes store in an attribute `name` are the targets.
+        """
+        bases = self.names.storing(name)
+        confidence = ONE_FAMILY if len(bases) == 1 else round(0.5 / max(1, len(bases)), 3)
+        found = [target for base in bases for target in self.of_attribute((INST, base, False), name, "inferred_type", caller)]
+        return [target._replace(rule="ambiguous_name", confidence=confidence) for target in found if target.symbol is not None]
 
     def of_attribute(self, atom: Atom, name: str, receiver_rule: str, caller: Symbol) -> Iterator[Target]:
         """Yield the definitions that a call `x.name()` can run.

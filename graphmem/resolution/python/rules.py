@@ -60,6 +60,7 @@ class PythonRules(PythonClasses, SpecialMethods, StructuralClasses):
     constructors = ("__new__", "__init__")
     call_method = "__call__"
     uses_tell_classes = True
+    class_variables_begin_late = True
     classes_are_made_by_name = True
     libraries_give_anything = True
     values_are_checked = True
