@@ -111,9 +111,9 @@ class ScanAnswer:
     scanned: int
     found: Annotated[list[SecretsFound], Doc("memories that contain a secret, by id"), Size(20)]
     dry_run: bool
-    files: Annotated[list[FileSecrets], Doc("files of the index and its backups that contain a secret, by name"), Size(20)] = field(
-        default_factory=list
-    )
+    files: Annotated[
+        list[FileSecrets], Doc("the files of the index and its backups that contain a secret, in the order of their names"), Size(20)
+    ] = field(default_factory=list)
 
 
 @answer

@@ -53,7 +53,9 @@ class ModuleDependency:
     weight: Annotated[int, Doc("number of edges that make up the dependency")]
     kinds: Annotated[dict[str, int], Doc("Number of edges by kind, most first"), Size(4)]
     upward: Annotated[bool, Doc("true when the dependency leads from a lower to a higher layer and so closes a cycle")]
-    sites: Annotated[list[PathStep], Doc("the first few edges of the dependency; up to 20 for an upward dependency"), Size(4)]
+    sites: Annotated[
+        list[PathStep], Doc("some edges of the dependency as examples; up to 20 if it leads from a lower to a higher layer"), Size(4)
+    ]
     worth_cutting: Annotated[
         bool,
         Doc(

@@ -36,7 +36,8 @@ class TestToRun:
     name: Annotated[str, Doc("qualified name of the test; empty for a whole file")]
     line: int
     confidence: Annotated[
-        float, Doc("the chance that the test runs changed code, 0 to 1; 1 when a recorded run did, or the test itself changed")
+        float,
+        Doc("probability, 0 to 1, that the test executes changed code; 1 if a recorded run did, or if the test itself was changed"),
     ]
     why: Annotated[
         str,

@@ -54,7 +54,7 @@ class Drift:
     """Changes in the architecture between two revisions."""
 
     base: Annotated[str, Doc("full commit id of the older revision")]
-    head: Annotated[str, Doc("full commit id of the newer revision; without one, a sentence that names the indexed files")]
+    head: Annotated[str, Doc("full commit id of the newer revision; a sentence that says so if the indexed files were compared")]
     modules: Annotated[list[ModuleChange], Doc("modules that were added, removed or changed"), Size(20)]
     dependencies: Annotated[list[DependencyChange], Doc("changed dependencies between modules"), Size(50)]
     new_cycles: Annotated[list[Cycle], Doc("cycles that exist only in the newer revision"), Size(3)]

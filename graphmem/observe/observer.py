@@ -303,7 +303,7 @@ class Observer:
         """Mark a new session as contaminated if it continues a contaminated one.
 
         A contaminated session has read external text. `running` is the new session, and `one` the id that the agent gave to it. The mark is
-        an act of `running` that names the earlier session as the source of external text.
+        stored as an action of `running`. It names the earlier session as the source of the external text.
         """
         earlier = self._continued_session(running.info.id, one) if running.info.id != one else ""
         before = self._files.record(earlier) if earlier else None

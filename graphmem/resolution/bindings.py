@@ -79,10 +79,10 @@ def hides_in_blocks(entry: FileEntry, scope: int, name: str) -> bool:
 
 
 def begins_in_class(entry: FileEntry, scope: int, name: str) -> bool:
-    """Whether assignments in a class body bind a name that the file also binds outside.
+    """Whether assignments in a class body bind a name of an outer scope.
 
     Until the first of these assignments has run, the name in the class body has its outer meaning. The result is False in languages where
-    it has not.
+    the name always means the variable of the class.
     """
     if not scope or not rules_of(entry).class_variables_begin_late or entry.definitions[scope].kind != "class":
         return False

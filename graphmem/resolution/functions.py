@@ -65,14 +65,14 @@ class Functions:
         return self.ask(self.project.files[symbol.path].memo, ("r", symbol.index), self._returned, symbol)
 
     def _returned_unless(self, symbol: Symbol, excluded: tuple[int, ...]) -> Type:
-        """Return a function's result type, ignoring some `return` bindings.
+        """Return a function's result type, ignoring some of its `return`s.
 
-        `excluded` are the positions of the ignored bindings in the file.
+        `excluded` are the positions of these `return`s in the file's list of bindings.
         """
         return self.ask(self.project.files[symbol.path].memo, ("r", symbol.index, excluded), self._returned, symbol, excluded)
 
     def _excluded(self, function: Func, call: Call) -> tuple[int, ...]:
-        """Return the `return` bindings that a call cannot reach, by position.
+        """Return the positions of the `return`s that a call cannot reach.
 
         The module `demands` finds them. The result is empty for a function with a declared result type, because that type holds for all
         calls.

@@ -156,7 +156,7 @@ class Project:
         return self.files.get(path)
 
     def modules(self, dotted: str) -> list[str]:
-        """Return the sorted paths of the files that imports name `dotted`.
+        """Return the sorted paths of the files that an import of `dotted` means.
 
         An example of such a dotted module name is `a.b`.
         """

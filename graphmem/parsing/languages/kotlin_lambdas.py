@@ -1,6 +1,7 @@
 """Types of the parameters and receivers of Kotlin's lambdas.
 
-The type that the code around a lambda expects determines them. An example is `fun build(block: Builder.() -> Unit)`: in `build { … }`, the
+They follow from the type that the code around the lambda expects.
+An example is `fun build(block: Builder.() -> Unit)`: in `build { … }`, the
 receiver is a `Builder`. The parser writes the expected type as calls of pseudo-functions, which `resolution/scoped/lambdas.py` evaluates:
 
 - `<function>(result, receiver, parameter, …)` is a function type.

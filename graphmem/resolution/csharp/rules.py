@@ -120,7 +120,7 @@ class CSharpRules(ScopedRules):
     def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
         """Return the extension methods of a given name that fit a receiver.
 
-        An extension of a type such as `Task<T>`, which counts as `T` in other places, fits a value of `T`.
+        Type inference reduces a wrapper such as `Task<T>` to `T`. So extensions of `Task<T>` are also returned for a receiver of type `T`.
         """
         found = super().extensions(inference, entry, receiver, name)
         return found or self.unwrapped(inference, entry, name)

@@ -32,7 +32,7 @@ LONE_PROPERTY: Final = 0.85
 
 
 class BareNames:
-    """Finds the definitions that calls in one file can mean by name alone."""
+    """Finds definitions for the calls in one file by name alone."""
 
     def __init__(self, inference: Inference, entry: FileEntry) -> None:
         self.inference = inference

@@ -135,7 +135,7 @@ class Targets:
         yield plain
 
     def stored_in(self, name: str, caller: Symbol) -> list[Target]:
-        """Return what a call `x.name()` can run if `x` has an unknown type and `name` no method.
+        """Return what a call `x.name()` can run if nothing is known about `x`.
 
         The functions and callable objects that classes store in an attribute `name` are the targets.
         """

@@ -394,8 +394,8 @@ class ScopedClasses(ScopedNames):
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
         """Return the class that the receiver `self` stands for; -1 if none.
 
-        `base` is the expression to check. In languages where a class and its objects have different members, `self` is also a receiver in
-        the body of a class. The class is given by its position among the file's definitions.
+        `base` is the expression that may be `self`. In languages such as Ruby, `self` in the body of a class, outside of methods, is the
+        class. The class is given by its position among the file's definitions.
         """
         on_class = self.sides_are_apart and entry.terms[base][0] == SELF and entry.definitions[scope].kind in CLASS_KINDS
         return scope if on_class else super().receiver_class(entry, scope, base)
