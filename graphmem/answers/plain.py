@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar, dataclass_transform, overload
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform, overload
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -85,9 +88,9 @@ def _refused(self: object, name: str, *value: object) -> None:
     )
 
 
-def _filled(self: object, state: tuple[Any, ...]) -> None:
+def _filled(self: DataclassInstance, state: tuple[Any, ...]) -> None:
     """Restore the fields of a copied or unpickled answer."""
-    for field, value in zip(dataclasses.fields(self), state, strict=True):  # type: ignore[arg-type]
+    for field, value in zip(dataclasses.fields(self), state, strict=True):
         object.__setattr__(self, field.name, value)
 
 
@@ -124,8 +127,8 @@ def _hash(self: object) -> int:
     return hash(_values(self))
 
 
-def _shown(self: object) -> str:
-    values = ", ".join(f"{field.name}={getattr(self, field.name)!r}" for field in dataclasses.fields(self))  # type: ignore[arg-type]
+def _shown(self: DataclassInstance) -> str:
+    values = ", ".join(f"{field.name}={getattr(self, field.name)!r}" for field in dataclasses.fields(self))
     return f"{self.__class__.__qualname__}({values})"
 
 

@@ -321,10 +321,11 @@ def _checked(type_: GraphQLObjectType, fields: Render) -> Render:
     predicate = type_.is_type_of
     if predicate is None:
         return fields
+    answers_type: Callable[[Any, Any], Any] = predicate
 
     def render(value: Any) -> Any:
         # The predicates of this package use only the value; see `derive.object_type`.
-        if predicate(value, None) is not True:  # type: ignore[arg-type]
+        if answers_type(value, None) is not True:
             raise _NotPlainError
         return fields(value)
 

@@ -6,7 +6,7 @@ import os
 import secrets
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import graphmem
 from graphmem.cli.listening import SWITCH_S, address_of, expect_protection, is_loopback, listening, options_of
@@ -55,8 +55,8 @@ def serve_projects(here: CommandContext) -> None:
     options = options_of(settings, secrets.token_urlsafe(32), None, loopback=loopback)
     sys.setswitchinterval(SWITCH_S)
 
-    def mcp(service: object, on_branch: OnBranch) -> Mounted:
-        return McpApp(service, on_branch)  # type: ignore[arg-type]
+    def mcp(service: Any, on_branch: OnBranch) -> Mounted:
+        return McpApp(service, on_branch)
 
     people = People(folder)
     openid = OpenId(settings.oidc_issuer, settings.oidc_client, settings.oidc_secret) if settings.oidc_issuer else None

@@ -206,7 +206,8 @@ class RemoteGraphMem(Operations):
         """
         with followed(self._wire, on_progress):
             answer = run_index(self._wire, cancelled, repo=repo, full=full)
-        return decoder(IndexSummary)(answer["index"]["summary"])  # type: ignore[no-any-return]
+        summary: IndexSummary = decoder(IndexSummary)(answer["index"]["summary"])
+        return summary
 
     def export(self) -> Iterator[dict[str, Any]]:
         """Yield every node and edge of the graph; see `CodeOperations.export`."""
@@ -275,7 +276,8 @@ class RemoteGraphMem(Operations):
             from graphmem.answers import ImportAnswer
 
             return ImportAnswer(found["source"], dict(found["counts"]), list(found["ids"]), list(found["notes"]))
-        return self._call(self._operation("import_memories"), (content, path, format), {})  # type: ignore[no-any-return]
+        answer: ImportAnswer = self._call(self._operation("import_memories"), (content, path, format), {})
+        return answer
 
     def sync_file(
         self, path: str | Path | None = None, dry_run: bool = False, actor: str = "", *, personal: bool = False, remote: bool = True
@@ -292,7 +294,8 @@ class RemoteGraphMem(Operations):
                 "personal memories cannot be synced while a server has the index open; stop the server and sync again",
                 argument="personal",
             )
-        return self._call(self._operation("sync_file"), (path, dry_run), {})  # type: ignore[no-any-return]
+        answer: SyncAnswer = self._call(self._operation("sync_file"), (path, dry_run), {})
+        return answer
 
     # ---- sessions
 
@@ -343,7 +346,8 @@ class RemoteGraphMem(Operations):
         The file is copied into the server's own directory during the restore.
         """
         with copied_in(file, Path(self.project().data_dir)) as name:
-            return self._call(self._operation("restore"), (name, rules), {}, FOR_EVER)  # type: ignore[no-any-return]
+            answer: RestoreAnswer = self._call(self._operation("restore"), (name, rules), {}, FOR_EVER)
+            return answer
 
     def rebuild(self, repo: str | Path | None = None, on_progress: Callable[[IndexProgress], None] | None = None) -> RebuildAllAnswer:
         """Rebuild memories and code; see `UpkeepOperations.rebuild`.
@@ -351,7 +355,8 @@ class RemoteGraphMem(Operations):
         The server rebuilds its own project.
         """
         with followed(self._wire, on_progress):
-            return self._call(self._operation("rebuild"), (), {}, FOR_EVER)  # type: ignore[no-any-return]
+            answer: RebuildAllAnswer = self._call(self._operation("rebuild"), (), {}, FOR_EVER)
+            return answer
 
 
 def cursor(offset: int) -> str:

@@ -6,6 +6,7 @@ An example is the memories about the callers that an impact report lists.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from graphmem.analysis.impact import expand
@@ -99,8 +100,9 @@ class KnownCode:
         def put(places: Places) -> None:
             for path in files:
                 places.put(self._file(view, path), 1.0, TARGET)
-                for node in view.by_path(path) if view is not None else ():
-                    places.put(view.ids[int(node)], MEMBER, AROUND)  # type: ignore[union-attr]
+                if view is not None:
+                    for node in view.by_path(path):
+                        places.put(view.ids[int(node)], MEMBER, AROUND)
             self._moving(view, places, moving)
 
         return self._found(view, put, keeps=_tells_more)
@@ -111,10 +113,10 @@ class KnownCode:
         Memories about members of a symbol, about definitions that contain the symbol, and about its file are included. There are at most
         `limit` memories for each id. Unknown ids are left out.
         """
-        return {
-            one: self._found(view, lambda places, node=node: self._targets(view, places, [node]), limit)  # type: ignore[misc]
-            for one, node in nodes_of(view, ids).items()
-        }
+        return {one: self._found(view, partial(self._around, view, node), limit) for one, node in nodes_of(view, ids).items()}
+
+    def _around(self, view: GraphView, node: int, places: Places) -> None:
+        self._targets(view, places, [node])
 
     def of_symbol(self, view: GraphView, node: int, limit: int = SHOWN) -> NearbyMemories:
         """Return the memories that a reader of one symbol should see.

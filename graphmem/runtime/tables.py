@@ -9,12 +9,15 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from graphmem.errors import GrammarError
 from graphmem.runtime.resources import data_root, is_updated
 
-_Table = TypeVar("_Table")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_Table = TypeVar("_Table", bound="DataclassInstance")
 
 
 class _Value(NamedTuple):
@@ -90,7 +93,7 @@ def read_table(path: str, kind: type[_Table]) -> _Table:
         raw = tomllib.loads((data_root() / origin).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise refused(origin, f"{origin}: {error}") from error
-    known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
+    known = {field.name: field for field in fields(kind)}
     if unknown := sorted(raw.keys() - known.keys()):
         raise refused(origin, f"{origin} has the unknown keys {', '.join(unknown)}; use {', '.join(sorted(known))}")
     required = {name for name, field in known.items() if field.default is MISSING and field.default_factory is MISSING}

@@ -95,7 +95,8 @@ class SharedLog(AbstractContextManager["SharedLog"]):
 
     def now(self) -> datetime:
         """Return the current time by the clock of the database's machine."""
-        return self._one("SELECT clock_timestamp()")[0].astimezone(UTC)  # type: ignore[no-any-return]
+        now: datetime = self._one("SELECT clock_timestamp()")[0]
+        return now.astimezone(UTC)
 
     def epoch(self) -> str:
         """Return a value that changes if the database is replaced."""

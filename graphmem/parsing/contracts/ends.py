@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from graphmem.parsing.contracts.annotations import Annotations
 from graphmem.parsing.contracts.by_path import by_path
@@ -107,5 +107,5 @@ def _all(source: Source, calls: Sequence[tuple[Reference, str]], *, annotated: b
         yield from speech(source)
 
 
-def _place(end: tuple[object, ...]) -> tuple[int, str]:
-    return end[4], repr(end)  # type: ignore[return-value]
+def _place(end: tuple[Any, ...]) -> tuple[int, str]:
+    return end[4], repr(end)
