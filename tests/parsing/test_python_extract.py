@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import textwrap
 
 import pytest
 
@@ -11,105 +10,8 @@ from graphmem.parsing import facts as f
 from graphmem.parsing import grammar
 from graphmem.parsing.extract import extract
 from graphmem.runtime.resources import digest
+from python_facts import read, spell
 from trees import NETWORKX
-
-
-def read(text, path="pkg/mod.py"):
-    return extract(path, textwrap.dedent(text).encode(), "python", "hash")
-
-
-def spell(facts, index):
-    """A term as text, for golden comparisons."""
-    if index < 0:
-        return "-"
-    term = facts.terms[index]
-    op, rest = term[0], term[1:]
-
-    def one(i):
-        return spell(facts, i)
-
-    def many(items):
-        return ", ".join(map(one, items))
-
-    spellings = {
-        f.NAME: lambda: rest[0],
-        f.ATTR: lambda: f"{one(rest[0])}.{rest[1]}",
-        f.CALL: lambda: f"{one(rest[0])}({', '.join([*map(one, rest[1]), *(f'{k}={one(v)}' for k, v in rest[2])])})",
-        f.INDEX: lambda: f"{one(rest[0])}[{one(rest[1])}]",
-        f.STRING: lambda: repr(rest[0]),
-        f.LITERAL: lambda: f"<{rest[0]}>",
-        f.LIST: lambda: f"[{many(rest[0])}]",
-        f.TUPLE: lambda: f"({many(rest[0])})",
-        f.SET: lambda: f"{{{many(rest[0])}}}",
-        f.DICT: lambda: "{" + ", ".join(f"{one(k)}: {one(v)}" for k, v in zip(*rest, strict=True)) + "}",
-        f.EITHER: lambda: f"either({many(rest[0])})",
-        f.AWAIT: lambda: f"await {one(rest[0])}",
-        f.ITER: lambda: f"each({one(rest[0])})",
-        f.ENTER: lambda: f"enter({one(rest[0])})",
-        f.UNPACK: lambda: f"unpack({one(rest[0])}, {rest[1]})",
-        f.LAMBDA: lambda: f"lambda: {one(rest[0])}",
-        f.COMPREHENSION: lambda: f"{rest[0]} of {one(rest[1])}",
-        f.OPERATOR: lambda: f"({one(rest[1])} {rest[0]} {one(rest[2])})",
-        f.SPREAD: lambda: f"*{one(rest[0])}",
-        f.UNKNOWN: lambda: "?",
-    }
-    return spellings[op]()
-
-
-def value(expression):
-    facts = read(f"x = {expression}\n")
-    return spell(facts, facts.bindings[0].value)
-
-
-@pytest.mark.parametrize(
-    ("expression", "spelled"),
-    [
-        ("a.b.c", "a.b.c"),
-        ("f(1, x, *y, k=v, **kw)", "f(<int>, x, *y, k=v, **=kw)"),
-        ("f(p for p in q)", "f(generator of p)"),
-        ("a[1:2]", "a[<slice>]"),
-        ("a[k, l]", "a[(k, l)]"),
-        ("'a' \"b\"", "'ab'"),
-        ("b'a'", "<bytes>"),
-        ("f'a b {x}'", "<template>"),
-        ("f'visit_{x}'", "('visit_' + ?)"),
-        ("[a, 1.5, None]", "[a, <float>, <none>]"),
-        ("(a,)", "(a)"),
-        ("a, b", "(a, b)"),
-        ("{a, b}", "{a, b}"),
-        ("{'k': v, **w}", "{'k': v, *w: *w}"),
-        ("a or b", "either(a, b)"),
-        ("a if c else b", "either(a, b)"),
-        ("await f()", "await f()"),
-        ("(lambda u, v=1: u.w)", "lambda: u.w"),
-        ("[e for e in s]", "list of e"),
-        ("{k: v for k, v in s}", "dict of (k, v)"),
-        ("a + b", "(a + b)"),
-        ("a not in b", "(a not in b)"),
-        ("-a", "(a - -)"),
-        ("not a", "<bool>"),
-        ("(a)", "a"),
-        ("...", "<ellipsis>"),
-        ("(y := a)", "a"),
-        ("yield_ if True else f()()", "either(yield_, f()())"),
-    ],
-)
-def test_expressions_become_terms(expression, spelled):
-    assert value(expression) == spelled
-
-
-def test_equal_terms_share_one_index_and_children_come_first():
-    facts = read("f(a.b, a.b)\ng(a.b)\n")
-    assert len(set(facts.terms)) == len(facts.terms)
-    for index, term in enumerate(facts.terms):
-        if term[0] == f.ATTR:
-            assert term[1] < index
-
-
-def test_long_strings_and_containers_are_cut():
-    facts = read(f"x = '{'a' * 5000}'\ny = [{', '.join('a' for _ in range(500))}]\n")
-    assert max(len(term[1]) for term in facts.terms if term[0] == f.STRING) == 200
-    assert max(len(term[1]) for term in facts.terms if term[0] == f.LIST) == 64
 
 
 def test_definitions_have_canonical_names_and_ordinals():
