@@ -36,6 +36,10 @@ class LineMap:
         """Whether a line of the editor's text, from 0, is also in the saved text."""
         return any(at <= now < at + size for _, at, size in self._blocks)
 
+    def is_left(self, saved: int) -> bool:
+        """Whether a line of the saved text, from 0, is also in the editor's text."""
+        return any(at <= saved < at + size for at, _, size in self._blocks)
+
     def saved(self, now: int) -> int:
         """Return the line of the saved text for a line of the editor's text."""
         return min(self._last[0], _moved(now, [(to, at, size) for at, to, size in self._blocks]))

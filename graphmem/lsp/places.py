@@ -144,15 +144,33 @@ class Texts:
         column = self._codec.position_from_client_units([text], lsp.Position(0, position.character)).character
         if found is None or found.is_saved(position.line):
             return Position(path, self.saved_line(path, position.line), column)
-        word = next((one[0] for one in _WORD.finditer(text) if one.start() <= column <= one.end()), "")
+        at = next((one for one in _WORD.finditer(text) if one.start() <= column <= one.end()), None)
+        word = at[0] if at is not None else ""
         near = found.saved(position.line)
         places = [
             (abs(number - near), number, one.start()) for number, line in enumerate(self.saved(path)) for one in _words(line, word) if word
         ]
+        if not places and at is not None:
+            number = self._renamed(path, found, near, text, at)
+            return Position(path, number + 1, at.start()) if number >= 0 else None
         if not places:
             return None
         _, number, start = min(places)
         return Position(path, number + 1, start)
+
+    def _renamed(self, path: str, lines: LineMap, near: int, text: str, word: re.Match[str]) -> int:
+        """Return the saved line that differs from a line in one word; -1 if none.
+
+        The saved line has another name at the place of `word`, and is no longer in the editor, as after an unsaved renaming. `near` is the
+        saved line at which the search starts.
+        """
+        before, after = text[: word.start()], text[word.end() :]
+        pattern = re.compile(rf"{re.escape(before)}[\w$]+{re.escape(after)}")
+        saved = self.saved(path)
+        for number in range(near, min(near + DECORATED, len(saved))):
+            if not lines.is_left(number) and pattern.fullmatch(saved[number]):
+                return number
+        return -1
 
     def name_range(self, path: str, line: int, name: str) -> lsp.Range:
         """Return the editor's range of a name, searched for from a line on.

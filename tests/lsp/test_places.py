@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+lsp = pytest.importorskip("lsprotocol.types")
 workspace = pytest.importorskip("pygls.workspace")
 Texts = pytest.importorskip("graphmem.lsp.places").Texts
 
@@ -30,3 +31,19 @@ def test_the_name_of_a_definition_is_not_in_its_decorators(tmp_path: Path, path:
     (tmp_path / path).write_text(FILES[path])
     found = Texts(tmp_path, workspace.Workspace(tmp_path.as_uri())).definition_range(path, line, name)
     assert (found.start.line, found.start.character) == place
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "column", "place"),
+    [
+        ("def total(", "def worth(", 2, 10, ("price.py", 3, 8)),  # the old name is there in the saved file
+        ("def total(", "def one(self):\n        pass\n\n    def worth(", 5, 10, ("price.py", 3, 8)),
+        ("    def total(", "    fresh = 1\n    def total(", 2, 6, None),  # a new line takes the place of no saved one
+    ],
+)
+def test_a_name_that_was_changed_in_the_editor_is_that_of_its_saved_line(tmp_path: Path, old, new, line, column, place) -> None:
+    file = tmp_path / "price.py"
+    file.write_text(FILES["price.py"])
+    space = workspace.Workspace(tmp_path.as_uri())
+    space.put_text_document(lsp.TextDocumentItem(file.as_uri(), "python", 1, FILES["price.py"].replace(old, new)))
+    assert Texts(tmp_path, space).position(file.as_uri(), lsp.Position(line, column)) == place
