@@ -99,7 +99,8 @@ def _titled(program: str, rows: Rows) -> str:
 
 def _deno_test(exact: bool, rows: Rows) -> str:
     config = next((name.parts[2] for _, name in rows if name.parts[2]), "")
-    program = "deno test --allow-all" + (f" --config {shlex.quote(config)}" if config else "")
+    options = next((name.parts[3] for _, name in rows if name.parts[3]), "")
+    program = " ".join(filter(None, ("deno test", options))) + (f" --config {shlex.quote(config)}" if config else "")
     titles = [name.parts[1] for _, name in rows]
     return _modules(program, rows) + (f" --filter {shlex.quote(f'/^{_any(titles)}$/')}" if exact and all(titles) else "")
 

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from graphmem.reports import vitest_config
 from graphmem.reports.cargo_targets import target_of
 from graphmem.reports.launchers import node_launcher, python_launcher
+from graphmem.reports.package_scripts import deno_script, is_run_by_bun, test_script
 from graphmem.reports.test_commands import NOT_RUN, Named
 from graphmem.runtime.tables import read_table
 
@@ -40,8 +41,6 @@ _TEST_FILE: Final = re.compile(r"(?:^|/)(?:__tests__/.*|(?:[^/]*\.)?(?:test|spec
 _HELPERS: Final = "no test"  # instead of a runner
 _DENO: Final = re.compile(r"""\bDeno\.test\b|\bfrom\s+["'](?:jsr:|@std/|https://deno\.land/)""")
 _BUN: Final = re.compile(r"""\bfrom\s+["']bun:test["']""")
-_BUN_SCRIPT: Final = re.compile(r"\bbun test\b([^\"&;|]*)")
-_TEST_SCRIPT: Final = re.compile(r'"test"\s*:\s*"([^"]*)"')
 _CARGO_APART: Final = frozenset({"benches", "examples"})  # directories of which `cargo test` runs nothing
 JVM_ROOTS: Final = re.compile(r"^(?:.*/)?src/[^/]*[tT]est[^/]*/(?:java|kotlin|scala|groovy)/")
 
@@ -185,7 +184,9 @@ def _ecmascript_runner(project: Project, path: str) -> tuple[str, str]:
     text = project.text(path) or ""
     if _DENO.search(text):
         return "deno", ""
-    if _BUN.search(text) or _by_bun_script(project, path):
+    if deno_script(project, path) is not None:
+        return ("deno" if _TEST_FILE.search(path) else _HELPERS), ""
+    if _BUN.search(text) or is_run_by_bun(project, path):
         return "bun", ""
     manifests = [(base, project.text(_join(base, "package.json")) or "") for base in _manifests(project, path, "package.json")]
     found = [(runner, base) for base, text in manifests for runner in _RUNNER if _RUNNER[runner].search(text)]
@@ -220,33 +221,23 @@ def _run_by_jest(project: Project, path: str) -> bool:
     return _TEST_FILE.search(path) is not None or any(_JEST_PATTERNS.search(text or "") for text in texts)
 
 
-def _by_bun_script(project: Project, path: str) -> bool:
-    """Whether a `bun test` script runs a file.
-
-    It is the script `test` of the nearest `package.json` that has one, or a script at the root that names the file's directory.
-    """
-    texts = (project.text(_join(base, "package.json")) or "" for base in _manifests(project, path, "package.json"))
-    own = next((found[1] for text in texts if (found := _TEST_SCRIPT.search(text))), "")
-    if _BUN_SCRIPT.fullmatch(own.strip()) and "/" not in own:
-        return True
-    scripts = _BUN_SCRIPT.findall(project.text("package.json") or "")
-    named = [word.removeprefix("./").rstrip("*") for script in scripts for word in script.split() if "/" in word]
-    return any(folder and path.startswith(folder) for folder in named if not folder.startswith(("-", "../")))
-
-
 def _deno(project: Project, place: Place) -> Named:
     """Return Deno as the runner of a test, with the test's id for Deno.
 
     Deno can select tests only by file and outermost title.
     """
+    title = _titles(place.qualname.partition(".")[0])
+    name = f"{place.path} --filter {title!r}" if title else place.path
+    if script := deno_script(project, place.path):
+        base = test_script(project, place.path)[0]
+        return Named("deno", name, base, (_below(base, place.path), title, "", script["options"].strip()), script["set"].strip())
     found = project.nearest(place.path, "deno.json", "deno.jsonc")
     folder = str(PurePosixPath(place.path).parent)
     others = sorted(one.name for one in (project.root / folder).glob("deno.*.json"))
     base = folder if others and (found is None or found[0] != folder) else found[0] if found else ""
     config = others[0] if others and base == folder and (found is None or found[0] != folder) else ""
-    title = _titles(place.qualname.partition(".")[0])
     inner = _below(base, place.path)
-    return Named("deno", f"{place.path} --filter {title!r}" if title else place.path, "" if base == "." else base, (inner, title, config))
+    return Named("deno", name, "" if base == "." else base, (inner, title, config, "--allow-all"))
 
 
 def _titles(qualname: str) -> str:

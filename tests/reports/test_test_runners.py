@@ -327,6 +327,14 @@ def test_a_package_that_merely_helps_a_runner_does_not_choose_it(tmp_path: Path,
             "(cd web && yarn vitest run a.test.ts -t '(adds)')",
         ),
         (
+            {
+                "package.json": '{"packageManager": "pnpm@11"}',
+                "api/package.json": '{"scripts": {"test": "NODE_ENV=test deno test -A --no-check"}}',
+            },
+            "api/src/a.test.ts",
+            "(cd api && NODE_ENV=test deno test -A --no-check src/a.test.ts --filter '/^(adds)$/')",
+        ),
+        (
             {"package.json": '{"vitest": 1}', "packages/b/package.json": '{"scripts": {"test": "bun test"}}'},
             "packages/b/a.test.ts",
             "bun test ./packages/b/a.test.ts -t '(adds)'",
@@ -362,3 +370,10 @@ def test_all_tests_of_a_module_of_rust_are_selected_by_its_name(tmp_path: Path) 
 def test_cargo_runs_no_benchmarks_and_examples_as_tests(tmp_path: Path, path: str) -> None:
     (tmp_path / "Cargo.toml").write_text('[package]\nname = "b"\n')
     assert named(Project(tmp_path), Place(path, "", 1, False)) == NOT_RUN
+
+
+def test_a_script_cannot_add_commands(tmp_path: Path) -> None:
+    (tmp_path / "package.json").write_text('{"scripts": {"test": "deno test $(touch x)"}}')
+    assert not named(Project(tmp_path), Place("a.test.ts", "adds", 1, False)).runner
+    (tmp_path / "package.json").write_text('{"scripts": {"test": "deno test -A"}}')
+    assert named(Project(tmp_path), Place("sheet-test.tsx", "", 1, False)) == NOT_RUN
