@@ -83,11 +83,7 @@ class Exchange:
             self._side.put({"sight": UNSURE})
         self._materialise(tally)
         self._push(log, tally)  # what was changed here meanwhile
-        tally.notes += [f"the organisation refused an operation, which waits here: {rule}" for rule in sorted({*log.refused.values()})]
-        if log.is_outdated:
-            tally.notes.append(
-                "an earlier graphmem wrote the rules in the team's database; its owner should run `graphmem organisation found`"
-            )
+        tally.notes += _notes(log)
         log.note(self._side.device, tally.pulled)
         self._side.put({"last": self._now().isoformat(), "error": "", "person": log.person})
         return SharingAnswer(
@@ -339,3 +335,11 @@ def _display_text(name: str, value: Any) -> str:
     if name == STATUS:
         return "forgotten" if value[0] == FORGOTTEN else str(value[0])
     return "none" if value is None else str(value)
+
+
+def _notes(log: SharedLog) -> list[str]:
+    """Return sentences about rules in the team's database, for the answer."""
+    found = [f"the organisation refused an operation, which waits here: {rule}" for rule in sorted({*log.refused.values()})]
+    if log.is_outdated:
+        found.append("an earlier graphmem wrote the rules in the team's database; its owner should run `graphmem organisation found`")
+    return found
