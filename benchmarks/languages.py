@@ -45,9 +45,9 @@ UNSEEN = {
     "go": ["goldmark", "mux"],
     "java": ["gson", "commons-csv", "joda-money", "jsoup", "picocli", "failsafe", "mybatis"],
     "kotlin": ["markdown", "koin", "exposed"],
-    "php": ["parser", "twig", "commonmark", "guzzle", "container"],
+    "php": ["parser", "twig", "guzzle", "phpdoc-parser"],
     "python": ["pyrsistent", "markdown", "portion"],
-    "ruby": ["highline", "rubyzip", "hashie", "mail", "tzinfo"],
+    "ruby": ["highline", "rubyzip", "tzinfo"],
     "rust": ["rustc-demangle", "memchr", "jpeg-decoder"],
     "typescript": ["immer", "query", "zod", "vue", "clipanion", "mobx"],
 }
