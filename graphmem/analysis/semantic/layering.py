@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
@@ -27,13 +26,10 @@ def components(edges: Iterable[tuple[T, T]]) -> list[list[T]]:
     An edge is (from, to). The largest groups come first. Ties are ordered by the lowest member. The members of a group
     are ascending.
     """
-    known = sorted(edges)
-    if _is_acyclic(known):
-        return []
-    import networkx as nx  # takes 70 ms; most graphs of modules have no cycle
+    import networkx as nx  # takes 70 ms; impact questions do not need it
 
     graph: nx.DiGraph = nx.DiGraph()
-    graph.add_edges_from(known)
+    graph.add_edges_from(sorted(edges))
     found: list[list[T]] = [sorted(group) for group in nx.strongly_connected_components(graph) if len(group) > 1]
     return sorted(found, key=lambda group: (-len(group), group))
 
@@ -107,33 +103,16 @@ def layers(nodes: Sequence[T], weights: Mapping[tuple[T, T], float], cut: Sequen
 
     A node without dependencies has layer 0. Any other node is one layer above its highest dependency. Edges in `cut` are ignored.
     """
+    import networkx as nx  # takes 70 ms; impact questions do not need it
+
     skipped = set(cut)
-    below = _below((pair for pair in sorted(weights) if pair not in skipped), sorted(nodes))
+    graph: nx.DiGraph = nx.DiGraph()
+    graph.add_nodes_from(sorted(nodes))
+    graph.add_edges_from(pair for pair in sorted(weights) if pair not in skipped)
     found: dict[T, int] = {}
-    for node in TopologicalSorter(below).static_order():
-        found[node] = max((found[one] + 1 for one in below[node]), default=0)
+    for node in reversed(list(nx.topological_sort(graph))):
+        found[node] = max((found[below] + 1 for below in graph.successors(node)), default=0)
     return found
-
-
-def _is_acyclic(edges: Iterable[tuple[T, T]]) -> bool:
-    """Whether no node of a graph reaches itself."""
-    try:
-        TopologicalSorter(_below(edges)).prepare()
-    except CycleError:
-        return False
-    return True
-
-
-def _below(edges: Iterable[tuple[T, T]], nodes: Iterable[T] = ()) -> dict[T, list[T]]:
-    """Map each node to the nodes that it depends on.
-
-    The nodes are those of `edges`, which are (from, to), and those in `nodes`.
-    """
-    below: dict[T, list[T]] = {node: [] for node in nodes}
-    for one, other in edges:
-        below.setdefault(one, []).append(other)
-        below.setdefault(other, [])
-    return below
 
 
 def _order(weights: Mapping[tuple[T, T], float], group: Sequence[T]) -> list[T]:
