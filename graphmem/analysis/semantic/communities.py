@@ -16,11 +16,12 @@ import math
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.analysis.semantic.louvain import WeightedGraph, louvain
 from graphmem.analysis.semantic.naming import main_folder, naming_files
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    import networkx as nx
 
 
 class Ties(NamedTuple):
@@ -64,9 +65,11 @@ def communities(
     Returns:
         Groups of ascending paths, in the order of their first paths. The same input gives the same groups in every process.
     """
+    import networkx as nx  # takes 70 ms; impact questions do not need it
+
     whole = units or {}
     graph = _contracted(_graph(paths, links, co_change or {}, earlier or {}, ties), whole)
-    found = louvain(graph, ties.resolution, _SEED)
+    found = nx.community.louvain_communities(graph, weight="weight", resolution=ties.resolution, seed=_SEED)
     number = {node: i for i, group in enumerate(found) for node in group}
     grouped: dict[int, list[str]] = defaultdict(list)
     for path in sorted(paths):
@@ -172,7 +175,9 @@ def _graph(
     co_change: Mapping[tuple[str, str], float],
     earlier: Mapping[str, str],
     ties: Ties,
-) -> WeightedGraph[Node]:
+) -> nx.Graph:
+    import networkx as nx  # takes 70 ms; impact questions do not need it
+
     weights: dict[tuple[str, str], float] = defaultdict(float)
     for (a, b), count in links.items():
         weights[min(a, b), max(a, b)] += count
@@ -182,19 +187,18 @@ def _graph(
         degree[a] += strength
         degree[b] += strength
 
-    graph: WeightedGraph[Node] = WeightedGraph()
-    for path in sorted(paths):  # Louvain visits nodes in this order, shuffled by its seed
-        graph.add((_FILE, path))
+    graph = nx.Graph()
+    graph.add_nodes_from((_FILE, path) for path in sorted(paths))  # Louvain visits nodes in this order, shuffled by its seed
     for (a, b), strength in sorted(strengths.items()):
         # A dependency that everybody uses says little about a file's group: the ties of a file are divided among its dependencies.
-        graph.connect((_FILE, a), (_FILE, b), 4 * strength / max(degree[a], degree[b]))
+        graph.add_edge((_FILE, a), (_FILE, b), weight=4 * strength / max(degree[a], degree[b]))
     for (a, b), strength in sorted(co_change.items()):
-        before = graph.weight((_FILE, a), (_FILE, b))
-        graph.connect((_FILE, a), (_FILE, b), before + ties.co_change * strength)
+        before = graph.get_edge_data((_FILE, a), (_FILE, b), {"weight": 0.0})["weight"]
+        graph.add_edge((_FILE, a), (_FILE, b), weight=before + ties.co_change * strength)
     for path in sorted(paths):
         _hang(graph, (_FILE, path), path.rpartition("/")[0], ties.folder)
         if path in earlier:
-            graph.connect((_FILE, path), (_MODULE, earlier[path]), ties.earlier)
+            graph.add_edge((_FILE, path), (_MODULE, earlier[path]), weight=ties.earlier)
     return graph
 
 
@@ -206,24 +210,26 @@ def _node(path: str, units: Mapping[str, str]) -> Node:
     return (_UNIT, units[path]) if path in units else (_FILE, path)
 
 
-def _contracted(graph: WeightedGraph[Node], units: Mapping[str, str]) -> WeightedGraph[Node]:
+def _contracted(graph: nx.Graph, units: Mapping[str, str]) -> nx.Graph:
     """Replace the files of each Go package by one node; add up their edges.
 
     `units` maps files to packages, or to other units that are never divided. An edge inside a unit becomes a loop, so that the unit keeps
     its weight.
     """
+    import networkx as nx  # takes 70 ms; impact questions do not need it
+
     if not units:
         return graph
-    node = {one: _node(one[1], units) if one[0] == _FILE else one for one in graph.names}
-    smaller: WeightedGraph[Node] = WeightedGraph()
-    for one in graph.names:
-        smaller.add(node[one])
-    for a, b, weight in graph.edges():
-        smaller.connect(node[a], node[b], smaller.weight(node[a], node[b]) + weight)
+    node = {one: _node(one[1], units) if one[0] == _FILE else one for one in graph}
+    smaller = nx.Graph()
+    smaller.add_nodes_from(node[one] for one in graph)
+    for a, b, weight in graph.edges(data="weight"):
+        before = smaller.get_edge_data(node[a], node[b], {"weight": 0.0})["weight"]
+        smaller.add_edge(node[a], node[b], weight=before + weight)
     return smaller
 
 
-def _hang(graph: WeightedGraph[Node], node: Node, folder: str, weight: float) -> None:
+def _hang(graph: nx.Graph, node: Node, folder: str, weight: float) -> None:
     """Add edges from a node to its folder, and from each folder to its parent.
 
     The edges lead from the node to `folder`, from `folder` to its parent, and so on. `weight` is the weight of each edge.
@@ -231,7 +237,7 @@ def _hang(graph: WeightedGraph[Node], node: Node, folder: str, weight: float) ->
     while True:
         above = (_FOLDER, folder)
         known = above in graph
-        graph.connect(node, above, weight)
+        graph.add_edge(node, above, weight=weight)
         if known or not folder:
             return
         node, folder = above, folder.rpartition("/")[0]
