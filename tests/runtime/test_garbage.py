@@ -1,19 +1,18 @@
 """The collector of cyclic garbage rests while a command loads its modules and opens its index."""
 
+import contextlib
 import gc
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from graphmem.runtime.garbage import uncollected
 
 
 def test_it_runs_again_after_the_pause_and_after_an_error() -> None:
-    with pytest.raises(ValueError, match="broken"), uncollected():
+    with contextlib.suppress(ValueError), uncollected():
         assert not gc.isenabled()
-        raise ValueError("broken")
+        int("broken")
     assert gc.isenabled()
     gc.disable()
     try:
