@@ -32,29 +32,34 @@ class Launcher(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Launchers:
+class Launchers:
     """The content of `grammars/launchers.toml`, which explains the keys."""
 
+    python_manifest: str
+    node_manifest: str
+    go_manifest: str
+    rust_manifest: str
     python_locks: Mapping[str, str]
     python_tables: Mapping[str, str]
     node_locks: Mapping[str, str]
     node_managers: Mapping[str, str]
 
 
-_TABLE: Final = read_table("launchers.toml", _Launchers)
-_PYTHON_TABLES: Final = re.compile(rf"^\[tool\.({'|'.join(_TABLE.python_tables)})\b", re.MULTILINE)
-_PACKAGE_MANAGER: Final = re.compile(rf'"packageManager"\s*:\s*"({"|".join(_TABLE.node_managers)})@')
+LAUNCHERS: Final = read_table("launchers.toml", Launchers)
+_PYTHON_TABLES: Final = re.compile(rf"^\[tool\.({'|'.join(LAUNCHERS.python_tables)})\b", re.MULTILINE)
+_PACKAGE_MANAGER: Final = re.compile(rf'"packageManager"\s*:\s*"({"|".join(LAUNCHERS.node_managers)})@')
 
 
 def python_launcher(project: Project, path: str) -> Launcher:
     """Return the launcher of a Python test at a path, such as `uv run`."""
-    found = project.nearest(path, *_TABLE.python_locks)
+    found = project.nearest(path, *LAUNCHERS.python_locks)
     if found is not None:
-        return Launcher(_TABLE.python_locks[found[1]], found[0])
-    declared = project.nearest(path, "pyproject.toml")
+        return Launcher(LAUNCHERS.python_locks[found[1]], found[0])
+    declared = project.nearest(path, LAUNCHERS.python_manifest)
     base = declared[0] if declared is not None else ""
-    table = _PYTHON_TABLES.search(project.text(f"{base}/pyproject.toml" if base else "pyproject.toml") or "")
-    return Launcher(_TABLE.python_tables[table[1]], base) if table is not None else Launcher("", "")
+    manifest = f"{base}/{LAUNCHERS.python_manifest}" if base else LAUNCHERS.python_manifest
+    table = _PYTHON_TABLES.search(project.text(manifest) or "")
+    return Launcher(LAUNCHERS.python_tables[table[1]], base) if table is not None else Launcher("", "")
 
 
 def node_launcher(project: Project, path: str) -> str:
@@ -62,8 +67,8 @@ def node_launcher(project: Project, path: str) -> str:
 
     The default is `npx`.
     """
-    found = project.nearest(path, *_TABLE.node_locks)
+    found = project.nearest(path, *LAUNCHERS.node_locks)
     if found is not None:
-        return _TABLE.node_locks[found[1]]
-    manager = _PACKAGE_MANAGER.search(project.text("package.json") or "")
-    return _TABLE.node_managers[manager[1]] if manager is not None else "npx"
+        return LAUNCHERS.node_locks[found[1]]
+    manager = _PACKAGE_MANAGER.search(project.text(LAUNCHERS.node_manifest) or "")
+    return LAUNCHERS.node_managers[manager[1]] if manager is not None else "npx"

@@ -6,6 +6,8 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from graphmem.reports.launchers import LAUNCHERS
+
 if TYPE_CHECKING:
     from graphmem.reports.launchers import Project
 
@@ -22,7 +24,7 @@ def test_script(project: Project, path: str) -> tuple[str, str]:
     """
     for folder in PurePosixPath(path).parents:
         base = "" if str(folder) == "." else str(folder)
-        if found := _TEST.search(project.text(f"{base}/package.json" if base else "package.json") or ""):
+        if found := _TEST.search(project.text(f"{base}/{LAUNCHERS.node_manifest}" if base else LAUNCHERS.node_manifest) or ""):
             return base, found[1].strip()
     return "", ""
 
@@ -40,6 +42,6 @@ def is_run_by_bun(project: Project, path: str) -> bool:
     _, own = test_script(project, path)
     if _BUN.fullmatch(own) and "/" not in own:
         return True
-    scripts = _BUN.findall(project.text("package.json") or "")
+    scripts = _BUN.findall(project.text(LAUNCHERS.node_manifest) or "")
     named = [word.removeprefix("./").rstrip("*") for script in scripts for word in script.split() if "/" in word]
     return any(folder and path.startswith(folder) for folder in named if not folder.startswith(("-", "../")))

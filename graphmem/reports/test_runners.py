@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from graphmem.reports import vitest_config
 from graphmem.reports.cargo_targets import target_of
-from graphmem.reports.launchers import node_launcher, python_launcher
+from graphmem.reports.launchers import LAUNCHERS, node_launcher, python_launcher
 from graphmem.reports.package_scripts import deno_script, is_run_by_bun, test_script
 from graphmem.reports.test_commands import NOT_RUN, Named
 from graphmem.runtime.tables import read_table
@@ -188,7 +188,9 @@ def _ecmascript_runner(project: Project, path: str) -> tuple[str, str]:
         return ("deno" if _TEST_FILE.search(path) else _HELPERS), ""
     if _BUN.search(text) or is_run_by_bun(project, path):
         return "bun", ""
-    manifests = [(base, project.text(_join(base, "package.json")) or "") for base in _manifests(project, path, "package.json")]
+    manifests = [
+        (base, project.text(_join(base, LAUNCHERS.node_manifest)) or "") for base in _manifests(project, path, LAUNCHERS.node_manifest)
+    ]
     found = [(runner, base) for base, text in manifests for runner in _RUNNER if _RUNNER[runner].search(text)]
     # Packages such as `jest-diff` and `@types/jest` are used with Vitest, too; they tell the runner only where nothing else does.
     found = found or [(runner, base) for base, text in manifests for runner in _RUNNER if f'"{runner}' in text or f"/{runner}" in text]
@@ -215,7 +217,7 @@ def _run_by_jest(project: Project, path: str) -> bool:
 
     Jest's default patterns apply, unless a manifest or the nearest configuration may have others; these are not read.
     """
-    texts = [project.text(_join(base, "package.json")) for base in _manifests(project, path, "package.json")]
+    texts = [project.text(_join(base, LAUNCHERS.node_manifest)) for base in _manifests(project, path, LAUNCHERS.node_manifest)]
     found = project.nearest(path, *JEST_CONFIGS)
     texts.append(project.text(_join(*found)) if found else "")
     return _TEST_FILE.search(path) is not None or any(_JEST_PATTERNS.search(text or "") for text in texts)
@@ -261,7 +263,7 @@ def _manifests(project: Project, path: str, name: str) -> list[str]:
 def _go(project: Project, place: Place) -> Named | None:
     if not place.path.endswith("_test.go"):
         return None
-    found = project.nearest(place.path, "go.mod")
+    found = project.nearest(place.path, LAUNCHERS.go_manifest)
     base = found[0] if found else ""
     folder = str(PurePosixPath(_below(base, place.path)).parent)
     package = "." if folder == "." else f"./{folder}"
@@ -318,23 +320,26 @@ def build_tags(text: str) -> str:
 
 
 def _rust(project: Project, place: Place) -> Named | None:
+    manifest = LAUNCHERS.rust_manifest
     found = next(
-        (one for one in _manifests(project, place.path, "Cargo.toml") if "[package]" in (project.text(_join(one, "Cargo.toml")) or "")),
+        (
+            one
+            for one in _manifests(project, place.path, LAUNCHERS.rust_manifest)
+            if "[package]" in (project.text(_join(one, LAUNCHERS.rust_manifest)) or "")
+        ),
         None,
     )
     if found is None:
         return None
     inner = _below(found, place.path)
-    package = re.search(
-        r'\[package\][^\[]*?^\s*name\s*=\s*"([^"]+)"', project.text(_join(found, "Cargo.toml")) or "", re.MULTILINE | re.DOTALL
-    )
+    package = re.search(r'\[package\][^\[]*?^\s*name\s*=\s*"([^"]+)"', project.text(_join(found, manifest)) or "", re.MULTILINE | re.DOTALL)
     scope = f"-p {package[1]} " if package and found else ""
     folder, _, rest = inner.partition("/")
     if folder == "tests":
         parts = list(PurePosixPath(rest).with_suffix("").parts)
         target, modules = f"--test {parts[0]}", [one for one in parts[1:] if one != "mod" and one != "main"]
     elif folder == "src":
-        library, program = (project.text(_join(found, f"src/{name}.rs")) for name in ("lib", "main"))
+        library, program = (project.text(_join(found, f"src/{name}{_FILES.endings['cargo'][0]}")) for name in ("lib", "main"))
         target, modules = target_of(PurePosixPath(rest).with_suffix("").parts, library, program)
     else:
         return NOT_RUN if folder in _CARGO_APART else None
