@@ -48,7 +48,10 @@ IMPLEMENTING: Final = 0.65
 """Confidence in the only method that implements what a library's type declares."""
 
 SHARED_AMONG: Final = 1.5
-"""Confidence that is divided among several methods that implement what a library's type declares."""
+"""Confidence that is divided among several methods that implement what a library's type declares.
+
+So it is divided among the values that classes store in an attribute of which only the name is known.
+"""
 
 HANDED_BACK: Final = 0.7
 """Confidence in the method of a class that was passed to a library.
@@ -137,12 +140,12 @@ class Targets:
     def stored_in(self, name: str, caller: Symbol) -> list[Target]:
         """Return what a call `x.name()` can run if nothing is known about `x`.
 
-        The functions and callable objects that classes store in an attribute `name` are the targets.
+        The functions and callable objects that classes store in an attribute `name` are the targets. They share one confidence.
         """
-        bases = self.names.storing(name)
-        confidence = ONE_FAMILY if len(bases) == 1 else round(0.5 / max(1, len(bases)), 3)
-        found = [target for base in bases for target in self.of_attribute((INST, base, False), name, "inferred_type", caller)]
-        return [target._replace(rule="ambiguous_name", confidence=confidence) for target in found if target.symbol is not None]
+        values = (self.of_attribute((INST, base, False), name, "inferred_type", caller) for base in self.names.storing(name))
+        found = {target.symbol: target for value in values for target in value if target.symbol is not None}
+        confidence = min(ONE_FAMILY, round(SHARED_AMONG / max(1, len(found)), 3))
+        return [target._replace(rule="ambiguous_name", confidence=confidence) for target in found.values()]
 
     def of_attribute(self, atom: Atom, name: str, receiver_rule: str, caller: Symbol) -> Iterator[Target]:
         """Yield the definitions that a call `x.name()` can run.
