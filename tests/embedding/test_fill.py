@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphmem.embedding import fill as filling
-from graphmem.embedding.fill import embedded_text, fill
+from graphmem.embedding.fill import Pace, embedded_text, fill
 from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.errors import EmbedderError
 
@@ -37,7 +37,7 @@ class Run:
             have,
             on_vectors=lambda keys, vectors: self.told.update(zip(keys, vectors, strict=True)),
             on_progress=lambda done, wanted: self.progress.append((done, wanted)),
-            stopped=lambda: len(embedder.batches) >= stop_after,
+            pace=Pace(stopped=lambda: len(embedder.batches) >= stop_after),
         )
 
 
@@ -86,9 +86,7 @@ def test_threads_encode_single_texts_into_the_same_vectors_and_step_back_before_
         frozenset(),
         on_vectors=lambda keys, vectors: told.update(zip(keys, vectors, strict=True)),
         on_progress=lambda *_: None,
-        stopped=lambda: False,
-        threads=lambda: count,
-        step_back=lambda: names.append(threading.current_thread().name),
+        pace=Pace(lambda: False, lambda: count, lambda: names.append(threading.current_thread().name)),
     )
     assert result == (29, 29, False)
     assert {len(batch) for batch in embedder.batches} == {1}

@@ -331,7 +331,7 @@ def test_without_a_cycle_no_module_is_called_tangled_and_no_cut_is_suggested(tab
             visit(address + "/explore/tangled", "document.querySelector('main tbody tr')")
             said = tab.value("document.querySelector('.answer').textContent")
             assert said.startswith(
-                "No modules depend on each other in a cycle, so none is tangled and none has to be cut. The most connected"
+                "No modules depend on each other in a cycle, so none is tangled and no dependency has to be removed. The most connected"
             )
             assert "→" not in tab.value("document.querySelector('main table').textContent")
             visit(address + "/explore/cut?of=web", "document.querySelector('.answer')")

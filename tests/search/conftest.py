@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphmem import GraphMem
-from graphmem.embedding.fill import fill
+from graphmem.embedding.fill import Pace, fill
 from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.settings import load_settings
 
@@ -133,7 +133,7 @@ def filled(indexed, bare, embedder):
         projections.vector_hashes(),
         on_vectors=projections.add_vectors,
         on_progress=lambda done, wanted: None,
-        stopped=lambda: False,
+        pace=Pace(lambda: False),
     )
     return projections.snapshot()
 
