@@ -283,8 +283,8 @@ def _place(edit: Edit, text: str) -> tuple[str, int]:
 def _edited(view: GraphView, edit: Edit, text: str) -> list[int]:
     """Return the innermost definitions that an edit touches, as graph nodes.
 
-    `text` is the content of the file, before or after the edit. The list is empty if the edit replaces a whole file, or if `text` contains
-    neither the old nor the new text of the edit.
+    `text` is the content of the file, before or after the edit. The list is empty if `text` contains neither the old nor the new text of
+    the edit.
     """
     touched, at = _place(edit, text)
     if at < 0:

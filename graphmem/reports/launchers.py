@@ -46,7 +46,7 @@ class Launchers:
 
 
 LAUNCHERS: Final = read_table("launchers.toml", Launchers)
-_PYTHON_TABLES: Final = re.compile(rf"^\[tool\.({'|'.join(LAUNCHERS.python_tables)})\b", re.MULTILINE)
+_PYTHON_TABLES: Final = re.compile(rf"^\[{{1,2}}tool\.({'|'.join(LAUNCHERS.python_tables)})(?=[\].])", re.MULTILINE)
 _PACKAGE_MANAGER: Final = re.compile(rf'"packageManager"\s*:\s*"({"|".join(LAUNCHERS.node_managers)})@')
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from graphmem.reports.launchers import LAUNCHERS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from graphmem.reports.launchers import Project
 
 _DENO: Final = re.compile(r"(?P<set>(?:[A-Z_]+=[\w.:/-]+ )*)deno test\b(?P<options>(?: -[\w.,:/=@-]+)*)\Z")
 """A script that runs Deno alone. Its words need no quotes in a shell."""
 _BUN: Final = re.compile(r"\bbun test\b([^\"&;|]*)")
-_TEST: Final = re.compile(r'"test"\s*:\s*"([^"]*)"')
 
 
 def test_script(project: Project, path: str) -> tuple[str, str]:
@@ -24,9 +27,26 @@ def test_script(project: Project, path: str) -> tuple[str, str]:
     """
     for folder in PurePosixPath(path).parents:
         base = "" if str(folder) == "." else str(folder)
-        if found := _TEST.search(project.text(f"{base}/{LAUNCHERS.node_manifest}" if base else LAUNCHERS.node_manifest) or ""):
-            return base, found[1].strip()
+        if found := _scripts(project, base).get("test"):
+            return base, found.strip()
     return "", ""
+
+
+def _scripts(project: Project, base: str) -> Mapping[str, str]:
+    """Return the scripts of a directory's `package.json` by name."""
+    text = project.text(f"{base}/{LAUNCHERS.node_manifest}" if base else LAUNCHERS.node_manifest)
+    return _scripts_in(text) if text else {}
+
+
+@lru_cache(maxsize=256)
+def _scripts_in(text: str) -> Mapping[str, str]:
+    """Return the scripts of a `package.json`; none if the text is invalid."""
+    try:
+        manifest = json.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        return {}
+    scripts = manifest.get("scripts") if isinstance(manifest, dict) else None
+    return {name: one for name, one in scripts.items() if isinstance(one, str)} if isinstance(scripts, dict) else {}
 
 
 def deno_script(project: Project, path: str) -> re.Match[str] | None:
@@ -42,6 +62,6 @@ def is_run_by_bun(project: Project, path: str) -> bool:
     _, own = test_script(project, path)
     if _BUN.fullmatch(own) and "/" not in own:
         return True
-    scripts = _BUN.findall(project.text(LAUNCHERS.node_manifest) or "")
-    named = [word.removeprefix("./").rstrip("*") for script in scripts for word in script.split() if "/" in word]
+    runs = [options for script in _scripts(project, "").values() for options in _BUN.findall(script)]
+    named = [word.removeprefix("./").rstrip("*") for options in runs for word in options.split() if "/" in word]
     return any(folder and path.startswith(folder) for folder in named if not folder.startswith(("-", "../")))

@@ -6,7 +6,7 @@ A runner is recognised by files of the repository: the nearest manifest at or ab
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
@@ -15,6 +15,7 @@ from graphmem.reports import vitest_config
 from graphmem.reports.cargo_targets import target_of
 from graphmem.reports.launchers import LAUNCHERS, node_launcher, python_launcher
 from graphmem.reports.package_scripts import deno_script, is_run_by_bun, test_script
+from graphmem.reports.pytest_settings import collected_files, is_collected
 from graphmem.reports.test_commands import NOT_RUN, Named
 from graphmem.runtime.tables import read_table
 
@@ -23,8 +24,8 @@ from graphmem.runtime.tables import read_table
 class RunnerFiles:
     """The content of `grammars/test_runners.toml`, which explains the keys."""
 
-    pytest_settings: tuple[str, ...]
     config_endings: tuple[str, ...]
+    pytest_settings: Mapping[str, tuple[str, ...]]
     endings: Mapping[str, tuple[str, ...]]
 
 
@@ -127,12 +128,13 @@ def _dotted(path: str) -> str:
 
 def _python(project: Project, place: Place) -> Named | None:
     launcher, top = python_launcher(project, place.path)
-    own = ("pytest.ini", "conftest.py")
-    texts = {name: project.text(_join(top, name)) or project.text(name) for name in (*own, *_FILES.pytest_settings)}
-    by_pytest = any("pytest" in (text or "") or (name in own and text is not None) for name, text in texts.items())
-    by_pytest = by_pytest or project.nearest(place.path, "conftest.py") is not None
+    collected = collected_files(project, place.path, _FILES.pytest_settings)
+    by_pytest = collected is not None or project.nearest(place.path, "conftest.py") is not None
+    by_pytest = by_pytest or any(
+        "pytest" in (project.text(_join(top, name)) or project.text(name) or "") for name in _FILES.pytest_settings
+    )
     if by_pytest or (place.qualname and not place.is_method):
-        if not place.qualname and not _is_collected(place.path, texts.values()):
+        if not place.qualname and not is_collected(place.path, collected):
             return NOT_RUN
         path, inner = _below(top, place.path), [*filter(None, place.qualname.split("."))]
         return Named("pytest", "::".join([place.path, *inner]), top, ("::".join([path, *inner]), path), launcher)
@@ -145,19 +147,6 @@ def _python(project: Project, place: Place) -> Named | None:
     if project.has("manage.py"):
         return Named("django", ".".join(filter(None, (_dotted(place.path), place.qualname))), launcher=launcher)
     return Named("unittest", dotted, top, (module,), launcher)
-
-
-def _is_collected(path: str, declared: Iterable[str | None]) -> bool:
-    """Whether pytest collects tests from a file, by the file's name.
-
-    Files such as `conftest.py` have fixtures and helpers. A setting `python_files` is not read; with it, all files may have tests.
-    """
-    name = PurePosixPath(path).name
-    return (
-        name.startswith("test_")
-        or name.endswith("_test.py")
-        or (name != "conftest.py" and any("python_files" in (text or "") for text in declared))
-    )
 
 
 def _ecmascript(project: Project, place: Place) -> Named | None:
@@ -344,7 +333,7 @@ def _rust(project: Project, place: Place) -> Named | None:
     else:
         return NOT_RUN if folder in _CARGO_APART else None
     name = "::".join([*modules, *filter(None, place.qualname.split("."))])
-    if folder == "src" and modules and not place.qualname:
+    if modules and not place.qualname:
         name += "::"  # of all tests in the module
     return Named("cargo", f"{scope}{target} {name}".rstrip(), "", (scope + target, name))
 

@@ -318,6 +318,8 @@ def test_a_package_that_merely_helps_a_runner_does_not_choose_it(tmp_path: Path,
             "(cd server && uv run pytest tests/test_a.py::adds)",
         ),
         ({"pyproject.toml": "[tool.pdm.scripts]\n[tool.pytest]"}, "tests/test_a.py", "pdm run pytest tests/test_a.py::adds"),
+        ({"pyproject.toml": "[[tool.uv.index]]\n[tool.pytest]"}, "tests/test_a.py", "uv run pytest tests/test_a.py::adds"),
+        ({"pyproject.toml": "[tool.uv-dynamic-versioning]\n[tool.pytest]"}, "tests/test_a.py", "pytest tests/test_a.py::adds"),
         ({"uv.lock": "", "manage.py": ""}, "shop/tests.py", "uv run python manage.py test shop.tests"),
         ({"package.json": '{"jest": 1}', "pnpm-lock.yaml": ""}, "a.test.ts", "pnpm exec jest a.test.ts -t '(adds)'"),
         ({"package.json": '{"packageManager": "yarn@4", "vitest": 1}'}, "a.test.ts", "yarn vitest run a.test.ts -t '(adds)'"),
@@ -339,6 +341,11 @@ def test_a_package_that_merely_helps_a_runner_does_not_choose_it(tmp_path: Path,
             "packages/b/a.test.ts",
             "bun test ./packages/b/a.test.ts -t '(adds)'",
         ),
+        (
+            {"package.json": '{"directories": {"test": "test"}, "scripts": {"test": "bun test"}}'},
+            "test/a.test.ts",
+            "bun test ./test/a.test.ts -t '(adds)'",
+        ),
     ],
 )
 def test_a_command_begins_with_the_launcher_of_the_project(tmp_path: Path, files: dict[str, str], path: str, command: str) -> None:
@@ -346,24 +353,46 @@ def test_a_command_begins_with_the_launcher_of_the_project(tmp_path: Path, files
     assert line.command == command
 
 
+@pytest.mark.parametrize("manifest", ["", "{", "[" * 100_000, "[]", '{"scripts": "test"}', '{"scripts": {"test": 1}}'])
+def test_a_package_without_a_readable_script_has_no_command(tmp_path: Path, manifest: str) -> None:
+    assert selected(tmp_path, {"package.json": manifest}, [("a.test.ts", "adds", False)])[1] == []
+
+
 @pytest.mark.parametrize(
-    ("path", "ini", "runs"),
+    ("path", "settings", "runs"),
     [
-        ("tests/conftest.py", "", False),
-        ("tests/factories.py", "", False),
-        ("tests/check_sums.py", "python_files = check_*.py", True),
-        ("tests/test_sums.py", "", True),
+        ("tests/conftest.py", {"pytest.ini": ""}, False),
+        ("tests/conftest.py", {"pytest.ini": "[pytest]\npython_files = *.py"}, False),
+        ("tests/factories.py", {"pytest.ini": ""}, False),
+        ("tests/test_sums.py", {"pytest.ini": ""}, True),
+        ("tests/check_sums.py", {"pytest.ini": "[pytest]\npython_files =\n  test_*.py\n  check_*.py"}, True),
+        ("tests/factories.py", {"pytest.ini": "[pytest]\npython_files = check_*.py"}, False),
+        ("backend/app/tests.py", {"backend/pytest.ini": "[pytest]\npython_files = tests.py", "backend/conftest.py": ""}, True),
+        ("backend/app/tests.py", {"pytest.ini": "[pytest]\npython_files = tests.py", "backend/tox.ini": "[pytest]"}, False),
+        ("backend/app/tests.py", {"pytest.ini": "[pytest]\npython_files = tests.py", "backend/tox.ini": "[tox]"}, True),
+        ("app/tests.py", {"pyproject.toml": "[tool.pytest.ini_options]\npython_files = ['tests.py']"}, True),
+        ("app/tests.py", {"pyproject.toml": "[tool.pytest.ini_options]\npython_files = 'app/*.py'"}, True),
+        ("app/tests.py", {"pyproject.toml": "not toml", "setup.cfg": "[tool:pytest]\npython_files = tests.py"}, True),
     ],
 )
-def test_a_python_file_without_tests_has_no_command(tmp_path: Path, path: str, ini: str, runs: bool) -> None:
-    (tmp_path / "pytest.ini").write_text(f"[pytest]\n{ini}")
-    assert (named(Project(tmp_path), Place(path, "", 1, False)) != NOT_RUN) == runs
+def test_a_python_file_has_a_command_where_the_nearest_settings_collect_it(
+    tmp_path: Path, path: str, settings: dict[str, str], runs: bool
+) -> None:
+    _, lines = selected(tmp_path, settings, [(path, "", False)])
+    assert [one.command for one in lines] == [f"pytest {path}"] * runs
+
+
+def test_a_method_is_run_by_pytest_where_its_nearest_settings_are_those_of_pytest(tmp_path: Path) -> None:
+    _, (line,) = selected(tmp_path, {"backend/pytest.ini": "[pytest]"}, [("backend/app/tests.py", "CaseA.test_b", True)])
+    assert line.command == "pytest backend/app/tests.py::CaseA::test_b"
 
 
 def test_all_tests_of_a_module_of_rust_are_selected_by_its_name(tmp_path: Path) -> None:
     files = {"Cargo.toml": '[package]\nname = "b"\n'}
     _, (line,) = selected(tmp_path, files, [("src/buf/mod.rs", "", False), ("src/cart.rs", "tests.adds", False)])
     assert line.command == "cargo test --lib -- buf:: cart::tests::adds"
+    _, (line,) = selected(tmp_path, files, [("tests/it/cart.rs", "", False), ("tests/it/main.rs", "opens", False)])
+    assert line.command == "cargo test --test it -- cart:: opens"
 
 
 @pytest.mark.parametrize("path", ["benches/speed.rs", "examples/shop.rs"])
