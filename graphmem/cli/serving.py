@@ -27,6 +27,7 @@ from graphmem.client.connecting import Turns, expect_index
 from graphmem.errors import GraphMemError, IndexCancelledError, StoreBusyError
 from graphmem.runtime.ending import threads_ended
 from graphmem.runtime.faults import unraised
+from graphmem.runtime.garbage import uncollected
 from graphmem.runtime.heap import few_arenas
 from graphmem.security.tokens import FILE as TOKENS
 from graphmem.security.tokens import TokenFile
@@ -83,8 +84,7 @@ def serve_until_interrupted(here: CommandContext, upkeep: ServedIndex) -> None:
     # Arrow's own allocator keeps 50 MB that it does not need. The system's allocator returns them (see `graphmem.runtime.heap`).
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     few_arenas()
-    gc.disable()  # loaded modules are never garbage; scanning them repeatedly takes a tenth of the start
-    with _opening(here) as opening:
+    with uncollected(), _opening(here) as opening:  # scanning the loaded modules repeatedly takes a tenth of the start
         from graphmem.api.app import build_app
         from graphmem.api.serve import Tls
         from graphmem.mcp_server.mount import McpApp
@@ -95,8 +95,6 @@ def serve_until_interrupted(here: CommandContext, upkeep: ServedIndex) -> None:
     options = options_of(settings, own_token, tokens, loopback=loopback)
     # An answering thread waits this long for an indexing thread, several times in a query. Python's 5 ms would add up to 30 ms.
     sys.setswitchinterval(SWITCH_S)
-    gc.freeze()
-    gc.enable()
     with service:
         app = build_app(service, options, McpApp(service))
         server = listening(app, settings, tls)
