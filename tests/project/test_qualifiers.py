@@ -48,7 +48,7 @@ def memory(tmp_path_factory):
         ("web/kind.ts:Kind", "web/long.ts", ["1:9", "1:849"]),  # a long line
         ("web/kind.ts:Store", "web/use.ts", ["1:15", "2:51"]),
         ("java/p/Foo.java:Foo", "java/p/Bar.java", ["3:21", "4:26"]),  # of one package, without an import
-        ("src/lib.rs:Shelf", "src/lib.rs", ["1:11", "2:31", "2:39", "3:33"]),
+        ("src/lib.rs:Shelf", "src/lib.rs", ["1:11", "2:5", "2:31", "2:39", "3:33"]),  # the header of an `impl` names it, too
     ],
 )
 def test_a_class_before_its_member_is_a_usage(memory, name, path, places):
