@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from graphmem.store.base import GraphStore
 
 _CACHED: Final = 512  # files of a branch whose rows stay decoded
+_UNCOPIED: Final = (DamagedWordsError, OSError, sqlite3.Error)  # why an index of words could not be copied or changed
 _log = logging.getLogger(__name__)
 _NO_LINKS: Final = Judging({}, {}, {}, ())
 
@@ -239,8 +240,8 @@ class Overlays:
     def copied_words(self) -> WordIndex | None:
         """Copy the main branch's index of words, for `projected`.
 
-        The copy takes as long as the index is large, so it is made without the lock `runs.turn`, and pushes need not wait for it. The
-        result is None if the index is not ready or cannot be copied.
+        The copy takes as long as the index is large, so it is made without the lock `runs.turn`, and pushes and searches need not wait for
+        it. The result is None if the index is not ready, is damaged or cannot be copied, or if a push changes it first.
         """
         words = self.runs.projections.snapshot().words
         if words is None:
@@ -249,7 +250,7 @@ class Overlays:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             return words.copied(folder)
-        except (OSError, sqlite3.Error) as error:
+        except _UNCOPIED as error:
             _log.warning("the words of the main branch could not be copied for a branch (%s)", error)
             return None
 
@@ -274,7 +275,7 @@ class Overlays:
             is_fresh = copy is not None and copy.generation == words.generation
             own = copy.moved(folder) if copy is not None and is_fresh else words.copied(folder)
             return shot.graph.patched(delta, generation), own.patched(delta, generation)
-        except (DamagedWordsError, OSError, sqlite3.Error) as error:
+        except _UNCOPIED as error:
             _log.warning("the words of a branch could not be made from the main branch's (%s); they are built from its rows", error)
             return None
 

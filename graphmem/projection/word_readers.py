@@ -72,6 +72,26 @@ class WordReaders:
             db.set_progress_handler(None, 0)
             self._free.put(db)
 
+    @contextmanager
+    def separate(self) -> Iterator[sqlite3.Connection]:
+        """Return a context manager that opens a connection for one long read.
+
+        The connection does not belong to the pool, so neither readers nor writers wait for it. It keeps the state of its opening, which can
+        be newer than that of the pool. Until it is closed, SQLite keeps the writes of the meantime in the log.
+
+        Raises:
+            FileNotFoundError: the file was deleted.
+            DamagedWordsError: the file is damaged.
+        """
+        self._path.stat()  # SQLite would create a missing file
+        with damage_named():
+            db = _reader(self._path)
+            try:
+                yield db
+            finally:
+                db.close()
+        seal(self._path)  # nothing happens unless the pool was closed meanwhile
+
     def empty_log(self) -> None:
         """Empty SQLite's write-ahead log, before a write.
 

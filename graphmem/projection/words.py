@@ -13,6 +13,7 @@ import sqlite3
 import time
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -173,11 +174,7 @@ class WordIndex:
             try:
                 db.execute("BEGIN IMMEDIATE")
                 unseal(db)
-                if dict(db.execute("SELECT key, value FROM meta")).get("generation") != str(self.generation):
-                    raise DamagedWordsError(
-                        f"the word index {self.path} does not belong to the current state of the graph, number {self.generation}; "
-                        "you need not do anything, because graphmem rebuilds it"
-                    )
+                self._expect_generation(db)
                 removed = [row for ids in batches(dict.fromkeys([*delta.removed_chunks, *fresh])) for row in delete(db, ids)]
                 first = added = db.execute("SELECT coalesce(max(rowid), 0) + 1 FROM entries").fetchone()[0]
                 numbers = StemNumbers(db)
@@ -198,19 +195,22 @@ class WordIndex:
     def copied(self, folder: Path) -> WordIndex:
         """Copy this state of the word index to a new file; return its reader.
 
-        `folder` is the directory of the new file.
+        Readers and writers need not wait for the copy. `folder` is the directory of the new file, which is deleted if the copy fails.
 
         Raises:
+            DamagedWordsError: the file is damaged, or has another generation than this reader.
             OSError, sqlite3.Error: the copy failed.
         """
         path = folder / f"words-{self.generation}-{time.time_ns():x}.sqlite"
-        copy = sqlite3.connect(private_file(path), isolation_level=None)
         try:
-            with self._readers.lend() as db:
-                db.backup(copy)
-        finally:
-            copy.close()
-        return WordIndex(path, self.generation)
+            with self._readers.separate() as db:
+                self._expect_generation(db)
+                with closing(sqlite3.connect(private_file(path), isolation_level=None)) as copy:
+                    db.backup(copy)
+            return WordIndex(path, self.generation)
+        except BaseException:
+            _delete(path)
+            raise
 
     def moved(self, folder: Path) -> WordIndex:
         """Move the file of an index that was never read; return its reader.
@@ -226,8 +226,15 @@ class WordIndex:
 
     def delete_files(self) -> None:
         """Delete the files of the word index; open readers can still read them."""
-        for side in ("", *SIDES):
-            self.path.with_name(self.path.name + side).unlink(missing_ok=True)
+        _delete(self.path)
+
+    def _expect_generation(self, db: sqlite3.Connection) -> None:
+        """Raise DamagedWordsError if `db` shows another generation."""
+        if dict(db.execute("SELECT key, value FROM meta")).get("generation") != str(self.generation):
+            raise DamagedWordsError(
+                f"the word index {self.path} does not belong to the current state of the graph, number {self.generation}; "
+                "you need not do anything, because graphmem rebuilds it"
+            )
 
     # ---- asking
 
@@ -364,6 +371,11 @@ class WordIndex:
         """Return the number of chunks in the word index."""
         with self._readers.lend() as db:
             return int(db.execute("SELECT count(*) FROM entries").fetchone()[0])
+
+
+def _delete(path: Path) -> None:
+    for side in ("", *SIDES):
+        path.with_name(path.name + side).unlink(missing_ok=True)
 
 
 def _touched(delta: GraphDelta) -> set[str]:

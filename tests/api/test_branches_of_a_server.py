@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
+import threading
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from random import Random
 
@@ -19,7 +22,7 @@ from commands import environ, git, graphmem
 from graphmem.answers import to_json
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError, ForbiddenError, GraphMemError
-from graphmem.projection.words import WordIndex
+from graphmem.projection import words
 from hosted import SHOP, SITE, hosted, indexed, written
 
 __all__ = ["environ", "graphmem"]
@@ -218,25 +221,58 @@ def test_a_memory_about_code_of_a_branch_says_so_elsewhere_and_is_linked_after_t
         assert [one.anchor for one in main.memory(told_of_both.id).about] == ["suspect"]
 
 
-def test_a_push_need_not_wait_until_the_words_of_the_main_branch_are_copied(tmp_path, server, monkeypatch):
+@contextmanager
+def held_copy(monkeypatch):
+    """Hold up the next copy of an index of words: another connection locks the new file, so that SQLite waits to write it."""
+    locks, is_held, create = [], threading.Event(), words.private_file
+
+    def locked(path):
+        lock = sqlite3.connect(create(path), isolation_level=None, check_same_thread=False)
+        lock.execute("BEGIN EXCLUSIVE")
+        locks.append(lock)
+        monkeypatch.setattr(words, "private_file", create)
+        is_held.set()
+        return path
+
+    monkeypatch.setattr(words, "private_file", locked)
+    try:
+        yield is_held
+    finally:
+        for lock in locks:
+            lock.close()
+
+
+def test_a_push_and_a_search_end_while_the_words_of_the_main_branch_are_copied(tmp_path, server, monkeypatch):
+    with ThreadPoolExecutor(3) as pool, indexed(tmp_path / "a" / "shop", SHOP) as line, indexed(tmp_path / "b" / "shop", SHOP | TAX) as own:
+        pushed(line, server, "shop")
+        pushed(own, server, "shop", "feature/tax")
+        written(tmp_path / "a" / "shop", {"shop/more.py": "def more():\n    pass\n"})
+        line.index()
+        with held_copy(monkeypatch) as is_held:
+            opening = pool.submit(RemoteGraphMem(server.project("shop@feature~tax")).search, "with tax")
+            assert is_held.wait(30)
+            pool.submit(pushed, line, server, "shop").result(30)
+            found = pool.submit(RemoteGraphMem(server.project("shop")).search, "more").result(30)
+            assert "shop/more.py" in [hit.path for hit in found.hits]
+            assert not opening.done()
+        assert "shop/tax.py" in [hit.path for hit in opening.result(60).hits]
+
+
+@pytest.mark.parametrize("fault", ["closed", "damaged"])
+def test_a_branch_opens_although_the_words_of_the_main_branch_cannot_be_read(tmp_path, server, fault):
     with indexed(tmp_path / "shop", SHOP) as own:
         pushed(own, server, "shop")
-        written(tmp_path / "shop", {"shop/more.py": "def more():\n    pass\n"})
-        own.index(tmp_path / "shop")
-        pushed(own, server, "shop", "feature/more")
-    free, copied = [], WordIndex.copied
-
-    def noted(self, folder):
-        turn = server.hosting._open["shop"].service.parts.runs.turn
-        free.append(turn.acquire(blocking=False))
-        if free[-1]:
-            turn.release()
-        return copied(self, folder)
-
-    monkeypatch.setattr(WordIndex, "copied", noted)
-    found = RemoteGraphMem(server.project("shop@feature~more")).search("more")
-    assert "shop/more.py" in [hit.path for hit in found.hits]
-    assert free == [True]
+        written(tmp_path / "shop", TAX)
+        own.index()
+        pushed(own, server, "shop", "feature/tax")
+    main = server.hosting._open["shop"].service.parts.runs.projections.snapshot().words
+    if fault == "closed":
+        main.close()
+    else:
+        main.path.write_bytes(b"damaged" * 1000)
+    branch = RemoteGraphMem(server.project("shop@feature~tax"))
+    assert branch.wait_until_ready(30)
+    assert "shop/tax.py" in [hit.path for hit in branch.search("with tax").hits]
 
 
 def test_a_merged_branch_is_dropped_by_the_next_push_of_the_main_branch(server, clone, graphmem):

@@ -22,6 +22,7 @@ from graphmem.projection.postings import Stemmer
 from graphmem.projection.stem_numbers import LINE, unpacked
 from graphmem.projection.text import normalise, query_words
 from graphmem.projection.words import WordIndex
+from graphmem.runtime.checksums import Proof, proof
 
 seeds = st.integers(0, 2**32)
 QUERIES = ["load", "get_value", "HTTPServer2 run", "größe", "данные cache x", "Read the settings", "parser pkg f1", "def return"]
@@ -258,6 +259,29 @@ def test_a_close_waits_for_the_query_that_runs_and_refuses_later_ones(world, tmp
     assert (len(found), failed) == (1, [])
     with pytest.raises(sqlite3.ProgrammingError, match="closed"), words._readers.lend():
         pass
+
+
+def test_a_copy_has_the_rows_of_its_reader_or_is_refused_and_leaves_no_file(world, tmp_path):
+    w = world(13, 9)
+    words = build(tmp_path, w)
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    copy = words.copied(folder)
+    assert (answers(copy), copy.generation) == (answers(words), words.generation)
+    copy.close()
+    copy.delete_files()
+    words.patched(w.edit(), w.generation)
+    with pytest.raises(DamagedWordsError, match="does not belong to the current state"):
+        words.copied(folder)
+    assert list(folder.iterdir()) == []
+
+
+def test_an_index_that_is_closed_during_a_copy_is_sealed_after_it(world, tmp_path):
+    words = build(tmp_path, world(13, 9))
+    with words._readers.separate() as db:
+        words.close()
+        assert db.execute("SELECT count(*) FROM entries").fetchone()[0]
+    assert proof(words.path) is Proof.SOUND
 
 
 def test_a_saved_index_is_opened_for_its_generation_only(world, tmp_path):
