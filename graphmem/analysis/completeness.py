@@ -16,12 +16,11 @@ import numpy as np
 from graphmem.analysis import chances
 from graphmem.analysis.families import family_of
 from graphmem.analysis.walk import Adjacency, FloatArray, IntArray, reverse, walk
-from graphmem.answers import Cause, Possible
+from graphmem.answers import Possible
 from graphmem.model import EdgeKind, EdgeSource
-from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, FUNCTION_CODES, SYMBOL, distinct, without
+from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, FUNCTION_CODES, SYMBOL, without
 
 if TYPE_CHECKING:
-    from graphmem.analysis.impact_question import Question
     from graphmem.answers import IndexState
     from graphmem.answers.vocabulary import Epistemic
     from graphmem.projection.graph import GraphView
@@ -260,71 +259,3 @@ def faint_neighbours(
     if not len(faint):
         return []
     return in_order(view, without(faint, np.concatenate([found, *(np.asarray(seeds, dtype=np.int64) for _, seeds in walks)])))
-
-
-def causes(
-    view: GraphView,
-    found: IntArray,
-    unsure: Unsure,
-    state: IndexState,
-    question: Question,
-    further: int,
-    beyond_limit: int,
-) -> list[Cause]:
-    """Return reasons why an answer may be incomplete, most important first.
-
-    Args:
-        view: the graph.
-        found: nodes that the answer lists.
-        unsure: known gaps of the answer.
-        state: state of the index.
-        question: the limits of steps and of confidence.
-        further: number of dependents that are more than `question.max_depth` steps away.
-        beyond_limit: number of dependents that are counted but not listed.
-    """
-
-    def named(nodes: Sequence[int]) -> list[str]:
-        return [view.info(node).ref for node in nodes[:5]]
-
-    made: list[Cause] = []
-    if unsure.not_run:
-        message = (
-            "tests are left out: their source leads to a target, but their recorded run did not run it, and no code that they ran has "
-            "changed since"
-        )
-        made.append(Cause("not_run", message, len(unsure.not_run), named(unsure.not_run)))
-    if unsure.unjudged:
-        tests = "test outside this list" if len(unsure.unjudged) == 1 else "tests outside this list"
-        message = (
-            f"{tests} may run a target, but no complete run of them is recorded since the last change; run all tests with "
-            "`pytest --graphmem`"
-        )
-        made.append(Cause("unjudged_tests", message, len(unsure.unjudged), named(unsure.unjudged)))
-    if unsure.faint:
-        leads = "symbol leads" if len(unsure.faint) == 1 else "symbols lead"
-        message = f"{leads} to a target with less confidence than {question.min_confidence:g}; a lower minimum shows them"
-        made.append(Cause("low_confidence", message, len(unsure.faint), named(unsure.faint)))
-    if unsure.of_overloads:
-        calls = "symbol calls" if len(unsure.of_overloads) == 1 else "symbols call"
-        message = (
-            f"{calls} another overload of a target, as far as the arguments tell; the name without a line or number means all overloads"
-        )
-        made.append(Cause("overloads", message, len(unsure.of_overloads), named(unsure.of_overloads)))
-    if unsure.possible_count:
-        uses = "call site uses" if unsure.possible_count == 1 else "call sites use"
-        examples = [f"{one.caller.path}:{one.line}" for one in unsure.possible[:5]]
-        made.append(Cause("unresolved_calls", f"{uses} a target's name on a receiver of unknown type", unsure.possible_count, examples))
-    if unsure.failed:
-        files = "file" if len(unsure.failed) == 1 else "files"
-        made.append(Cause("failed_files", f"{files} could not be read in full", len(unsure.failed), unsure.failed[:5]))
-    if state.stale_files:
-        rests_on = {view.paths[number] for number in distinct(view.path_index[found]).tolist() if number >= 0}
-        examples = sorted(state.stale, key=lambda path: (path not in rests_on, path))[:5]
-        have = "file has" if state.stale_files == 1 else "files have"
-        made.append(Cause("stale", f"{have} changed since the index was made", state.stale_files, examples))
-    if further:
-        depth = question.max_depth
-        made.append(Cause("depth", f"more than {depth} step{'s' * (depth > 1)} away and left out; a greater depth shows them", further))
-    if beyond_limit > 0:
-        made.append(Cause("budget", "more are counted and not listed; totals are exact", beyond_limit))
-    return made

@@ -21,7 +21,6 @@ from graphmem.analysis.completeness import (
     NO_RUNS,
     Runs,
     Unsure,
-    causes,
     failed_in,
     faint_neighbours,
     families,
@@ -33,6 +32,7 @@ from graphmem.analysis.completeness import (
     unjudged_tests,
     verdict,
 )
+from graphmem.analysis.impact_causes import causes
 from graphmem.analysis.impact_entries import counts_by_depth, groups_of, hits_of
 from graphmem.analysis.impact_question import Question, Start
 from graphmem.analysis.impact_reach import TESTS, Found, at_most, shown_confidences, walked, without_refuted

@@ -17,6 +17,11 @@ FILES = {
         "package shop;\nclass Uses {\n  void unsure(Tree tree) { tree.put(\"a\", Lib.make()); }\n"
         "  void sure(Tree tree) { tree.put(\"a\"); }\n}\n"
     ),
+    "till.py": (
+        "class Till:\n    @property\n    def total(self) -> int:\n        return 1\n\n"
+        "    @total.setter\n    def total(self, value: int) -> None: ...\n\n\n"
+        "def reads(till: Till):\n    return till.total\n\n\ndef writes(till: Till):\n    till.total = 2\n"
+    ),
 }  # fmt: skip
 
 
@@ -46,6 +51,12 @@ def test_the_impact_of_one_overload_names_the_callers_of_the_others(memory):
     assert causes == {"low_confidence": ["src/Uses.java:Uses.unsure"], "overloads": ["src/Uses.java:Uses.sure"]}
     shown = memory.impact(["src/Tree.java:4"], min_confidence=0.1)
     assert [(hit.symbol.qualname, hit.confidence) for hit in shown.hits] == [("Uses.unsure", pytest.approx(0.95 / 4, abs=0.01))]
+
+
+def test_the_impact_of_a_getter_does_not_call_the_setter_an_overload_of_it(memory):
+    (cause,) = [one for one in memory.impact(["till.py:3"]).causes if one.kind == "overloads"]
+    assert cause.examples == ["till.py:writes"]
+    assert cause.message.startswith("symbol calls another definition of a target's name")
 
 
 def test_a_symbol_names_its_overloads(memory):
