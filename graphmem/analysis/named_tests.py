@@ -82,20 +82,36 @@ def _root_of(path: str, roots: Container[str]) -> str:
     return path
 
 
-def find_named_cases(path: str, cases: Sequence[tuple[str, str]]) -> list[int]:
-    """Return the positions of the tests whose names contain a file's name.
+class NamedCases:
+    """The tests of a project, by the words of their names.
 
-    The name of a test's file counts, too. For `_xlsx.py`, a test is `XLSXTests.test_wide` of any file. If a name selects too many tests, it
-    is too common, and the result is empty.
+    The name of a test's file counts, too. For `_xlsx.py`, a test is `XLSXTests.test_wide` of any file.
 
     Args:
-        path: the file.
         cases: all tests of the project, as (path, qualified name).
     """
-    own = _own_words(path)
-    names = ((_words(place.rpartition("/")[2].rpartition(".")[0]), _words(name)) for place, name in cases)
-    found = [at for at, words in enumerate(names) if own and any(_has_run(one, own) for one in words)]
-    return found if len(found) <= max(FEW, SHARE * len(cases)) else []
+
+    def __init__(self, cases: Sequence[tuple[str, str]]) -> None:
+        self._most = max(FEW, SHARE * len(cases))
+        self._runs: list[tuple[Sequence[str], Sequence[str]]] = []
+        self._with: dict[str, list[int]] = {}
+        files: dict[str, Sequence[str]] = {}
+        for at, (path, name) in enumerate(cases):
+            if path not in files:
+                files[path] = _words(path.rpartition("/")[2].rpartition(".")[0])
+            self._runs.append((files[path], _words(name)))
+            for word in {*files[path], *self._runs[at][1]}:
+                self._with.setdefault(word, []).append(at)
+
+    def of(self, path: str) -> list[int] | None:
+        """Return the positions of the tests whose names contain a file's name.
+
+        The result is None if a name selects too many tests, which makes it too common.
+        """
+        own = _own_words(path)
+        rare = min((self._with.get(word, []) for word in own), key=len, default=[])
+        found = [at for at in rare if any(_has_run(words, own) for words in self._runs[at])]
+        return found if len(found) <= self._most else None
 
 
 def _own_words(path: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from graphmem.analysis.impact import ran_target
-from graphmem.analysis.named_tests import find_named_cases
+from graphmem.analysis.named_tests import NamedCases
 from graphmem.analysis.walk import forward, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS, WEIGHTS
 from graphmem.answers import Cause
@@ -42,6 +42,7 @@ MOST_RANKED: Final = 100  # related files that are looked at
 MOST_FILES: Final = 100  # changed files whose history is asked
 FORGOTTEN_SUPPORT: Final = 3  # common changes; fewer can be chance
 FORGOTTEN_SHARE: Final = 0.3  # of the changes of the changed files
+MOST_EXAMPLES: Final = 5  # of a cause
 MAYBE: Final = 0.1  # confidence of a test that calls the name of a changed method on an unknown receiver
 TEST_DEPTH: Final = 12  # steps from a test to the code that it runs
 _TITLED: Final = re.compile(r"[\w.]+\(\s*['\"`]")  # a test that is a call with a title; a runner knows nested ones
@@ -81,8 +82,10 @@ class Reviews:
         found = self.questions.impact_of_diff(diff, base, head, max_depth, min_confidence, EVERY)
         view = self.graph.view()
         untested = _untested(view, found, min_confidence)
-        named = dict.fromkeys(_named_after(view, untested), "named") | dict.fromkeys(_by_name(view, found), "maybe")
-        selected, names = self._tests(view, found.changed, found.impact.tests, named)
+        method_names = _method_names(found)
+        after, common = _named_after(view, untested, method_names)
+        possible = dict.fromkeys(after, "named") | dict.fromkeys(_by_name(view, method_names), "maybe")
+        selected, names = self._tests(view, found.changed, found.impact.tests, possible)
         kept = selected[:tests]
         own = frozenset(only_in(self.graph.root(), head or "HEAD", base)) if base is not None else frozenset()
         known = self._memories_of_change(found, own)
@@ -106,7 +109,7 @@ class Reviews:
             forgotten_count=len(forgotten),
             risk=found.impact.risk,
             epistemic=found.impact.epistemic,
-            causes=[*found.impact.causes, *unsure],
+            causes=[*found.impact.causes, *common, *unsure],
             state=found.impact.state,
             known_calls=found.impact.known_calls,
         )
@@ -252,20 +255,23 @@ def _unindexed(view: GraphView, changed: Sequence[ChangedSymbol]) -> Iterable[Pl
             yield Place(symbol.path, symbol.qualname, symbol.start_line, symbol.kind == "method")
 
 
-def _by_name(view: GraphView, found: DiffImpact) -> Iterable[int]:
-    """Yield tests that may call a changed method, because they use its name.
+def _method_names(found: DiffImpact) -> frozenset[str]:
+    """Return the names of changed methods and removed functions.
 
-    Such a test calls a method of the same name on an object of unknown type. A removed function is handled like a changed method. A method
-    that ran in a recorded test run is skipped, because the tests that run it are known.
+    A method that ran in a recorded test run is skipped, because the tests that run it are known.
     """
     ran = {hit.target for hit in found.impact.tests if ran_target(hit)}
-    names = {
+    return frozenset(
         one.symbol.name
         for one in found.changed
         if one.symbol.id not in ran
         and not one.symbol.is_test
         and (one.symbol.kind == "method" or (one.symbol.kind == "function" and one.change == "removed"))
-    }
+    )
+
+
+def _by_name(view: GraphView, names: frozenset[str]) -> Iterable[int]:
+    """Yield tests that call one of `names` on an object of unknown type."""
     for name in sorted(names):
         yield from _callers_of_name(view, name)
 
@@ -275,16 +281,26 @@ def _callers_of_name(view: GraphView, name: str) -> Iterable[int]:
     return (case for call in view.unresolved_named(name) if (case := _case_of(view, call.caller)) >= 0)
 
 
-def _named_after(view: GraphView, untested: Sequence[ChangedSymbol]) -> Iterable[int]:
-    """Yield tests whose names contain the name of an untested changed file.
+def _named_after(view: GraphView, untested: Sequence[ChangedSymbol], method_names: frozenset[str]) -> tuple[list[int], list[Cause]]:
+    """Return tests whose names contain the name of an untested changed file.
 
-    The calls of such tests may pass a table or another indirection that the graph does not have. A function whose name a test calls on an
-    object of unknown type is left out, because `_by_name` has that test.
+    The calls of such tests may pass a table or another indirection that the graph does not have. A symbol for whose name `_by_name` yields
+    tests is left out; `method_names` has the names. The second result tells which files have a name that too many tests contain.
     """
-    paths = dict.fromkeys(one.symbol.path for one in untested if next(iter(_callers_of_name(view, one.symbol.name)), -1) < 0)
-    nodes = np.flatnonzero(view.is_test_case).tolist() if paths else []
-    cases = [(view.path(node), view.info(node).qualname) for node in nodes]
-    return dict.fromkeys(nodes[at] for path in paths for at in find_named_cases(path, cases))
+    by_name = {name for name in method_names if next(iter(_callers_of_name(view, name)), -1) >= 0}
+    paths = dict.fromkeys(one.symbol.path for one in untested if one.symbol.name not in by_name)
+    if not paths:
+        return [], []
+    nodes = np.flatnonzero(view.is_test_case).tolist()
+    cases = NamedCases([(view.path(node), view.qualname(node)) for node in nodes])
+    found = {path: cases.of(path) for path in paths}
+    common = [path for path, places in found.items() if places is None]
+    causes = []
+    if common:
+        files = "file has a name" if len(common) == 1 else "files have names"
+        message = f"changed {files} that many tests contain, so no test was selected by it"
+        causes.append(Cause("common_names", message, len(common), common[:MOST_EXAMPLES]))
+    return list(dict.fromkeys(nodes[at] for places in found.values() for at in places or ())), causes
 
 
 def _places(view: GraphView, node: int) -> Iterable[Place]:

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from graphmem.analysis.named_tests import FEW
 from hosted import indexed, written
 
 RUST = {
@@ -61,3 +62,29 @@ def test_code_that_no_known_test_reaches_gets_the_tests_named_after_its_file(rev
     review = reviewed(REGISTRY, "shop/_xlsx.py", "list(data)", "tuple(data)")
     assert [(one.name, one.why) for one in review.tests] == [("XLSXTests.test_wide", "named")]
     assert [one.symbol.name for one in review.untested] == ["written"]  # the name is no proof
+
+
+def test_a_test_that_calls_a_changed_function_on_an_unknown_object_is_named_after_the_file(reviewed):
+    files = REGISTRY | {
+        "shop/_xlsx.py": "def parse(data):\n    return list(data)\n",
+        "tests/test_all.py": "def test_xlsx_wide(plugin):\n    plugin.parse([1])\n",
+    }
+    review = reviewed(files, "shop/_xlsx.py", "list(data)", "tuple(data)")
+    assert [(one.name, one.why) for one in review.tests] == [("test_xlsx_wide", "named")]
+
+
+def test_a_test_that_calls_the_name_of_a_changed_method_is_no_test_named_after_the_file(reviewed):
+    files = REGISTRY | {
+        "shop/_xlsx.py": "class Sheet:\n    def get(self, data):\n        return list(data)\n",
+        "tests/test_all.py": "def test_xlsx_wide(): ...\n\n\ndef test_csv(plugin):\n    plugin.get([1])\n",
+    }
+    review = reviewed(files, "shop/_xlsx.py", "list(data)", "tuple(data)")
+    assert [(one.name, one.why) for one in review.tests] == [("test_csv", "maybe")]
+
+
+def test_a_review_says_that_a_file_has_a_name_of_too_many_tests(reviewed):
+    many = "".join(f"def test_xlsx_{number}(): ...\n\n\n" for number in range(FEW + 1))
+    review = reviewed(REGISTRY | {"tests/test_all.py": many}, "shop/_xlsx.py", "list(data)", "tuple(data)")
+    assert review.tests == []
+    (cause,) = [one for one in review.causes if one.kind == "common_names"]
+    assert (cause.count, cause.examples) == (1, ["shop/_xlsx.py"])
