@@ -238,7 +238,9 @@ class Bindings(Extraction):
         for found in self.grammar.helper.narrowings(builder, node):
             term, value = builder.term(found.target), builder.term(found.value)
             op = "narrow" if found.holds else "exclude"
-            self.bindings.append(Binding(self.scope, term, op, value, NO_TERM, found.first_line, found.last_line, found.last_line))
+            tested = max(found.target.end_point.row, found.value.end_point.row) + 1  # an assignment in this line may precede the test
+            after = max(found.first_line, tested + 1)
+            self.bindings.append(Binding(self.scope, term, op, value, NO_TERM, found.first_line, found.last_line, after))
 
         parameters = {parameter.name for parameter in self.definitions[self.scope].parameters}
         for demand in self.grammar.helper.demands(builder, node) if parameters else ():

@@ -246,6 +246,7 @@ class Binding(NamedTuple):
     line: int
     end_line: int  # narrow, when, unless and local (in a comprehension or lambda): last line of its range; else last line of its value
     block_end: int  # last line of the innermost block around it: until there it has certainly run
+    # narrow and exclude: first line at which another binding of the target ends its range
 
 
 class Reference(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import TESTS_OF_CLASS, Binding
 from graphmem.resolution.file_entry import FileEntry
@@ -25,6 +25,9 @@ from graphmem.resolution.types import (
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
 
+_KEEPS_VALUE: Final = frozenset((*TESTS_OF_CLASS, "fill", "export"))
+"""Kinds of bindings that give no new value to their target."""
+
 
 class Narrowing:
     """Narrows types inside the code that a test guards."""
@@ -40,7 +43,8 @@ class Narrowing:
     def narrowed(self, entry: FileEntry, scope: int, index: int, line: int) -> Type | None:
         """Return the type to which tests narrow an expression at a line.
 
-        An example of a test is `isinstance(x, A)`. Returns None if no test applies.
+        An example of a test is `isinstance(x, A)`. Returns None if no test applies. A test says nothing after the expression got another
+        value.
         """
         positions = entry.narrows.get((scope, index))
         if not positions:
@@ -48,7 +52,7 @@ class Narrowing:
         found: Type | None = None
         for position in positions:
             binding = entry.facts.bindings[position]
-            if binding.op == "narrow" and binding.line <= line <= binding.end_line:
+            if binding.op == "narrow" and binding.line <= line <= self._until(entry, position):
                 tested = self._ask(entry.memo, ("n", position), self._tested, entry, scope, binding)
                 found = tested if found is None else join(found, tested)
         return found
@@ -61,7 +65,7 @@ class Narrowing:
         """
         for position in entry.narrows[scope, index]:
             binding = entry.facts.bindings[position]
-            if binding.op == "exclude" and binding.line <= line <= self._until(entry, position, binding):
+            if binding.op == "exclude" and binding.line <= line <= self._until(entry, position):
                 tested = self._ask(entry.memo, ("n", position), self._tested, entry, scope, binding)
                 classes = {atom[1] for atom in tested if atom[0] == INST}
                 if classes:
@@ -71,17 +75,22 @@ class Narrowing:
                     )
         return value
 
-    def _until(self, entry: FileEntry, position: int, test: Binding) -> int:
-        """Return the last line at which the tested expression has its old value."""
-        found = entry.test_ends.get(position)
-        if found is None:
-            given = (
-                one.line
-                for one in entry.facts.bindings
-                if one.scope == test.scope and one.target == test.target and one.op not in TESTS_OF_CLASS and one.line >= test.line
-            )
-            found = entry.test_ends[position] = min(test.end_line, *given, test.end_line)
-        return found
+    def _until(self, entry: FileEntry, position: int) -> int:
+        """Return the last line at which the tested expression has its old value.
+
+        `position` is that of the test among the file's bindings.
+        """
+        if not entry.test_ends:
+            bindings = entry.facts.bindings
+            given: dict[tuple[int, int], list[tuple[int, int]]] = {key: [] for key in entry.narrows}
+            for one in bindings:
+                if (one.scope, one.target) in given and one.op not in _KEEPS_VALUE:
+                    given[one.scope, one.target].append((one.line, one.end_line))
+            for key, tests in entry.narrows.items():
+                for test in tests:
+                    ends = (end for line, end in given[key] if line >= bindings[test].block_end)
+                    entry.test_ends[test] = min(bindings[test].end_line, *ends, bindings[test].end_line)
+        return entry.test_ends[position]
 
     def _tested(self, entry: FileEntry, scope: int, binding: Binding) -> Type:
         return join_all(self.instances(self.expanded(self.term(entry, scope, binding.value, binding.line - 1))))
