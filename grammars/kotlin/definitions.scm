@@ -160,6 +160,15 @@
     (inheritance_modifier
       "abstract" @modifier.abstract)))
 
+; object Name {…}, companion object { fun name() }
+(object_declaration
+  "object" @modifier.singleton)
+
+(companion_object
+  (class_body
+    (function_declaration
+      "fun" @modifier.singleton)))
+
 (function_declaration
   (modifiers
     (visibility_modifier

@@ -37,7 +37,7 @@ CAPTURES: Final = frozenset(
         "modifier.fallback",
         "modifier.cached",
         *("modifier.extension", "modifier.route", "modifier.explicit", "modifier.partial", "modifier.macro"),
-        "modifier.friend",
+        *("modifier.friend", "modifier.singleton"),
         *("owner", "verb"),
         *("parameter.normal", "parameter.rest", "parameter.keyword_rest"),
         *("parameter.after_positional", "parameter.before_keyword"),

@@ -5,7 +5,6 @@ The settings are in `[resolution]` of `language.toml`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
 
-_OBJECT: Final = re.compile(r"(?:^|\s)object\s")
 UNNAMED: Final = Package("")
 """The library of a type of which only the name is known."""
 
@@ -255,12 +253,15 @@ class ScopedRules(ScopedProtocols):
     def runs_as_call(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
         """Return the methods that `Name()` calls for an object or interface.
 
-        In Kotlin, they are called `invoke`. Those of an interface are in its companion object.
+        In Kotlin, they are called `invoke`. Those of an interface are in its companion object. A call of another interface makes an object
+        from a lambda and runs nothing.
         """
         if not self._objects or not self.call_method:
             return ()
-        is_object = symbol.kind == "interface" or _OBJECT.search(inference.project.definition(symbol).signature) is not None
-        return inference.functions(symbol, self.call_method) if is_object else ()
+        project, functions = inference.project, inference.functions(symbol, self.call_method)
+        if symbol.kind == "interface":
+            return [function for function in functions if project.has_modifier(function, "singleton")]
+        return functions if project.has_modifier(symbol, "singleton") else ()
 
     def made_by_hook(self, inference: Inference, symbol: Symbol, call: Call) -> Type:
         """Return the result of `Name()` for an object or an interface `Name`."""
