@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.languages.java import ARITHMETIC
 from graphmem.resolution.java.fitness import BOXES, JAVA, NUMBERS, UNBOXED
-from graphmem.resolution.java.tables import LIBRARY
-from graphmem.resolution.types import EMPTY, EXTI, Outside, Package, Type, box, one
+from graphmem.resolution.java.tables import JDK, LIBRARY
+from graphmem.resolution.packages import mapped
+from graphmem.resolution.types import BOX, EMPTY, EXTI, Outside, Package, Type, box, join_all, one, ordered
 
 if TYPE_CHECKING:
     from graphmem.resolution.call import Call
@@ -19,7 +20,9 @@ Containers = Mapping[str, tuple[str, tuple[int, ...]]]
 
 _RESULTS: Final = {name: kind for kind, names in LIBRARY.results.items() for name in names}
 _ARRAYS: Final = LIBRARY.arrays
-_FACTORIES: Final = LIBRARY.factories
+_FACTORIES: Final = JDK.factories
+_MADE_OF: Final = LIBRARY.made_of
+_ITSELF: Final = LIBRARY.itself
 _OF_ARGUMENTS: Final = LIBRARY.arguments
 
 
@@ -35,26 +38,47 @@ def result(inference: Inference, atom: Outside, call: Call, containers: Containe
     owner, _, name = dotted.rpartition(".")
     if given is not None or not owner:
         return None
+    if package.partition(".")[0] in LIBRARY.standard:
+        if name in _FACTORIES.get(owner, ()):
+            return _made(inference, package, f"{owner}.{name}", call, containers)
+        if name in _ITSELF.get(owner, ()):
+            return inference.expanded(call.argument(0) or EMPTY) or None
     if name in _RESULTS:
         return one((EXTI, JAVA, _RESULTS[name], None))
     if name in _ARRAYS:
         return box("array", one((EXTI, JAVA, _ARRAYS[name], None)))
-    if package == JAVA and name == "valueOf" and (owner == "String" or owner in UNBOXED):
-        return one((EXTI, JAVA, owner, None))
-    if name in _FACTORIES and owner[:1].isupper() and "." not in owner:
-        return _made(inference, package, owner, call, containers)
     return _promoted(inference, call) if package == JAVA and owner == "Math" and name in _OF_ARGUMENTS else None
 
 
-def _made(inference: Inference, package: Package, owner: str, call: Call, containers: Containers) -> Type:
+def _made(inference: Inference, package: Package, dotted: str, call: Call, containers: Containers) -> Type:
     """Return the object of a library class that its static method makes.
 
-    `owner` is the class. A container has elements of the types of the arguments.
+    `dotted` has the class and the method. The elements of a container are the arguments, or come from them.
     """
+    owner, _, name = dotted.rpartition(".")
     kind, parts = containers.get(owner, ("", ()))
     if not kind:
         return one((EXTI, package, owner, None))
-    return box(kind, *(inference.expanded(call.rest(0)) if len(parts) == 1 else EMPTY for _ in parts))
+    given = inference.expanded(call.rest(0))
+    if len(parts) > 1:
+        copied = frozenset(atom for atom in given if atom[0] == BOX and atom[1] == kind and name in _MADE_OF["elements"])
+        return copied or box(kind, *(EMPTY for _ in parts))
+    if name in _MADE_OF["elements"]:
+        return box(kind, _elements(given))
+    if name in _MADE_OF["results"]:
+        return box(kind, mapped(inference, call.argument(0) or EMPTY))
+    if name in _MADE_OF["first"]:
+        return box(kind, inference.expanded(call.argument(0) or EMPTY))
+    if len(call.args) == 1 and kind != "optional" and all(atom[0] == BOX and atom[1] == "array" for atom in given):
+        inside = _elements(given)
+        if all(atom[0] != EXTI or atom[2] not in BOXES for atom in inside):  # a primitive array is one element
+            return box(kind, inside)
+    return box(kind, given)
+
+
+def _elements(given: Type) -> Type:
+    """Return the elements of arrays, collections and streams."""
+    return join_all(atom[2][0] for atom in ordered(given) if atom[0] == BOX and len(atom[2]) == 1)
 
 
 def _arithmetic(inference: Inference, call: Call) -> Type:

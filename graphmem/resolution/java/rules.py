@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from graphmem.parsing.languages.java import ARITHMETIC, CONSTRUCTOR
 from graphmem.resolution.java.fitness import ARRAYS, FINAL, PRIMITIVES, TYPE_PARAMETER, fit, is_unknown
 from graphmem.resolution.java.library import result
-from graphmem.resolution.java.tables import LIBRARY
+from graphmem.resolution.java.tables import JDK, LIBRARY
 from graphmem.resolution.names import is_type_parameter, local_names
 from graphmem.resolution.packages import PackageRules, mapped
 from graphmem.resolution.symbol import Symbol
@@ -146,12 +146,14 @@ class JavaRules(PackageRules):
         return self._functions_of_file(inference, f"{self.names_of(entry.facts)[0]}.{name}") or self._through_star(inference, entry, name)
 
     def _through_star(self, inference: Inference, entry: FileEntry, name: str) -> Type:
-        """Return the library class that `import a.*` gives a name, if any."""
-        for position in () if name in local_names(entry) else entry.stars:
-            package = entry.facts.imports[position].module
-            if package.rpartition(".")[2].islower() and not inference.project.modules(package):
-                return one((EXT, Package(package), name, None))
-        return EMPTY
+        """Return the class of the JDK that `import a.*` gives a name, if any.
+
+        The result is empty if the JDK has such a class in no imported package, or in several. The project or another library may have it.
+        """
+        found = {entry.facts.imports[position].module for position in entry.stars}
+        listed = [package for package in found if name in JDK.packages.get(package, ()) and not inference.project.modules(package)]
+        is_known = len(listed) == 1 and name not in local_names(entry)
+        return one((EXT, Package(listed[0]), name, None)) if is_known else EMPTY
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
         """Return the type of a member of a package: a class or an inner package."""

@@ -1,4 +1,4 @@
-"""Names of the standard library, from `grammars/java/library.toml`."""
+"""Names of the standard library, from tables in `grammars/java`."""
 
 from __future__ import annotations
 
@@ -23,13 +23,23 @@ class JavaLibrary:
     same: frozenset[str]
     values: frozenset[str]
     arguments: frozenset[str]
-    factories: frozenset[str]
     elements: Mapping[str, frozenset[str]]
     kinds: Mapping[str, frozenset[str]]
     results: Mapping[str, frozenset[str]]
     arrays: Mapping[str, str]
+    made_of: Mapping[str, frozenset[str]]
+    itself: Mapping[str, frozenset[str]]
     boxes: Mapping[str, str]
     above: Mapping[str, tuple[str, ...]]
 
 
+@dataclass(frozen=True, slots=True)
+class Jdk:
+    """The content of `jdk.toml`, which explains each key."""
+
+    packages: Mapping[str, frozenset[str]]
+    factories: Mapping[str, frozenset[str]]
+
+
 LIBRARY: Final = read_table("java/library.toml", JavaLibrary)
+JDK: Final = read_table("java/jdk.toml", Jdk)
