@@ -60,15 +60,6 @@ def without_support(hit: CoAccessHit) -> str:
     return f"by way of {hit.via}" if hit.via else "by its name" if hit.parts.get("names") else "edited recently; no other reason is known"
 
 
-def with_reason(answer: CoAccessAnswer) -> list[CoAccessHit]:
-    """Return the hits of an answer without those that nothing supports.
-
-    If no requested file is known, a file that was only edited recently is left out.
-    """
-    is_unknown = len(answer.unknown) == len(answer.files)
-    return [hit for hit in answer.hits if not is_unknown or not without_support(hit) or hit.via or hit.parts.get("names")]
-
-
 @answer
 class CoAccessAnswer:
     """Files that often change together with the requested files, best first.

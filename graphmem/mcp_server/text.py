@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers.code import calls_told
-from graphmem.answers.history import with_reason, without_support
+from graphmem.answers.history import without_support
 from graphmem.answers.memory import ANCHORS, about_once
 from graphmem.errors import AmbiguousSymbolError, SymbolNotFoundError
 from graphmem.knowledge import is_held
@@ -162,7 +162,7 @@ def co_access(answer: CoAccessAnswer, budget: int) -> str:
     """
     names = ", ".join(answer.files)
     moving = [_moving(hit) for hit in answer.hits if hit.support]
-    others = [f"- {hit.path}: {_in_code(hit) or why}" for hit in with_reason(answer) if (why := without_support(hit))]
+    others = [f"- {hit.path}: {_in_code(hit) or why}" for hit in answer.hits if (why := without_support(hit))]
     seen = f"by {answer.commits:,} commits and {answer.sessions:,} sessions"
     head = [f"changes with {names}, {seen}:" if moving else f"no files are known to change with {names}, {seen}", *answer.notes]
     apart = ["never changed together so far:", *others] if others else []

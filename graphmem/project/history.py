@@ -105,7 +105,8 @@ class CoAccess:
     def co_access(self, files: Sequence[str], limit: int = 10, *, depth: int = 1, min_sessions: int = 0) -> CoAccessAnswer:
         """Return files that change together with given files, best first.
 
-        Iterating over the answer yields its hits.
+        Iterating over the answer yields its hits. If neither the history nor the index knows a given file, only files with similar names
+        are returned, because nothing else is known.
 
         Raises:
             BadInputError: no file is given, or an argument is out of range.
@@ -119,12 +120,14 @@ class CoAccess:
         view = self.projections.graph_if_ready()
         edges = joined(view, paths) if view is not None else {}
         with history.lock:
-            ranked = coaccess.rank(history, paths, edges=edges, depth=depth, min_support=min_sessions)[:limit]
-            seen = coaccess.evidence(history, paths, [one.node for one in ranked])
-            hits = [_hit(history, one, its, edges) for one, its in zip(ranked, seen, strict=True)]
-            commits = sum(history.from_git)
             missing = [path for path in paths if history.known(path) is None]
-        unknown = [path for path in missing if view is None or path not in view.path_number]
+            unknown = [path for path in missing if view is None or path not in view.path_number]
+            ranked = coaccess.rank(history, paths, edges=edges, depth=depth, min_support=min_sessions)
+            if len(unknown) == len(paths):
+                ranked = [one for one in ranked if one.parts["names"]]
+            seen = coaccess.evidence(history, paths, [one.node for one in ranked[:limit]])
+            hits = [_hit(history, one, its, edges) for one, its in zip(ranked[:limit], seen, strict=True)]
+            commits = sum(history.from_git)
         notes = [
             *(
                 f"the history does not know {path}" + (", and the index does not either; check its spelling" if path in unknown else "")

@@ -107,6 +107,25 @@ def test_every_door_gives_the_same_files(graphmem, serve, moving: Path) -> None:
             remote.record_co_access(["../out.py"])
 
 
+@pytest.mark.parametrize(("unknown", "alike"), [("shop/nowhere.xyz", []), ("shop/cart_view.xyz", ["shop/cart.py", "tests/test_cart.py"])])
+def test_no_door_pads_the_answer_about_an_unknown_file(graphmem, serve, moving: Path, unknown: str, alike: list[str]) -> None:
+    with GraphMem.open(moving / ".graphmem", settings=PLAIN) as memory:
+        memory.index(moving)
+        here = memory.co_access([unknown], depth=2)
+    assert sorted(hit.path for hit in here) == alike
+    assert here.unknown == [unknown]
+    server = serve(moving, "--no-index").wait_until_it_answers()
+    with RemoteGraphMem(server.address) as remote:
+        assert remote.co_access([unknown], depth=2) == here
+        said = asked_by_an_agent(remote, files=[unknown], depth=2)
+        assert [line.split()[1].rstrip(":") for line in said.splitlines() if line.startswith("- ")] == [hit.path for hit in here]
+        given = json.loads(graphmem("coaccess", unknown, "--depth", "2", "--json", "-C", moving).out)
+        assert given == to_json(here)
+        shown = graphmem("coaccess", unknown, "--depth", "2", "-C", moving).out
+        assert "edited recently" not in shown
+        assert ("no file is known to change with it" in shown) == (not alike)
+
+
 def test_the_first_index_reads_the_history_and_what_a_fix_explains(moving: Path) -> None:
     with GraphMem.open(moving / ".graphmem", settings=PLAIN) as memory:
         steps: list[str] = []

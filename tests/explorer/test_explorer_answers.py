@@ -129,14 +129,17 @@ def test_what_never_moved_together_stands_apart_and_says_why_it_is_there(tab, pa
     visit(page + "/explore/coaccess?files=shop/cart.py", "document.querySelectorAll('main table').length")
     cards = tab.value("[...document.querySelectorAll('.card')].map((one) => [one.querySelector('h2').textContent, one.innerText])")
     assert [title for title, _ in cards] == ["Changed together"]  # one commit made all of them
-    visit(page + "/explore/coaccess?files=shop/nowhere.py", "document.querySelectorAll('main table').length")
+    visit(page + "/explore/coaccess?files=shop/cart_view.py", "document.querySelectorAll('main table').length")
     seen = tab.value(TEXT)
-    assert "Neither the index nor the commit history contains shop/nowhere.py. The list below is guessed" in seen
+    assert "Neither the index nor the commit history contains shop/cart_view.py. The list below is guessed from file names." in seen
     assert tab.value("document.querySelectorAll('.card').length") == 1
     assert "Never changed together" in seen
-    assert "edited recently; no other reason is known" in seen
+    assert "similar name" in seen
+    assert "edited recently" not in seen
     assert "no dependency in the code" not in seen
     assert "0%" not in seen.replace("100%", "")
+    visit(page + "/explore/coaccess?files=shop/nowhere.py", "document.querySelectorAll('[role=alert]').length")
+    assert "No files are known to change together with the given files." in tab.value(TEXT)
 
 
 def test_files_of_a_module_keep_their_names_and_say_their_folders(tab, page, shop, visit):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphmem.answers import CoAccessAnswer, CoAccessHit
-from graphmem.answers.history import Reviewers, with_reason, without_support
+from graphmem.answers.history import Reviewers, without_support
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
 from graphmem.cli.rendering import renders
@@ -24,9 +24,8 @@ def coaccess(output: Output, answer: CoAccessAnswer) -> None:
     seen = f"{plural(answer.commits, 'commit')}, {plural(answer.sessions, 'session')}"
     output.line(("changes with ", common.HEADING), (", ".join(answer.files), common.NAME), (f"   by {seen}", common.DIM))
     output.line()
-    hits = with_reason(answer)
-    output.rows([_row(hit) for hit in hits])
-    if not hits:
+    output.rows([_row(hit) for hit in answer.hits])
+    if not answer.hits:
         output.line(("no file is known to change with it", common.UNSURE))
     common.known(output, answer.known)
 

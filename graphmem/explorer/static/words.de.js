@@ -635,7 +635,7 @@ export const words = {
     hint: "Dateien, die laut Commits und Sitzungen von Agenten zusammen mit den genannten Dateien geändert oder gelesen werden.",
     none: "Es sind keine Dateien bekannt, die sich zusammen mit den genannten Dateien ändern.",
     unknown: (names) => `Weder der Index noch die Commit-Historie enthält ${names}.`,
-    guessed: "Die Liste unten ist aus Dateinamen und letzten Änderungen geraten.",
+    guessed: "Die Liste unten ist aus Dateinamen geraten.",
     moved: "Zusammen geändert",
     never: "Nie zusammen geändert",
     never_hint: "Vorgeschlagen wegen Dateinamen, Abhängigkeiten im Code und letzter Änderungen.",

@@ -681,7 +681,7 @@ export const words = {
     hint: "Files that are changed or read together with the given files, according to commits and agents' sessions.",
     none: "No files are known to change together with the given files.",
     unknown: (files) => `Neither the index nor the commit history contains ${files}.`,
-    guessed: "The list below is guessed from file names and recent edits.",
+    guessed: "The list below is guessed from file names.",
     moved: "Changed together",
     never: "Never changed together",
     never_hint: "Suggested because of file names, dependencies in the code and recent edits.",
