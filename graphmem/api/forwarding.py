@@ -6,7 +6,6 @@ The receiving server gets the client's address and `Host` in headers. It trusts 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -17,6 +16,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from graphmem.api.security import refuse
 from graphmem.errors import OwnerUnreachableError
 from graphmem.runtime.identity import INDEX_HEADER
+from graphmem.server.owner import is_running, refusal_if_stopped
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
@@ -30,7 +30,9 @@ _OWN: Final = frozenset((PEER_HEADER, CLIENT_HEADER, HOST_HEADER))
 _PER_CONNECTION: Final = frozenset(
     (b"connection", b"expect", b"host", b"keep-alive", b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade")
 )
+_OF_ANSWERS: Final = _PER_CONNECTION | {b"date"}  # headers of an answer that this server's own protocol adds
 _CONNECT_S: Final = 5.0
+_LOOK_S: Final = 1.0  # between two checks of the other server's process, until its answer begins
 _CHUNK: Final = 64 << 10
 _RESTARTING: Final = 1012  # code of a WebSocket whose server ends; clients connect again
 _Headers = list[tuple[bytes, bytes]]
@@ -39,20 +41,26 @@ _Headers = list[tuple[bytes, bytes]]
 async def forward(peer: Owner, scope: Scope, receive: Receive, send: Send) -> bool:
     """Pass a request or WebSocket to another server, and its answer back.
 
-    Returns whether the other server was reached. If not, no part of the request was read, so it can be handled otherwise.
+    Returns whether the request was answered. If not, no part of the request was read, so it can be handled otherwise.
     """
+    if (stopped := refusal_if_stopped(peer)) is not None:
+        await refuse(stopped, scope, receive, send)
+        return True
     if scope["type"] == "websocket":
         return await _websocket(peer, scope, receive, send)
     return await _http(peer, scope, receive, send)
 
 
 def passed_on(scope: Scope) -> Scope:
-    """Return the scope of a forwarded request as its first server got it."""
+    """Return the scope of a forwarded request as its first server got it.
+
+    Several `Host` headers stay several, because a check refuses them.
+    """
     given = dict(scope["headers"])
     name, _, port = given.get(CLIENT_HEADER, b"").decode("latin-1").rpartition(" ")
     headers = [(key, value) for key, value in scope["headers"] if key not in _OWN and key != b"host"]
-    host = [(b"host", given[HOST_HEADER])] if HOST_HEADER in given else []
-    return {**scope, "headers": host + headers, "client": (name, int(port)) if port.isdecimal() else None}
+    hosts = [(b"host", value) for key, value in scope["headers"] if key == HOST_HEADER]
+    return {**scope, "headers": hosts + headers, "client": (name, int(port)) if port.isdecimal() else None}
 
 
 def without_own(scope: Scope) -> Scope:
@@ -91,19 +99,30 @@ async def _http(peer: Owner, scope: Scope, receive: Receive, send: Send) -> bool
     writer.write(head + b"".join(b"%s: %s\r\n" % one for one in headers) + b"\r\n")
     reply = _Reply(has_body=scope["method"] != "HEAD")
     sending = asyncio.create_task(_send_body(receive, writer, is_chunked=is_chunked))
-    answering = asyncio.create_task(_answer(reader, reply, send))
+    answering = asyncio.create_task(_answer(peer, reader, reply, send))
     try:
-        done, _ = await asyncio.wait({sending, answering}, return_when=asyncio.FIRST_COMPLETED)
+        await _until_one_ends(sending, answering)
     finally:
-        for one in (sending, answering):
-            one.cancel()
-        await asyncio.gather(sending, answering, return_exceptions=True)
         writer.close()
-    for one in done:
-        one.result()
-    if answering in done and not reply.begun:  # otherwise the client has disconnected, or has got a part of the answer
-        await refuse(_interrupted(), scope, receive, send)
+    if reply.ended and not reply.begun:  # otherwise the client has disconnected, or has got a part of the answer
+        await refuse(refusal_if_stopped(peer) or _interrupted(), scope, receive, send)
     return True
+
+
+async def _until_one_ends(*tasks: asyncio.Task[None]) -> None:
+    """Wait until one of several tasks ends, and cancel the others.
+
+    The errors of all tasks are raised, except for a WebSocket that was closed.
+    """
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for one in tasks:
+            one.cancel()
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+    failed = [one for one in results if isinstance(one, Exception) and not isinstance(one, ConnectionClosed)]
+    if failed:
+        raise failed[0] if len(failed) == 1 else ExceptionGroup("a request could not be passed to another server", failed)
 
 
 async def _send_body(receive: Receive, writer: asyncio.StreamWriter, *, is_chunked: bool) -> None:
@@ -125,21 +144,38 @@ async def _send_body(receive: Receive, writer: asyncio.StreamWriter, *, is_chunk
                 is_open = False
 
 
-async def _answer(reader: asyncio.StreamReader, reply: _Reply, send: Send) -> None:
+async def _answer(peer: Owner, reader: asyncio.StreamReader, reply: _Reply, send: Send) -> None:
     """Send the answer of the other server to the client, as it arrives."""
-    parser = reply.parser
-    with contextlib.suppress(OSError, httptools.HttpParserError):
-        while not reply.complete and (data := await reader.read(_CHUNK)):
-            parser.feed_data(data)
-            for message in reply.taken():
-                await send(message)
+    while not reply.complete and (data := await _read(peer, reader, reply)):
+        try:
+            reply.parser.feed_data(data)
+        except httptools.HttpParserError:
+            break
+        for message in reply.taken():
+            await send(message)
+    reply.ended = True
+
+
+async def _read(peer: Owner, reader: asyncio.StreamReader, reply: _Reply) -> bytes:
+    """Return the next bytes of an answer; b"" at its end.
+
+    An operation may take long before its answer begins. Meanwhile the process of the other server is checked. If it has ended or is
+    stopped, the result is b"".
+    """
+    while True:
+        try:
+            async with asyncio.timeout(None if reply.begun else _LOOK_S) as limit:
+                return await reader.read(_CHUNK)
+        except OSError:
+            if not limit.expired() or not is_running(peer) or refusal_if_stopped(peer) is not None:
+                return b""
 
 
 class _Reply:
     """The other server's answer, parsed and converted to ASGI messages."""
 
     def __init__(self, *, has_body: bool) -> None:
-        self.begun = self.complete = False
+        self.begun = self.complete = self.ended = False
         self.parser = httptools.HttpResponseParser(self)
         self._has_body = has_body
         self._headers: _Headers = []
@@ -152,8 +188,8 @@ class _Reply:
         return found
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Add a header, unless it concerns only the connection between servers."""
-        if name.lower() not in _PER_CONNECTION:
+        """Add a header, unless this server's own protocol adds it."""
+        if name.lower() not in _OF_ANSWERS:
             self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
@@ -230,15 +266,7 @@ async def _both_ways(there: ClientConnection, receive: Receive, send: Send) -> N
             text = message.get("text")
             await there.send(text if text is not None else message["bytes"])
 
-    tasks = [asyncio.create_task(outwards()), asyncio.create_task(inwards())]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for one in tasks:
-            one.cancel()
-        results = await asyncio.gather(*tasks, return_exceptions=True)
-    if failed := next((one for one in results if isinstance(one, Exception) and not isinstance(one, ConnectionClosed)), None):
-        raise failed
+    await _until_one_ends(asyncio.create_task(outwards()), asyncio.create_task(inwards()))
     if there.close_code is not None:  # the other server closed it, or ended
         code = _RESTARTING if there.close_code in (1001, 1005, 1006) else there.close_code
         await send({"type": "websocket.close", "code": code, "reason": there.close_reason or ""})

@@ -10,12 +10,12 @@ import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from graphmem.answers.projects import DroppedBranch, ProjectsImpact, ProjectsSearch, ServedBranch, ServedProject, ServedProjects
 from graphmem.api.app import PREFIX
 from graphmem.api.pushes import pusher
-from graphmem.errors import BadInputError, ForbiddenError, OwnerUnreachableError
+from graphmem.errors import BadInputError, ForbiddenError, OwnerUnreachableError, StoreBusyError
 from graphmem.operations.registry import registry
 from graphmem.project.branches import Branch, BranchId
 from graphmem.project.overlays import login_of, unknown_branch
@@ -23,10 +23,12 @@ from graphmem.project.progress import Hub
 from graphmem.project.served import Askable, expect_known, impact_across, search_each
 from graphmem.runtime.identity import index_id
 from graphmem.runtime.pushes import BRANCH_MARK, address_of, project_and_branch
-from graphmem.security.access import Access, caller
+from graphmem.security.access import FULL, Access, caller
 from graphmem.security.guarded import guarded
 from graphmem.security.person import renewed_access
 from graphmem.security.person_keys import PersonKeys
+from graphmem.server.owner import refusal_if_stopped
+from graphmem.server.peers import RETRY_S, Patience
 
 if TYPE_CHECKING:
     from graphmem.answers import MemoryChange, RememberAnswer, RememberManyAnswer
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from graphmem.server.hosting import Hosting
 
 _OWN: Final = ("index", "start_index", "push_index")  # operations that a pushed project does not have
+_Answer = TypeVar("_Answer")
 
 
 Remote = Callable[[str, str], Any]
@@ -175,13 +178,16 @@ class HubService:
         home = self._place(in_project, known, access)
         others = [name for name in known if name != home.project]  # the answer of a branch leaves out its main branch
         folders = {name: self.hosting.data_dir(name) for name in others}
-        if (there := self._elsewhere(home, access)) is not None:
-            with contextlib.suppress(OwnerUnreachableError):  # it has just ended
-                answer: ProjectsImpact = there.impact_projects(target, in_project, max_depth, limit)
-                return answer
-        with self._using(home) as service, self._opened_projects(access, [in_project, *others]) as chosen:
-            folders[in_project] = service.parts.data_dir
-            return impact_across(target, in_project, chosen, folders, max_depth, limit)
+
+        def here() -> ProjectsImpact:
+            with self._using(home) as service, self._opened_projects(access, [in_project, *others]) as chosen:
+                folders[in_project] = service.parts.data_dir
+                return impact_across(target, in_project, chosen, folders, max_depth, limit)
+
+        answer: ProjectsImpact = self._answer_of(
+            home, access, lambda there: there.impact_projects(target, in_project, max_depth, limit), here
+        )
+        return answer
 
     def health(self) -> Health:
         """Return the health of the server, without that of its projects.
@@ -293,20 +299,47 @@ class HubService:
     def _elsewhere(self, place: _Place, access: Access) -> Any:
         """Return the operations of a project that another server has open.
 
-        The result is None if no other server has the project open.
+        The result is None if no other server has the project open. The other server is asked with the credential of a person. Its own
+        secret gives all permissions, so only the operator's questions are asked with it.
+
+        Raises:
+            OwnerUnreachableError: the process of the other server is stopped.
+            ForbiddenError: the credential of a person is unknown.
         """
         peer = self.hosting.elsewhere(place.project)
         if peer is None:
             return None
+        if (stopped := refusal_if_stopped(peer)) is not None:
+            raise stopped
+        credential = peer.token if access == FULL else access.credential
+        if not credential:
+            raise ForbiddenError(
+                f"another server has the project {place.project} open and needs your token; send the request to {PREFIX}NAME"
+            )
         path = address_of(place.project, place.branch.key.name if place.branch is not None else "")
-        return self._remote(f"{peer.address}{PREFIX}{path}", access.credential or peer.token)
+        return self._remote(f"{peer.address}{PREFIX}{path}", credential)
+
+    def _answer_of(self, place: _Place, access: Access, there: Callable[[Any], _Answer], here: Callable[[], _Answer]) -> _Answer:
+        """Return the answer of the server that has a project open.
+
+        If no other server has it open, the project is asked `here`. While the project moves from one server to another, the question is
+        repeated.
+        """
+        patience = Patience()
+        while True:
+            if (elsewhere := self._elsewhere(place, access)) is not None:
+                with contextlib.suppress(OwnerUnreachableError):  # it has just ended
+                    return there(elsewhere)
+            try:
+                return here()
+            except StoreBusyError as error:
+                if not patience.lasts(error):
+                    raise
+            time.sleep(RETRY_S)
 
     def _askable(self, place: _Place, access: Access) -> Askable:
         def ask(operation: str) -> Callable[..., Any]:
-            def run(*args: Any, **kwargs: Any) -> Any:
-                if (elsewhere := self._elsewhere(place, access)) is not None:
-                    with contextlib.suppress(OwnerUnreachableError):  # it has just ended
-                        return getattr(elsewhere, operation)(*args, **kwargs)
+            def here(*args: Any, **kwargs: Any) -> Any:
                 with self._using(place) as service:
                     there = self._may(place.project, access)
                     if there is None:  # taken away in the meantime
@@ -316,6 +349,11 @@ class HubService:
                             verb=operation,
                         )
                     return getattr(guarded(service, there), operation)(*args, **kwargs)
+
+            def run(*args: Any, **kwargs: Any) -> Any:
+                return self._answer_of(
+                    place, access, lambda there: getattr(there, operation)(*args, **kwargs), lambda: here(*args, **kwargs)
+                )
 
             return run
 

@@ -26,7 +26,7 @@ from graphmem.api.hosted import HostedBranch, HostedProject, HubService, Remote,
 from graphmem.api.page import ASSETS_PATH as QUERY_ASSETS_PATH
 from graphmem.api.pushes import BRANCH, SCOPE, routes
 from graphmem.api.security import refuse
-from graphmem.errors import GraphMemError, SchemaTooNewError, StoreBusyError
+from graphmem.errors import GraphMemError, SchemaTooNewError
 from graphmem.project.branches import BranchId
 from graphmem.project.overlays import login_of, unknown_branch
 from graphmem.runtime.faults import unraised
@@ -34,6 +34,7 @@ from graphmem.runtime.identity import INDEX_HEADER
 from graphmem.runtime.limits import refusal_of_any
 from graphmem.runtime.pushes import BRANCH_HEADER, KEY_HEADER, PUSH_PATH, project_and_branch
 from graphmem.security.access import Access
+from graphmem.server.peers import RETRY_S, Patience
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from graphmem.server.hosting import Hosting
 
 LOOK_S: Final = 5.0  # between two checks for idle projects
-BUSY_S: Final = 10.0  # how long a request waits for a project that another process closes or opens
 _log = logging.getLogger(__name__)
 
 
@@ -149,7 +149,7 @@ class HubApp:
         `stays` here. If that server has just ended, the project is opened here. This can take a moment, until the lock of the ended process
         is free. If a newer version of graphmem has written the project, a server of another version answers.
         """
-        end = time.monotonic() + BUSY_S
+        patience = Patience()
         while True:
             peer = None if stays else await asyncio.to_thread(self._hosting.elsewhere, request.name)
             if peer is not None and await forward(peer, scope, receive, send):
@@ -157,8 +157,8 @@ class HubApp:
             try:
                 return await self._mount_of(request)
             except Exception as error:  # noqa: BLE001 - outside of an application, which would answer with it
-                if isinstance(error, StoreBusyError) and time.monotonic() < end:
-                    await asyncio.sleep(0.1)
+                if patience.lasts(error):
+                    await asyncio.sleep(RETRY_S)
                     continue
                 if isinstance(error, SchemaTooNewError) and not stays and await self._newer(scope, receive, send):
                     return None

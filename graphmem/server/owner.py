@@ -116,13 +116,8 @@ def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
         if owner.index_id != index_id(path.parent):
             _log.info("%s was written for another folder; its server is not this one's", path)
             return None
-        if is_stopped(owner.pid, owner.started):
-            raise OwnerUnreachableError(
-                f"process {owner.pid}, which serves this index, is stopped (Ctrl-Z or SIGSTOP); continue it with `kill -CONT {owner.pid}`, "
-                f"or end it with `kill -KILL {owner.pid}`, which loses no confirmed change",
-                address=owner.address,
-                pid=owner.pid,
-            )
+        if (stopped := refusal_if_stopped(owner)) is not None:
+            raise stopped
         if _answers(owner, wait_s):
             return owner
         if not is_running(owner):
@@ -147,6 +142,18 @@ def is_running(owner: Owner) -> bool:
     if owner.started:
         return process_start(owner.pid) == owner.started
     return is_alive(owner.pid)
+
+
+def refusal_if_stopped(owner: Owner) -> OwnerUnreachableError | None:
+    """Return the error for a server whose process is stopped, or None."""
+    if not is_stopped(owner.pid, owner.started):
+        return None
+    return OwnerUnreachableError(
+        f"process {owner.pid}, which serves this index, is stopped (Ctrl-Z or SIGSTOP); continue it with `kill -CONT {owner.pid}`, "
+        f"or end it with `kill -KILL {owner.pid}`, which loses no confirmed change",
+        address=owner.address,
+        pid=owner.pid,
+    )
 
 
 def process_start(pid: int) -> str:

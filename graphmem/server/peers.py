@@ -1,7 +1,10 @@
 """The servers of one directory of projects, which find each other.
 
-Each server writes its address and its secret to a file in `servers`. A project is open in one server at a time. The lock file of the
+Each server writes its address and its secret to a file in `.servers`. A project is open in one server at a time. The lock file of the
 project names this server's process, and the other servers pass requests for the project to it.
+
+Requests carry people's credentials. So a file counts only while the process that wrote it runs. Otherwise any other process could listen on
+the address of a killed server.
 """
 
 from __future__ import annotations
@@ -9,18 +12,22 @@ from __future__ import annotations
 import hmac
 import os
 import socket
+import time
 from pathlib import Path
 from typing import Final
 
 import graphmem
+from graphmem.errors import StoreBusyError
+from graphmem.hooks.here import is_here
 from graphmem.location import DATABASE
 from graphmem.maintenance.place import open_in
 from graphmem.runtime.limits import disk_refusal
-from graphmem.runtime.system import is_alive
 from graphmem.server import owner
 from graphmem.server.owner import Owner
 
-FOLDER: Final = "servers"
+FOLDER: Final = ".servers"  # not a valid project name, so no pushed file can be here
+RETRY_S: Final = 0.1
+_MOVING_S: Final = 10.0
 
 
 class Peers:
@@ -45,8 +52,7 @@ class Peers:
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             for one in self._folder.glob(f"{socket.gethostname()}-*.json"):
-                known = owner.read(one)
-                if known is None or not is_alive(known.pid) or owner.process_start(known.pid) != known.started:
+                if _running(one) is None:
                     one.unlink(missing_ok=True)
             self._own = owner.publish(self._place(os.getpid()), address, token, graphmem.__version__)
         except OSError as error:
@@ -63,19 +69,50 @@ class Peers:
         return self._own is not None and hmac.compare_digest(token.encode(), self._own.token.encode())
 
     def holding(self, data_dir: Path) -> Owner | None:
-        """Return the other server that has an index open; None without one.
-
-        A server that was killed is returned, too, until another one has opened the index.
-        """
+        """Return the running other server that has an index open, or None."""
         holder = open_in(data_dir / DATABASE)
         if holder is None or holder["host"] != socket.gethostname() or holder["pid"] == os.getpid():
             return None
-        return owner.read(self._place(holder["pid"]))
+        found = _running(self._place(holder["pid"]))
+        return found if found is not None and found.pid == holder["pid"] else None
 
     def of_other_versions(self) -> list[Owner]:
-        """Return the servers of this machine that run another version of graphmem."""
-        known = map(owner.read, sorted(self._folder.glob(f"{socket.gethostname()}-*.json")))
-        return [one for one in known if one is not None and one.version != graphmem.__version__]
+        """Return the servers of this machine that run another version of graphmem.
+
+        Servers whose process is stopped are left out.
+        """
+        known = map(_running, sorted(self._folder.glob(f"{socket.gethostname()}-*.json")))
+        other = [one for one in known if one is not None and one.version != graphmem.__version__]
+        return [one for one in other if owner.refusal_if_stopped(one) is None]
 
     def _place(self, pid: int) -> Path:
         return self._folder / f"{socket.gethostname()}-{pid}.json"
+
+
+class Patience:
+    """A limited wait for a project that moves to another server."""
+
+    def __init__(self) -> None:
+        self._end = time.monotonic() + _MOVING_S
+
+    def lasts(self, error: Exception) -> bool:
+        """Whether to ask again after `RETRY_S` seconds, because of an error.
+
+        After the end of a server, the lock of its project becomes free only when its process has ended. When a server opens a project, it
+        takes the lock before the lock file names the server.
+        """
+        return isinstance(error, StoreBusyError) and time.monotonic() < self._end
+
+
+def _running(place: Path) -> Owner | None:
+    """Return the server that a file names, if its process runs.
+
+    The file of a process that has ended is deleted. A file with an address on another machine is ignored.
+    """
+    found = owner.read(place)
+    if found is None or not is_here(found.address):
+        return None
+    if owner.is_running(found):
+        return found
+    owner.withdraw(place, found)
+    return None

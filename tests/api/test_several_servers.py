@@ -128,8 +128,8 @@ def test_a_caller_cannot_pretend_to_be_a_server(servers, token):
     forged = {"graphmem-peer": "wrong", "graphmem-host": "evil.example", "graphmem-client": "10.0.0.1 1"}
     found = httpx.post(f"{address}/graphql", json={"query": "{ projects { projects { name } } }"}, headers=forged, trust_env=False)
     assert found.status_code == 401
-    [record] = (servers.folder / "servers").glob("*.json")
+    [record] = (servers.folder / ".servers").glob("*.json")
     assert record.stat().st_mode & 0o077 == 0
     assert servers.end() == [""]
     servers.running.clear()
-    assert list((servers.folder / "servers").glob("*.json")) == []
+    assert list((servers.folder / ".servers").glob("*.json")) == []
