@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from graphmem.errors import EvidenceError
+from graphmem.parsing.ignore import skipped_files
 from graphmem.runtime.conventions import all_conventions
 from graphmem.runtime.resources import data_root
 
 TIMEOUT_S: Final = 3600
 MAX_PROJECTS: Final = 500  # maximum folders in the arguments of one program
-_PASSED_OVER: Final = all_conventions().library_folders | {"venv", "__pycache__", "target", "vendor"}
 
 
 class Indexer(NamedTuple):
@@ -200,6 +200,9 @@ def _names(root: Path) -> Iterator[str]:
 
 
 def _walk(root: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Walk through the directories of a project's own code, as `os.walk` does."""
+    skipped, conventions = skipped_files(), all_conventions()
+    others = skipped.cache_folders | skipped.vendored_folders | conventions.library_folders | conventions.build_folders
     for at, folders, names in os.walk(root):
-        folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in _PASSED_OVER)
+        folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in others)
         yield at, folders, names

@@ -106,9 +106,8 @@ def of_blocks(entry: FileEntry, scope: int, name: str, slots: Sequence[Slot]) ->
     In Ruby, a variable that a block assigns first exists only in this block. Elsewhere the name can be that of a method. A method sees no
     variables of the code around it. `slots` are the bindings of the name in a scope.
     """
-    if not rules_of(entry).variables_belong_to_blocks or entry.definitions[scope].kind in CLASS_KINDS:
-        return False
-    if name[:1].isupper() or name[:1] in "@$":
+    rules = rules_of(entry)
+    if not rules.variables_belong_to_blocks or entry.definitions[scope].kind in CLASS_KINDS or not rules.is_of_block(name):
         return False
     return all(slot.kind == "binding" and entry.facts.bindings[slot.index].op == "assign" for slot in slots)
 

@@ -136,7 +136,7 @@ class Names:
             here = entry.around[here]
             if rules_of(entry).is_visible(entry, here):
                 slots = entry.names(here).get(name)
-            if slots and not here and entry.definitions[scope].signature.startswith("def ") and of_blocks(entry, here, name, slots):
+            if slots and not here and of_blocks(entry, here, name, slots) and rules_of(entry).is_closed(entry.definitions[scope]):
                 slots = None
         if here == scope and slots and (len(slots) > 1 or (not scope and of_blocks(entry, scope, name, slots))):
             key = self.project.top_key(entry, entry.top_name(here) if here else name)

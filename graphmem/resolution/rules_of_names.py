@@ -53,13 +53,30 @@ class NameRules:
     """
 
     variables_belong_to_blocks: bool = False
-    """Whether a variable exists only in the block that assigns it first, and in no method, as in Ruby."""
+    """Whether a variable exists only in the block that assigns it first, as in Ruby.
+
+    `is_of_block` tells the variables, and `is_closed` the definitions that do not see them.
+    """
 
     own_names_are_below: bool = True
     """Whether an import from the file itself names a module below it.
 
     An example is `from . import x` in a package.
     """
+
+    def is_of_block(self, name: str) -> bool:
+        """Whether a variable of this name exists only in one block of code.
+
+        It is asked only where `variables_belong_to_blocks` is True.
+        """
+        return True
+
+    def is_closed(self, definition: Definition) -> bool:
+        """Whether a definition does not see the variables of the code around it.
+
+        It is asked only where `variables_belong_to_blocks` is True.
+        """
+        return False
 
     def private_owner(self, entry: FileEntry, scope: int, name: str) -> int:
         """Return the only class whose objects can have a given private attribute.

@@ -59,6 +59,7 @@ class Conventions:
     fixture_folders: frozenset[str] = frozenset()  # data of tests
     double_folders: frozenset[str] = frozenset()  # test doubles and their data
     library_folders: frozenset[str] = frozenset()  # of installed libraries, in paths of stack traces
+    build_folders: frozenset[str] = frozenset()  # into which a build writes
     test_folders: frozenset[str] = frozenset()
     collected_tests: str = ""  # regular expression of qualified names of tests, if a runner collects tests by name
     collected_classes: str = ""  # the same for names of classes

@@ -11,6 +11,7 @@ import pytest
 
 import graphmem
 from graphmem.parsing.contracts.habits import Habit
+from graphmem.parsing.ignore import skipped_files
 from graphmem.parsing.language import languages
 from graphmem.runtime.conventions import conventions_by_language
 
@@ -42,22 +43,30 @@ PLACES = (
     "parsing/encoding.py",
     "parsing/ignore.py",
     "parsing/contracts",
+    "resolution/bindings.py",
+    "resolution/names.py",
     "resolution/edges",
 )
-ENGLISH = {"C", "c", "doc", "go", "index", "internal", "jsx", "lib", "main", "mod", "object"}  # also words of other meanings
+ENGLISH = {"C", "c", "doc", "go", "index", "internal", "jsx", "lib", "main", "mod", "object", "target"}  # also words of other meanings
+
+
+SETTINGS = ("closed", "shared_variables")  # of `[resolution]` in language.toml; words and signs that mean nothing in English
 
 
 def words() -> set[str]:
-    """Names of languages, their extensions, and the words of their conventions."""
-    found = set(languages())
+    """Names of languages, their extensions, the words of their conventions, and folders that an index run skips."""
+    skipped = skipped_files().cache_folders | skipped_files().vendored_folders
+    found = {*languages(), *(name for name in skipped if not name.startswith("."))}  # others, such as `.git`, belong to programs
+    settings: set[str] = set()
     for spec in languages().values():
         found.update(spec.extensions)
+        settings.update(spec.resolution[key] for key in SETTINGS if key in spec.resolution)
     for table in conventions_by_language().values():
         found.add(table.title)
         for field in fields(table):
             value = getattr(table, field.name)
             found.update(value if isinstance(value, (tuple, frozenset)) else ())
-    return {word for word in found - ENGLISH - set(get_args(Habit)) if any(map(str.isalpha, word))}
+    return {word for word in found - ENGLISH - set(get_args(Habit)) if any(map(str.isalpha, word))} | settings
 
 
 def literals(path: Path) -> list[tuple[int, str]]:
@@ -84,7 +93,7 @@ def test_no_general_module_names_words_of_a_language(place):
 
 
 def test_the_words_are_those_of_the_tables():
-    assert {"python", ".php", "__init__", "node_modules", "alembic", "*_pb2.py"} <= words()
+    assert {"python", ".php", "__init__", "node_modules", "alembic", "*_pb2.py", "venv", "def ", "@$"} <= words()
 
 
 def test_the_habits_of_the_tables_are_those_that_code_asks_for():

@@ -373,6 +373,16 @@ def test_one_that_fails_and_one_that_is_missing_leave_the_others(tree, tmp_path,
     assert any("rustup component add rust-analyzer" in note for note in ran.notes)
 
 
+def test_no_indexer_runs_for_folders_that_an_index_run_skips_or_a_build_writes(tree, tmp_path, monkeypatch):
+    for name in ("third_party/a.go", "venv/b.rb", "node_modules/c.ts", "target/d.rs"):
+        (tree / name).parent.mkdir(parents=True)
+        (tree / name).touch()
+    monkeypatch.setenv("PATH", "/bin:/usr/bin")
+    with pytest.raises(EvidenceError) as refused:
+        indexers.run_installed(tree, tmp_path)
+    assert [one.program for one in indexers.indexers() if one.program in refused.value.message] == ["scip-python"]
+
+
 def test_each_program_gets_the_arguments_of_its_table(tmp_path, monkeypatch):
     root, said = tmp_path / "shop", tmp_path / "said"
     (root / "packages" / "web").mkdir(parents=True)

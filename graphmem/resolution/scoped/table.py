@@ -27,7 +27,7 @@ _KEYS: Final = frozenset(
         *("class_constant", "own_variables", "fields", "file_class", "objects", "accessors", "library_bases", "missing"),
         *("call_method", "late_variables", "many", "extensions"),
         *("types", "string", "conversions", "containers", "transparent", "element", "type_of", "itself", "makes", "maps", "parts"),
-        *("group", "pairs", "makers", "catches"),
+        *("shared_variables", "closed", "group", "pairs", "makers", "catches"),
         *("library", "standard", "typed_results", "functions", "results", "common", "blocks", "block", "iterator", "iterates"),
         *("of_elements", "of_object", "operators", "text", "prints"),
     }
@@ -96,6 +96,8 @@ class ScopedTable(PackageRules):
         self._class_constant = str(table.get("class_constant", ""))
         self.libraries_give_anything = bool(self._class_constant)
         self._own_variables = self.variables_belong_to_blocks = bool(table.get("own_variables"))
+        self._shared_variables = tuple(str(table.get("shared_variables", "")))
+        self._closed = str(table.get("closed", ""))
         self._fields = str(table.get("fields", ""))
         self.fields_are_called = bool(self._fields)
         self._file_class = str(table.get("file_class", ""))
@@ -150,6 +152,20 @@ class ScopedTable(PackageRules):
     def of_language(cls, layout: Layout, spec: LanguageSpec) -> Self:
         """Create the rules from the `language.toml` of a language."""
         return cls(layout, spec)
+
+    def is_of_block(self, name: str) -> bool:
+        """Whether a variable of this name exists only in one block of code.
+
+        It does unless its name is that of a constant, or begins with a character in `shared_variables` of `language.toml`.
+        """
+        return not name[:1].isupper() and not name.startswith(self._shared_variables)
+
+    def is_closed(self, definition: Definition) -> bool:
+        """Whether a definition does not see the variables of the code around it.
+
+        Its signature then begins with `closed` of `language.toml`.
+        """
+        return bool(self._closed) and definition.signature.startswith(self._closed)
 
     def is_open_enum(self, definition: Definition) -> bool:
         """Whether the members of an enum are also names of the enclosing scope.
