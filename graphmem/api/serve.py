@@ -137,7 +137,7 @@ class Server:
         self._server = _Uvicorn(config, state, self._connections, self._own, getattr(app.state, "servers", None) or (lambda: (state,)))
         self._state = state
 
-    def run(self, on_ready: Ready | None = None) -> None:
+    def run(self, on_ready: Ready | None = None, on_stopping: Callable[[], None] | None = None) -> None:
         """Serve until stopped.
 
         In the main thread, SIGINT and SIGTERM stop the server; the signals are not raised again afterwards.
@@ -145,7 +145,9 @@ class Server:
         Args:
             on_ready: called once the server accepts requests. Its arguments are host and port for processes of this machine, which use
                 plain HTTP.
+            on_stopping: called before the server closes its address, which another process may use from then on.
         """
+        self._server.on_stopping = on_stopping
         here = (self.host, self.port) if self._own is None else self._own.getsockname()[:2]
         self._server.on_started = None if on_ready is None else lambda: on_ready(*here)
         try:
@@ -181,6 +183,7 @@ class _Uvicorn(uvicorn.Server):
         super().__init__(config)
         self._states = states
         self.on_started: Callable[[], None] | None = None
+        self.on_stopping: Callable[[], None] | None = None
         self._state = state
         self._connections = connections
         self._own = own
@@ -212,6 +215,8 @@ class _Uvicorn(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self.on_stopping is not None:
+            self.on_stopping()
         for state in self._states():
             state.end_streams()  # otherwise uvicorn would wait for streams that do not end
         await super().shutdown(sockets)

@@ -71,7 +71,7 @@ def serve_projects(here: CommandContext) -> None:
             hosting.peers.join(owner.local_address(host, port), options.own_token)
             _announce(here, hosting, address)
 
-        server.run(on_ready)
+        server.run(on_ready, hosting.peers.leave)
     finally:
         hosting.close()
         people.close()

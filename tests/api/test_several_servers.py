@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import socket
 import time
 import uuid
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -133,3 +136,19 @@ def test_a_caller_cannot_pretend_to_be_a_server(servers, token):
     assert servers.end() == [""]
     servers.running.clear()
     assert list((servers.folder / ".servers").glob("*.json")) == []
+
+
+@pytest.mark.parametrize("servers", ["file"], indirect=True)
+def test_a_server_that_ends_is_not_found_while_it_finishes_requests(servers):
+    address = servers.start()
+    place = (urlsplit(address).hostname, urlsplit(address).port)
+    with socket.create_connection(place) as unfinished:
+        unfinished.sendall(b"POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{")
+        assert httpx.get(f"{address}/health", trust_env=False).status_code == 200
+        servers.running[address].send_signal(signal.SIGTERM)
+        while True:
+            with socket.socket() as probe:
+                if probe.connect_ex(place):
+                    break
+        assert servers.running[address].poll() is None
+        assert list((servers.folder / ".servers").glob("*.json")) == [], "another process may have its port now"
