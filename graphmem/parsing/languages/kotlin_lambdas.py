@@ -8,7 +8,8 @@ receiver is a `Builder`. The parser writes the expected type as calls of pseudo-
 - `<argument>(call, place)` is the type of an argument of a call. The place is a position, a name, or `LAST`.
 - `<declared>(annotation)` is a declared type.
 - `<result>(type)` is the result of a function type.
-- `<parameter>(type, index, otherwise)` is the type of a parameter of a function type. The index 0 means the receiver.
+- `<parameter>(type, index, otherwise)` is the type of a parameter of a function type. The index 0 means the receiver. If the project has no
+  such type, it is that of `otherwise`.
 """
 
 from __future__ import annotations
@@ -39,9 +40,6 @@ _RECEIVES: Final = frozenset({"apply", "run", "with"})
 _BUILDS: Final = {"buildString": "StringBuilder"}
 """Functions whose block has a receiver of a type of the library."""
 
-_OF_ITEMS: Final = frozenset({"all", "any", "filter", "filterNot", "firstOrNull", "flatMap", "forEach", "map", "mapNotNull"})
-"""Functions of collections; their blocks have no receiver."""
-
 
 def function_type(builder: TermBuilder, node: Node) -> TermIndex:
     """Convert a type such as `Receiver.(Parameter) -> Result` to a term."""
@@ -61,16 +59,14 @@ def implied(builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ..
     For `x.let { … }`, the result is (`it`, `x`); for `x.apply { … }`, it is (`this`, `x`).
     """
     receiver, name = _called(builder, node)
-    has_parameters = any(child.type == "lambda_parameters" for child in node.named_children)
+    expected = _expected(builder, node)
+    holder = receiver if receiver is not None or name != "with" else _first_argument(node)
+    otherwise = builder.term(holder) if holder is not None and name in _RECEIVES else NO_TERM
     if receiver is None and name in _BUILDS:
-        return (("this", builder.add((NEW, builder.add((NAME, _BUILDS[name])), (), ()))),)
-    if name in _RECEIVES and (receiver is not None or name == "with"):
-        given = receiver or _first_argument(node)
-        return (("this", builder.term(given)),) if given is not None else ()
-    is_known = receiver is not None and (name in _GIVES_ITSELF or name in _OF_ITEMS)
-    expected = NO_TERM if is_known else _expected(builder, node)
-    found = [("this", _parameter(builder, expected, 0))] if expected >= 0 else []
-    value = NO_TERM if has_parameters else _given(builder, expected, receiver, name, 1)
+        otherwise = builder.add((NEW, builder.add((NAME, _BUILDS[name])), (), ()))
+    found = [("this", _parameter(builder, expected, 0, otherwise))] if expected >= 0 else []
+    has_parameters = any(child.type == "lambda_parameters" for child in node.named_children)
+    value = NO_TERM if has_parameters or otherwise >= 0 else _given(builder, expected, receiver, name, 1)
     return (*found, ("it", value)) if value >= 0 else tuple(found)
 
 
@@ -85,8 +81,7 @@ def given(builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
     index = next((place for place, child in enumerate(names, 1) if child.start_byte <= target.start_byte < child.end_byte), 0)
     if not index:
         return NO_TERM
-    is_known = receiver is not None and name in _GIVES_ITSELF
-    return _given(builder, NO_TERM if is_known else _expected(builder, node), receiver if len(names) == 1 else None, name, index)
+    return _given(builder, _expected(builder, node), receiver if len(names) == 1 else None, name, index)
 
 
 def _given(builder: TermBuilder, expected: OptionalTerm, receiver: Node | None, name: str, index: int) -> OptionalTerm:

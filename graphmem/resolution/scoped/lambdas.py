@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import CALL, NAME, NEW
+from graphmem.parsing.facts import ATTR, CALL, NAME, NEW
 from graphmem.parsing.languages.kotlin_lambdas import ARGUMENT, DECLARED, FUNCTION, LAST, PARAMETER, RESULT
 from graphmem.resolution.declared_types import closed
 from graphmem.resolution.language import rules_of
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _RESULT: Final = 0
 _RECEIVER: Final = 1
 """Positions of the parts of a function type; those of the parameters follow."""
+
+_OTHERWISE: Final = 2
+"""Position of the argument of `<parameter>` that has the type if the project does not tell it."""
 
 
 def function_type(inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
@@ -53,6 +56,9 @@ def _argument(inference: Inference, call: Call) -> Type:
     if outer[0] not in (CALL, NEW):
         return EMPTY
     _, callee, arguments, named = outer
+    written = call.entry.terms[callee]
+    if written[0] == ATTR and not inference.project.knows_name(written[2]):
+        return EMPTY  # a function of a library, such as `map`
     count, keywords = len(arguments), [name for name, _ in named]
     found = EMPTY
     for atom in ordered(inference.expanded(call.term(callee))):
@@ -80,8 +86,8 @@ def _functions(inference: Inference, call: Call, atom: Atom) -> Iterator[Symbol]
 
 
 def _placed(parameters: tuple[Parameter, ...], place: str) -> Parameter | None:
-    if place == LAST:
-        return parameters[-1] if parameters else None
+    if place == LAST:  # a parameter that collects arguments takes no lambda after the parentheses
+        return parameters[-1] if parameters and parameters[-1].kind != "rest" else None
     if place.isdecimal():
         return parameters[int(place)] if int(place) < len(parameters) else None
     return next((parameter for parameter in parameters if parameter.name == place), None)
@@ -92,17 +98,23 @@ def _declared(inference: Inference, call: Call) -> Type:
 
 
 def _result(inference: Inference, call: Call) -> Type:
-    return _part(inference, call.argument(0) or EMPTY, _RESULT)
+    return _part(_functions_in(inference, call.argument(0) or EMPTY), _RESULT)
 
 
 def _parameter(inference: Inference, call: Call) -> Type:
-    found = _part(inference, call.argument(0) or EMPTY, _RECEIVER + int(call.literal(1) or 0))
-    return found or (inference.expanded(call.argument(2) or EMPTY) if len(call.args) > 2 else EMPTY)
+    functions, index = _functions_in(inference, call.argument(0) or EMPTY), _RECEIVER + int(call.literal(1) or 0)
+    found = _part(functions, index)
+    is_missing = bool(functions) and (index == _RECEIVER or all(index >= len(parts) for parts in functions))
+    return found if found or is_missing or len(call.args) < _OTHERWISE + 1 else inference.expanded(call.argument(_OTHERWISE) or EMPTY)
 
 
-def _part(inference: Inference, value: Type, index: int) -> Type:
-    """Return a part of a function type, such as its result."""
-    functions = (atom[2] for atom in ordered(inference.expanded(value)) if atom[0] == BOX and atom[1] == "callable")
+def _functions_in(inference: Inference, value: Type) -> list[Sequence[Type]]:
+    """Return the parts of all function types in a type."""
+    return [atom[2] for atom in ordered(inference.expanded(value)) if atom[0] == BOX and atom[1] == "callable"]
+
+
+def _part(functions: Sequence[Sequence[Type]], index: int) -> Type:
+    """Return a part of function types, such as their result."""
     return join_all(parts[index] for parts in functions if index < len(parts))
 
 
