@@ -293,7 +293,7 @@ class Classes:
         are_static = ["static" in self.project.definition(atom[1]).modifiers for atom in value if atom[0] == FUNC]
         if receiver[0] == INST:
             return all(are_static)
-        return not any(are_static) and not self.project.definition(owner).signature.startswith("module")
+        return not any(are_static) and not rules_of(entry).is_mixin(self.project.definition(owner))
 
     def _bind_function(self, function: Func, receiver: Receiver) -> Type:
         _, symbol, _ = function

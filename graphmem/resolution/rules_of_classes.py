@@ -21,7 +21,7 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Binding
+    from graphmem.parsing.facts import Binding, Definition
     from graphmem.resolution.call import Call
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
@@ -162,6 +162,10 @@ class ClassRules:
 
     sides_are_apart: bool = False
     """Whether a class and its objects have separate methods, which may share a name."""
+
+    def is_mixin(self, definition: Definition) -> bool:
+        """Whether a definition is a mixin, which gives its methods to classes."""
+        return False
 
     fields_are_called: bool = False
     """Whether reading an attribute looks like a call without arguments."""

@@ -262,7 +262,7 @@ class ScopedClasses(ScopedNames):
         inherits the mixin. If it is not found there, the classes themselves are searched, because a prepended mixin comes before its class.
         The result is empty if the search finds several classes.
         """
-        if not self._mixins or not inference.project.definition(after).signature.startswith("module"):
+        if not self.is_mixin(inference.project.definition(after)):
             return ()
         below = inference.below(after)
         found = {owner for child in below if isinstance(owner := inference.owner(child, name, after), Symbol)}

@@ -91,7 +91,8 @@ class ScopedTable(PackageRules):
         self._reopened: bool | str = table.get("reopened", False)
         self._any_count = bool(table.get("any_count"))
         self._open_enums = bool(table.get("open_enums"))
-        self._mixins = self.sides_are_apart = bool(table.get("mixins"))
+        self._mixin = str(table.get("mixins", ""))
+        self._mixins = self.sides_are_apart = bool(self._mixin)
         self._class_side = str(table.get("class_side", ""))
         self._class_constant = str(table.get("class_constant", ""))
         self.libraries_give_anything = bool(self._class_constant)
@@ -166,6 +167,13 @@ class ScopedTable(PackageRules):
         Its signature then begins with `closed` of `language.toml`.
         """
         return bool(self._closed) and definition.signature.startswith(self._closed)
+
+    def is_mixin(self, definition: Definition) -> bool:
+        """Whether a definition is a mixin, which gives its methods to classes.
+
+        Its signature then begins with `mixins` of `language.toml`.
+        """
+        return self._mixins and definition.signature.startswith(self._mixin)
 
     def is_open_enum(self, definition: Definition) -> bool:
         """Whether the members of an enum are also names of the enclosing scope.
