@@ -124,12 +124,15 @@ class PythonClasses(ClassRules):
         - A file calls the class or uses it as a value.
         - The class is in a test file.
         - The class derives from a library's class, so code outside the project may create instances.
+        - A metaclass or `__init_subclass__` of a base gets the class when it is defined, and may keep it in a registry.
         """
         if self.is_abstract(inference, symbol) or self.is_protocol(inference, symbol):
             return False
         if inference.project.is_made(symbol.name) or inference.project.files[symbol.path].in_tests:
             return True
-        return any(not isinstance(base, Symbol) and base[1] not in _PASSIVE for base in inference.mro(symbol))
+        if any(not isinstance(base, Symbol) and base[1] not in _PASSIVE for base in inference.mro(symbol)):
+            return True
+        return bool(self.runs_on_definition(inference, symbol))
 
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes that define a member which a mixin uses but lacks.
