@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL, NAME
 from graphmem.resolution.python.fields import field_value
-from graphmem.resolution.python.metaclasses import written_bases
+from graphmem.resolution.python.metaclasses import run_on_definition, written_bases
 from graphmem.resolution.python.protocols import STANDS_FOR
 from graphmem.resolution.python.tables import LIBRARY
 from graphmem.resolution.rules_of_classes import ClassRules
@@ -132,7 +132,7 @@ class PythonClasses(ClassRules):
             return True
         if any(not isinstance(base, Symbol) and base[1] not in _PASSIVE for base in inference.mro(symbol)):
             return True
-        return bool(self.runs_on_definition(inference, symbol))
+        return bool(run_on_definition(inference, symbol))
 
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes that define a member which a mixin uses but lacks.

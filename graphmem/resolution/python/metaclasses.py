@@ -41,6 +41,23 @@ def metaclasses(inference: Inference, symbol: Symbol) -> list[Symbol]:
     return []
 
 
+def run_on_definition(inference: Inference, symbol: Symbol) -> list[Symbol]:
+    """Return the functions of the project that get a class when it is defined.
+
+    These are `__new__` and `__init__` of the metaclass, and `__init_subclass__` of a base class.
+    """
+    found: list[Symbol] = []
+    for metaclass in metaclasses(inference, symbol):
+        for name in ("__new__", "__init__"):
+            owner = inference.owner(metaclass, name)
+            if isinstance(owner, Symbol):
+                found += inference.functions(owner, name)
+    owner = inference.owner(symbol, "__init_subclass__", after=symbol)
+    if isinstance(owner, Symbol):
+        found += inference.functions(owner, "__init_subclass__")
+    return found
+
+
 def _declared(entry: FileEntry, symbol: Symbol) -> Iterator[int]:
     """Yield the expressions by which a class itself declares its metaclass."""
     definition = entry.definitions[symbol.index]

@@ -20,7 +20,7 @@ from graphmem.resolution.python.library import (
     class_made,
     container_method,
 )
-from graphmem.resolution.python.metaclasses import metaclasses
+from graphmem.resolution.python.metaclasses import metaclasses, run_on_definition
 from graphmem.resolution.python.parametrized import parametrized
 from graphmem.resolution.python.shapes import used_as
 from graphmem.resolution.python.special_methods import SpecialMethods
@@ -190,16 +190,7 @@ class PythonRules(PythonClasses, SpecialMethods, StructuralClasses):
 
         These are `__new__` and `__init__` of the metaclass, and `__init_subclass__` of a base class.
         """
-        found: list[Symbol] = []
-        for metaclass in metaclasses(inference, symbol):
-            for name in ("__new__", "__init__"):
-                owner = inference.owner(metaclass, name)
-                if isinstance(owner, Symbol):
-                    found += inference.functions(owner, name)
-        owner = inference.owner(symbol, "__init_subclass__", after=symbol)
-        if isinstance(owner, Symbol):
-            found += inference.functions(owner, "__init_subclass__")
-        return found
+        return run_on_definition(inference, symbol)
 
     def runs_on_instantiation(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
         """Return the `__call__` of the metaclass, which runs before `__new__`."""
