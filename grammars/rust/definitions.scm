@@ -162,9 +162,10 @@
 (macro_definition
   name: (identifier) @name) @definition.function @body
 
-; pub fn …, async fn …
+; pub fn …, but not pub(crate) fn …; async fn …
 (function_item
-  (visibility_modifier) @modifier.exported)
+  (visibility_modifier) @modifier.exported
+  (#eq? @modifier.exported "pub"))
 
 (function_item
   (function_modifiers

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SHORTEST: Final = 24
 
-_IMAGE: Final = lazy_pattern(r"\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?|<[^>]+>")
+_IMAGE_OR_CODE: Final = lazy_pattern(r"(`+[^`\n]+`+)|\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?|<[^>]+>")
 _LINK: Final = lazy_pattern(r"\[([^\]]+)\]\([^)]*\)|\[([^\]]+)\]\[[^\]]*\]")
 _RST_LINK: Final = lazy_pattern(r"`([^`<]+?)\s*<[^>]+>`_+")  # may span lines
 _RST_LITERAL: Final = lazy_pattern(r"(?<!`)``(?!`)")
@@ -94,7 +94,7 @@ def _prose(path: str, text: str) -> list[Item]:
 
 
 def _plain(text: str) -> str:
-    said = _LINK.sub(lambda found: found[1] or found[2], _IMAGE.sub("", text)).replace("**", "")
+    said = _LINK.sub(lambda found: found[1] or found[2], _IMAGE_OR_CODE.sub(lambda found: found[1] or "", text)).replace("**", "")
     return " ".join(_RST_ROLE.sub("", _RST_LITERAL.sub("`", said)).split()).strip(" |·")
 
 

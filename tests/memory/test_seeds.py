@@ -111,6 +111,12 @@ def test_a_project_with_a_community_is_described_by_its_first_sentence() -> None
     assert contents({"README.md": text}) == ["About this project: Shop is an open source store for books, with a strong community."]
 
 
+def test_placeholders_in_code_are_kept_and_tags_outside_of_it_are_not() -> None:
+    text = "# Shop\n\nShop keeps the <b>transport</b> of each kind in `/integrations/<kind>/transport.py`, and its tests beside it.\n"
+    [said] = contents({"README.md": text})
+    assert said.endswith("Shop keeps the transport of each kind in `/integrations/<kind>/transport.py`, and its tests beside it.")
+
+
 def test_marks_of_another_markup_are_not_shown() -> None:
     text = "# Shop\n\nShop keeps ``Order`` and :class:`Cart` objects in one ledger, see :py:func:`append` there.\n"
     assert contents({"README.md": text}) == ["About this project: Shop keeps `Order` and `Cart` objects in one ledger, see `append` there."]
