@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL, NAME
 from graphmem.resolution.python.fields import field_value
-from graphmem.resolution.python.metaclasses import run_on_definition, written_bases
+from graphmem.resolution.python.metaclasses import written_bases
 from graphmem.resolution.python.protocols import STANDS_FOR
 from graphmem.resolution.python.tables import LIBRARY
 from graphmem.resolution.rules_of_classes import ClassRules
@@ -124,7 +124,7 @@ class PythonClasses(ClassRules):
         - A file calls the class or uses it as a value.
         - The class is in a test file.
         - The class derives from a library's class, so code outside the project may create instances.
-        - A metaclass or `__init_subclass__` of a base gets the class when it is defined, and may keep it in a registry.
+        - `__init_subclass__` of a base gets the class when it is defined, and may keep it in a registry.
         """
         if self.is_abstract(inference, symbol) or self.is_protocol(inference, symbol):
             return False
@@ -132,7 +132,7 @@ class PythonClasses(ClassRules):
             return True
         if any(not isinstance(base, Symbol) and base[1] not in _PASSIVE for base in inference.mro(symbol)):
             return True
-        return bool(run_on_definition(inference, symbol))
+        return isinstance(inference.owner(symbol, "__init_subclass__", after=symbol), Symbol)
 
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes that define a member which a mixin uses but lacks.
