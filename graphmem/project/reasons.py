@@ -99,8 +99,9 @@ def reasons(question: str, found: Sequence[SearchHit], search: Callable[..., Sea
     wanted = _wanted(question)
     if not wanted:
         return [], []
-    memories = search(question, limit=_SEARCHED, kinds=["memory"], explain=False).hits
-    documents = [hit for hit in search(question, limit=_SEARCHED, kinds=["prose"], explain=False).hits if hit.facet == "docs"]
+    of_memories = search(question, limit=_SEARCHED, kinds=["memory"], explain=False)
+    of_documents = search(question, limit=_SEARCHED, kinds=["prose"], explain=False)
+    memories, documents = of_memories.hits, [hit for hit in of_documents.hits if hit.facet == "docs"]
     ranked: list[tuple[float, Reason]] = []
     for hit in memories:
         if hit.memory is not None and not is_held(hit.memory):
@@ -115,7 +116,9 @@ def reasons(question: str, found: Sequence[SearchHit], search: Callable[..., Sea
             places.add((nearest[1].path, nearest[1].line))
             ranked.append(nearest)
     code = [hit for hit in found if hit.kind == "symbol" and hit.facet == "code"]
+    late = [name for name, answer in (("memories", of_memories), ("documents", of_documents)) if "deadline" in answer.missing.values()]
     commits, notes = _commits(root, wanted, code)
+    notes += [f"the search of {' and '.join(late)} took too long, so reasons in them may be missing; ask again"] if late else []
     ranked += commits
     told = [one for _, one in sorted((one for one in ranked if one[0] > 0), key=lambda one: -one[0])]
     best = list(_varied([one for one in told if one.states] or told))[:MOST]

@@ -128,8 +128,11 @@ def test_memories_with_all_words_are_listed_apart_from_those_that_are_only_near(
 
 
 def test_a_question_for_a_reason_is_answered_with_passages_that_give_one(tab, explorer, remembered, visit):
-    visit(f"{explorer}/explore/ask?q={quote('why is adjacency a dict of dicts')}", "document.querySelector('.reasons li')")
-    said = tab.value("document.querySelector('.reasons').innerText")
+    for _ in range(5):
+        visit(f"{explorer}/explore/ask?q={quote('why is adjacency a dict of dicts')}", "document.querySelector('.reasons li')")
+        said = tab.value("document.querySelector('.reasons').innerText")
+        if "took too long" not in tab.value("document.querySelector('main').innerText"):  # on a busy machine: a person asks again, too
+            break
     assert "These passages give a reason for something similar" in said
     assert "looking up an edge has to take constant time" in said
     assert tab.value("document.querySelector('.reasons a').href").startswith(f"{explorer}/explore/")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 
 import pytest
 
 from graphmem.project.graphmem import GraphMem
-from graphmem.project.reasons import asks_why
+from graphmem.project.reasons import asks_why, reasons
 from graphmem.settings import Settings
 
 QUEUE = '''"""Orders that wait."""
@@ -125,6 +126,15 @@ def test_a_constructor_is_told_by_its_class(shop):
 )
 def test_only_questions_for_a_reason_are_taken_for_one(question, is_why):
     assert asks_why(question) is is_why
+
+
+def test_a_search_that_took_too_long_is_named(shop, tmp_path):
+    def search(*asked, kinds, **options):
+        answer = shop.search(*asked, kinds=kinds, **options)
+        return replace(answer, missing={"words": "deadline"}) if kinds == ["memory"] else answer
+
+    _, notes = reasons("why are payments retried", [], search, tmp_path)
+    assert "the search of memories took too long, so reasons in them may be missing; ask again" in notes
 
 
 def test_other_questions_get_no_reasons(shop):
