@@ -309,21 +309,22 @@ def test_without_dependents_impact_shows_the_places_that_only_name_the_target(ta
             tab.until("document.querySelector('.pane.code .ln.at, .pane.code .ln.in')?.textContent.includes('send_invoice')")
 
 
-def packages(*uses: tuple[str, str]) -> dict[str, str]:
-    """Files of packages of ten modules that use each other; `uses` has (using, used) package of a single call."""
+def layers() -> dict[str, str]:
+    """Files of two packages of ten modules that use each other; one of web uses one of store."""
     files = {}
-    for package in sorted({package for pair in uses for package in pair}):
+    for package in ("store", "web"):
         for i in range(10):
-            lines = "".join(f"from {package}.part{j} import f{j}\n" for j in range(i))
-            files[f"{package}/part{i}.py"] = f"{lines}\n\ndef f{i}():\n    return [{', '.join(f'f{j}()' for j in range(i))}]\n"
-    for using, used in uses:
-        files[f"{using}/part9.py"] += f"\n\ndef to_{used}():\n    from {used}.part0 import f0 as g\n\n    return g()\n"
+            lines = [f"from {package}.part{j} import f{j}\n" for j in range(i)] + (
+                ["from store.part0 import f0 as g\n"] * (package == "web" and i == 9)
+            )
+            files[f"{package}/part{i}.py"] = "".join(lines) + f"\n\ndef f{i}():\n    return [{', '.join(f'f{j}()' for j in range(i))}]\n"
+    files["web/part9.py"] += "\n\ndef h():\n    return g()\n"
     return files
 
 
 def test_without_a_cycle_no_module_is_called_tangled_and_no_cut_is_suggested(tab, tmp_path, serve, visit):
     root = tmp_path / "project"
-    for name, text in packages(("web", "store")).items():
+    for name, text in layers().items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
     with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
@@ -340,20 +341,6 @@ def test_without_a_cycle_no_module_is_called_tangled_and_no_cut_is_suggested(tab
             assert "web is in no cycle" in tab.value("document.querySelector('.answer').textContent")
             visit(address + "/explore/quarter", "document.querySelector('main h1')")  # as the page of changes was called
             assert tab.value("document.querySelector('#top nav [aria-current]').pathname") == "/explore/changes"
-
-
-def test_the_dependency_to_cut_is_the_one_that_the_list_of_cycles_names(tab, tmp_path, serve, visit):
-    root = tmp_path / "project"
-    for name, text in packages(("core", "alpha"), ("core", "omega"), ("alpha", "core"), ("omega", "core")).items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
-        memory.index(root)
-        [cycle] = memory.cycles(level="modules").cycles
-        with serve(memory) as address:
-            visit(address + "/explore/tangled", "document.querySelector('main tbody tr')")
-            named = f"{cycle.cheapest.src} → {cycle.cheapest.dst}"
-            assert named in tab.value("document.querySelector('.answer').textContent")
 
 
 def test_a_question_in_the_box_is_offered_to_ask_first_and_notes_are_sentences(tab, tmp_path, serve, visit):

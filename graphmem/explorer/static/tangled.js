@@ -19,15 +19,11 @@ export async function tangles(signal) {
   return { order: [...ranked.filter((one) => one.ring), ...ranked.filter((one) => !one.ring)], cycles: cycles.cycles };
 }
 
-/**
- * The dependency to cut first of a module in a cycle, else null; `own` are its own, lightest first; `why` is a key of words.tangled.begin.
- * Of several that are as light, it is the one that the list of cycles names.
- */
+/** The dependency to cut first of a module in a cycle, else null; `own` are its own, lightest first; `why` is a key of words.tangled.begin. */
 function place(own, ring) {
   if (!ring) return null;
-  const [lightest, ...others] = own.filter((edge) => edge.worthCutting);
-  const named = others.find((edge) => edge.weight === lightest.weight && edge.srcName === ring.cheapest.src && edge.dstName === ring.cheapest.dst);
-  if (lightest) return { ...(named ?? lightest), why: "leaves" };
+  const leaves = own.find((edge) => edge.worthCutting);
+  if (leaves) return { ...leaves, why: "leaves" };
   return { srcName: ring.cheapest.src, dstName: ring.cheapest.dst, weight: ring.cheapest.weight, why: "cheapest" };
 }
 

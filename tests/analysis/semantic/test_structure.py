@@ -78,6 +78,17 @@ def test_an_import_cycle_says_where_to_cut_and_which_lines_that_is(project):
     assert [(site.src.path, site.line, site.kind) for site in cycle.cheapest.sites] == [(cycle.cheapest.src, 1, "IMPORTS")]
 
 
+def test_of_equal_dependencies_a_cycle_names_the_first_as_the_list_of_those_worth_cutting_does(project):
+    leaves = ("email", "phone", "post")
+    users = "".join(f"\n\ndef f{i}():\n    return core.run()\n" for i in range(3))
+    files = {f"shop/{one}.py": f"from shop import core\n{users}" for one in leaves}
+    calls = "".join(f"    {one}.f0()\n" for one in leaves)
+    files["shop/core.py"] = f"from shop import {', '.join(leaves)}\n\n\ndef run():\n{calls}"
+    [cycle] = project({"shop/__init__.py": "", **files}).cycles().cycles
+    assert [(cut.src, cut.weight) for cut in cycle.cuts] == [(f"shop/{one}.py", cycle.cheapest.weight) for one in leaves]
+    assert cycle.cheapest.src == "shop/email.py"
+
+
 def test_an_import_inside_a_function_does_not_stop_loading_and_is_said(project):
     service = project(
         {
