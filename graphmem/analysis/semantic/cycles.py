@@ -68,9 +68,8 @@ def _cycle(level: str, files: FileGraph, arcs: Mapping[Pair, Arc], weights: Mapp
     graph.add_edges_from(sorted(inside))
     chosen = feedback(inside)
     frees = {pair: _frees(graph, pair) for pair in chosen[:SHOWN]}
-    cheapest = min(
-        frees, key=lambda pair: (-frees[pair] / inside[pair], inside[pair], pair)
-    )  # of equals the first, as `worth_cutting` orders
+    # Of equals the first, as `worth_cutting` orders them.
+    cheapest = min(frees, key=lambda pair: (-frees[pair] / inside[pair], inside[pair], pair))
     loading: nx.DiGraph = nx.DiGraph()
     loading.add_edges_from(pair for pair in sorted(inside) if not arcs[pair].deferred)
 
