@@ -1,4 +1,4 @@
-"""Overloads share a name: whoever asks about one learns of the calls that may mean it, and of the others."""
+"""Overloads share a name: a question about one names the calls that may mean it, and the other overloads."""
 
 from __future__ import annotations
 

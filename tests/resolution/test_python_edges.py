@@ -235,6 +235,17 @@ def test_a_parameter_keeps_its_classes_beside_endless_library_values(resolve):
     assert ("a.py:walk", "a.py:Graph.nodes") in found.edges("CALLS")
 
 
+def test_values_stored_in_one_attribute_share_the_confidence_of_its_name(resolve):
+    source = (
+        "def one(): ...\ndef two(): ...\ndef three(): ...\n"
+        "class Step:\n    def __init__(self, on_step):\n        self.on_step = on_step\n"
+        "Step(one), Step(two), Step(three)\n"
+        "def run(step):\n    step.on_step()\n"
+    )
+    guesses = [edge.confidence for edge in resolve({"a.py": source}).results["a.py"].edges if edge.rule == "ambiguous_name"]
+    assert guesses == [0.5, 0.5, 0.5]
+
+
 def test_versions_of_one_method_do_not_share_the_confidence_of_their_name(resolve):
     found = resolve(
         files(

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 
 class Provider:
-    """A small OpenID Connect provider, which logs in whoever `person` names."""
+    """A small OpenID Connect provider, which logs in a person with the claims in `person`."""
 
     def __init__(self):
         self.key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)

@@ -12,7 +12,7 @@ from graphmem.cli.output import Output, plural
 from graphmem.cli.render import (
     common,
     contracts,  # noqa: F401 - it renders an answer of this family
-    reasons,  # noqa: F401 - the same
+    reasons,  # noqa: F401 - it renders an answer of this family
 )
 from graphmem.cli.render.common import BAD, DIM, HEADING, NAME, PATH, UNSURE
 from graphmem.cli.rendering import renders
