@@ -103,14 +103,24 @@ class NamedCases:
             for word in {*files[path], *self._runs[at][1]}:
                 self._with.setdefault(word, []).append(at)
 
-    def of(self, path: str) -> list[int] | None:
+    def of_file(self, path: str) -> list[int] | None:
         """Return the positions of the tests whose names contain a file's name.
 
-        The result is None if a name selects too many tests, which makes it too common.
+        The result is None if the name selects too many tests, which makes it too common.
         """
-        own = _own_words(path)
+        return self._of(_own_words(path))
+
+    def of_function(self, name: str) -> list[int] | None:
+        """Return the positions of the tests whose names contain a function's name.
+
+        A name of a single word selects no tests. The result is None if the name selects too many tests.
+        """
+        words = _words(name)
+        return self._of(words) if len(words) > 1 else []
+
+    def _of(self, own: Sequence[str]) -> list[int] | None:
         rare = min((self._with.get(word, []) for word in own), key=len, default=[])
-        found = [at for at in rare if any(_has_run(words, own) for words in self._runs[at])]
+        found = [at for at in rare if any(_has_run(words, list(own)) for words in self._runs[at])]
         return found if len(found) <= self._most else None
 
 

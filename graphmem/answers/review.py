@@ -44,7 +44,7 @@ class TestToRun:
         Doc(
             "why the test is listed: ran (a recorded run of it executed changed code), changed (the test itself changed), "
             "reaches (its source leads to the change), maybe (it calls the name of a changed method on an unknown receiver) "
-            "or named (no known test reaches a changed function, and this one is named after its file)"
+            "or named (no known test reaches a changed function, and this one is named after it or its file)"
         ),
     ]
 

@@ -282,23 +282,23 @@ def _callers_of_name(view: GraphView, name: str) -> Iterable[int]:
 
 
 def _named_after(view: GraphView, untested: Sequence[ChangedSymbol], method_names: frozenset[str]) -> tuple[list[int], list[Cause]]:
-    """Return tests whose names contain the name of an untested changed file.
+    """Return tests that are named after an untested function or its file.
 
     The calls of such tests may pass a table or another indirection that the graph does not have. A symbol for whose name `_by_name` yields
-    tests is left out; `method_names` has the names. The second result tells which files have a name that too many tests contain.
+    tests is left out; `method_names` has the names. The second result tells which names too many tests contain.
     """
     by_name = {name for name in method_names if next(iter(_callers_of_name(view, name)), -1) >= 0}
-    paths = dict.fromkeys(one.symbol.path for one in untested if one.symbol.name not in by_name)
-    if not paths:
+    left = [one.symbol for one in untested if one.symbol.name not in by_name]
+    if not left:
         return [], []
     nodes = np.flatnonzero(view.is_test_case).tolist()
     cases = NamedCases([(view.path(node), view.qualname(node)) for node in nodes])
-    found = {path: cases.of(path) for path in paths}
-    common = [path for path, places in found.items() if places is None]
+    found = {symbol.path: cases.of_file(symbol.path) for symbol in left} | {symbol.name: cases.of_function(symbol.name) for symbol in left}
+    common = [name for name, places in found.items() if places is None]
     causes = []
     if common:
-        files = "file has a name" if len(common) == 1 else "files have names"
-        message = f"changed {files} that many tests contain, so no test was selected by it"
+        have = "file or function has a name" if len(common) == 1 else "files or functions have names"
+        message = f"changed {have} that many tests contain, so no test was selected by it"
         causes.append(Cause("common_names", message, len(common), common[:MOST_EXAMPLES]))
     return list(dict.fromkeys(nodes[at] for places in found.values() for at in places or ())), causes
 

@@ -82,21 +82,31 @@ def test_a_test_is_named_after_a_file_by_its_class_its_function_or_its_own_file(
         ("tests/xlsx.test.ts", "imports"),
         ("tests/test_all.py", "XLSTests.test_wide"),
     ]
-    assert NamedCases(cases).of("src/formats/_xlsx.py") == [0, 1, 2]
-    assert NamedCases([("a/XMLTokenerTest.java", "T.reads"), ("a/XMLTest.java", "T.reads")]).of("src/formats/XMLTokener.java") == [0]
-    assert NamedCases([("tests/test_a.py", "test_price_of_two")]).of("src/price/__init__.py") == [0]
-    assert NamedCases([("tests/test_a.py", "test_list_of_price"), ("tests/test_a.py", "test_price_list")]).of("src/price_list.py") == [1]
+    assert NamedCases(cases).of_file("src/formats/_xlsx.py") == [0, 1, 2]
+    assert NamedCases([("a/XMLTokenerTest.java", "T.reads"), ("a/XMLTest.java", "T.reads")]).of_file("src/formats/XMLTokener.java") == [0]
+    assert NamedCases([("tests/test_a.py", "test_price_of_two")]).of_file("src/price/__init__.py") == [0]
+    assert NamedCases([("tests/test_a.py", "test_list_of_price"), ("tests/test_a.py", "test_price_list")]).of_file("src/price_list.py") == [
+        1
+    ]
+
+
+def test_a_test_is_named_after_a_function_of_several_words():
+    cases = NamedCases(
+        [("tests/test_update_check.py", "T.test_a"), ("tests/test_a.py", "UpdateCheckTest.test_a"), ("tests/check.py", "test_update")]
+    )
+    assert cases.of_function("update_check") == cases.of_function("updateCheck") == [0, 1]
+    assert cases.of_function("update") == []
 
 
 def test_a_name_in_too_many_names_of_tests_is_told_from_one_in_none():
     cases = NamedCases([("tests/test_core.py", f"test_{number}") for number in range(FEW + 1)])
-    assert cases.of("src/core.py") is None
-    assert cases.of("src/cart.py") == []
+    assert cases.of_file("src/core.py") is None
+    assert cases.of_file("src/cart.py") == []
 
 
 def test_the_names_of_tests_are_split_once_for_all_files(monkeypatch):
     cases = NamedCases([(f"tests/test_{number}.py", f"test_{number}") for number in range(100)])
     split = []
     monkeypatch.setattr(named_tests, "_words", lambda name, real=named_tests._words: split.append(name) or real(name))
-    assert [cases.of(f"src/{number}.py") for number in range(100)] == [[number] for number in range(100)]
+    assert [cases.of_file(f"src/{number}.py") for number in range(100)] == [[number] for number in range(100)]
     assert len(split) == 100  # the names of the files alone

@@ -82,6 +82,17 @@ def test_a_test_that_calls_the_name_of_a_changed_method_is_no_test_named_after_t
     assert [(one.name, one.why) for one in review.tests] == [("test_csv", "maybe")]
 
 
+def test_code_that_no_known_test_reaches_gets_the_tests_named_after_the_function(reviewed):
+    files = REGISTRY | {
+        "shop/views.py": "def update_check(request):\n    return list(request)\n",
+        "tests/test_update_check.py": "class Case:\n    pass\n\n\ndef test_it_works(client):\n    assert client.post('/checks/1')\n",
+        "tests/test_update.py": "def test_it_works(client):\n    assert client.post('/updates/1')\n",
+    }
+    review = reviewed(files, "shop/views.py", "list(request)", "tuple(request)")
+    assert [(one.path, one.why) for one in review.tests] == [("tests/test_update_check.py", "named")]
+    assert [one.symbol.name for one in review.untested] == ["update_check"]
+
+
 def test_a_review_says_that_a_file_has_a_name_of_too_many_tests(reviewed):
     many = "".join(f"def test_xlsx_{number}(): ...\n\n\n" for number in range(FEW + 1))
     review = reviewed(REGISTRY | {"tests/test_all.py": many}, "shop/_xlsx.py", "list(data)", "tuple(data)")

@@ -21,7 +21,7 @@ WHY = {
     "changed": "it changed",
     "reaches": "its source leads here",
     "maybe": "it calls this name on something",
-    "named": "it is named after the file",
+    "named": "it is named after the file or the function",
 }
 
 
