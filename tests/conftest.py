@@ -44,6 +44,14 @@ def pytest_configure() -> None:
     use_memory_disk()
 
 
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Name the failed tests once more, after pytest's own summary, where a log that shows its last lines shows them."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    failed = [] if reporter is None else [report.nodeid for kind in ("failed", "error") for report in reporter.stats.get(kind, [])]
+    if failed and not hasattr(config, "workerinput"):
+        print(f"\nfailed: {', '.join(failed[:20])}" + (f" and {len(failed) - 20} more" if len(failed) > 20 else ""), flush=True)
+
+
 HOME = use_own_home()
 few_arenas()  # as a server has it: engines start threads at every opening, and each new heap asks the system for its pages
 
