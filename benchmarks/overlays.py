@@ -21,10 +21,10 @@ import report
 
 from graphmem.indexing.delta import edges_of
 from graphmem.model import ChunkRow, EdgeRow, FileRow, GraphDelta, SymbolRow, chunk_id, file_id, stable_id, symbol_id
-from graphmem.project.branches import BranchKey
 from graphmem.project.graphmem import GraphMem
+from graphmem.project.hosted.branches import BranchKey
+from graphmem.project.hosted.pushed_rows import body_of, rows_by_file
 from graphmem.project.opening_branches import open_branch
-from graphmem.project.pushed_rows import body_of, rows_by_file
 from graphmem.projection.graph import GraphView
 from graphmem.runtime.heap import give_back, resident_bytes
 from graphmem.settings import Settings

@@ -20,8 +20,8 @@ from typing import Any, Final
 import numpy as np
 import report
 
-from graphmem.project.evaluating import cases_of, churns
 from graphmem.project.graphmem import GraphMem
+from graphmem.project.searches.evaluating import cases_of, churns
 from graphmem.search import evaluate
 from graphmem.search.request import Tuning
 from graphmem.settings import Settings

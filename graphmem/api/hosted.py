@@ -17,10 +17,10 @@ from graphmem.api.app import PREFIX
 from graphmem.api.pushes import pusher
 from graphmem.errors import BadInputError, ForbiddenError, OwnerUnreachableError, StoreBusyError
 from graphmem.operations.registry import registry
-from graphmem.project.branches import Branch, BranchId
-from graphmem.project.overlays import login_of, unknown_branch
-from graphmem.project.progress import Hub
-from graphmem.project.served import Askable, expect_known, impact_across, search_each
+from graphmem.project.graph.progress import Hub
+from graphmem.project.hosted.branches import Branch, BranchId
+from graphmem.project.hosted.overlays import login_of, unknown_branch
+from graphmem.project.hosted.served import Askable, expect_known, impact_across, search_each
 from graphmem.runtime.identity import index_id
 from graphmem.runtime.pushes import BRANCH_MARK, address_of, project_and_branch
 from graphmem.security.access import FULL, Access, caller

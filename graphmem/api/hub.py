@@ -27,8 +27,8 @@ from graphmem.api.page import ASSETS_PATH as QUERY_ASSETS_PATH
 from graphmem.api.pushes import BRANCH, SCOPE, routes
 from graphmem.api.security import refuse
 from graphmem.errors import GraphMemError, SchemaTooNewError
-from graphmem.project.branches import BranchId
-from graphmem.project.overlays import login_of, unknown_branch
+from graphmem.project.hosted.branches import BranchId
+from graphmem.project.hosted.overlays import login_of, unknown_branch
 from graphmem.runtime.faults import unraised
 from graphmem.runtime.identity import INDEX_HEADER
 from graphmem.runtime.limits import refusal_of_any

@@ -17,14 +17,14 @@ from starlette.routing import BaseRoute, Route
 
 from graphmem.api.security import refusal
 from graphmem.errors import ForbiddenError, GraphMemError
-from graphmem.project.overlays import login_of
-from graphmem.project.receiving import Pusher
+from graphmem.project.hosted.overlays import login_of
+from graphmem.project.hosted.receiving import Pusher
 from graphmem.runtime.pushes import COMMITS_PATH, PUSH_PATH
 from graphmem.security.access import ACCESS, Access
 
 if TYPE_CHECKING:
     from graphmem.api.context import ServerState
-    from graphmem.project.receiving import Applied, Receiving
+    from graphmem.project.hosted.receiving import Applied, Receiving
 
 SCOPE: Final = "index"
 BRANCH: Final = "graphmem.branch"

@@ -84,7 +84,7 @@ def _expect_usable(settings: Settings, *, loopback: bool, has_people: bool) -> N
         raise BadInputError("--follow cannot be combined with --projects; remove one of the two", argument="follow")
     expect_protection(settings, loopback=loopback, has_tokens=has_people)
     if settings.store:
-        from graphmem.project.shared_graph import expect_reachable
+        from graphmem.project.team.shared_graph import expect_reachable
 
         expect_reachable(settings.store)
 

@@ -82,7 +82,7 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
         serving = owner.find(location.owner_file)
         if serving is not None:
             if settings.store:
-                from graphmem.project.shared_graph import expect_same_store
+                from graphmem.project.team.shared_graph import expect_same_store
 
                 expect_same_store(location.data_dir, settings)
             from graphmem.client.remote import RemoteGraphMem

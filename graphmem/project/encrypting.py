@@ -21,7 +21,7 @@ from graphmem.observe.checkpoint import RECORD, TRAIL, Reader, Trail, keep_recor
 from graphmem.observe.ledger import LEDGER
 from graphmem.observe.summary import FOLDER as SUMMARIES
 from graphmem.project.opening import open_project
-from graphmem.project.session_learner import TRAILS
+from graphmem.project.sessions.session_learner import TRAILS
 from graphmem.runtime import vault as vaults
 from graphmem.runtime.checksums import SIDES
 from graphmem.runtime.sqlite_file import private

@@ -52,7 +52,7 @@ def open_project(
     prepare_data_dir(data_dir)
     unlock(data_dir, settings, is_new=not any(journal_folder(data_dir).glob("journal-*")) and not _is_there(data_dir / DATABASE))
     if shared:
-        from graphmem.project.shared_graph import open_shared
+        from graphmem.project.team.shared_graph import open_shared
 
         return wired(
             open_shared(data_dir, Path(repo).absolute() if repo is not None else None, settings), data_dir, settings, keep_warm, patience_s

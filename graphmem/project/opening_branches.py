@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphmem.model import IndexProgress
-from graphmem.project.branch_tree import INDEX
 from graphmem.project.graphmem import GraphMem
+from graphmem.project.hosted.branch_tree import INDEX
+from graphmem.project.hosted.overlays import Overlay
 from graphmem.project.opening import wired
-from graphmem.project.overlays import Overlay
 from graphmem.project.wiring.inputs import Overlaid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from graphmem.project.branches import BranchKey
+    from graphmem.project.hosted.branches import BranchKey
     from graphmem.project.parts import Parts
     from graphmem.projection.words import WordIndex
     from graphmem.settings import Settings

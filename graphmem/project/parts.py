@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from graphmem.model import IndexProgress
     from graphmem.observe.ledger import Ledger
     from graphmem.observe.observer import Observer
-    from graphmem.project.backing_up import Backups
-    from graphmem.project.graph_source import GraphSource
-    from graphmem.project.history_source import HistorySource
-    from graphmem.project.lazy import Lazy
-    from graphmem.project.memories import Memories
-    from graphmem.project.overlays import Overlays
-    from graphmem.project.progress import Hub
-    from graphmem.project.receiving import Receiving
-    from graphmem.project.runs import IndexRuns
-    from graphmem.project.semantic_source import SemanticSource
-    from graphmem.project.session_learner import SessionLearner
-    from graphmem.project.sessions import Sessions
-    from graphmem.project.sharing import Sharing
-    from graphmem.project.upkeep import Upkeep
-    from graphmem.project.watching import Following
+    from graphmem.project.care.backing_up import Backups
+    from graphmem.project.care.runs import IndexRuns
+    from graphmem.project.care.upkeep import Upkeep
+    from graphmem.project.graph.graph_source import GraphSource
+    from graphmem.project.graph.progress import Hub
+    from graphmem.project.graph.watching import Following
+    from graphmem.project.history.history_source import HistorySource
+    from graphmem.project.hosted.overlays import Overlays
+    from graphmem.project.hosted.receiving import Receiving
+    from graphmem.project.memories.writing import Memories
+    from graphmem.project.sessions.operations import Sessions
+    from graphmem.project.sessions.session_learner import SessionLearner
+    from graphmem.project.structure.semantic_source import SemanticSource
+    from graphmem.project.team.sharing import Sharing
     from graphmem.projection.projections import Projections
+    from graphmem.runtime.lazy import Lazy
     from graphmem.store.base import GraphStore
     from graphmem.vectors.filler import VectorFiller
 

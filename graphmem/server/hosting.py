@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
 from graphmem.errors import BadInputError
-from graphmem.project.branches import Branches, BranchId, BranchKey
-from graphmem.project.receiving import FILE as PUSHED
-from graphmem.project.sharing import choose_key, kept_key
+from graphmem.project.hosted.branches import Branches, BranchId, BranchKey
+from graphmem.project.hosted.receiving import FILE as PUSHED
+from graphmem.project.team.sharing import choose_key, kept_key
 from graphmem.runtime.limits import disk_refusal
 from graphmem.runtime.pushes import PROJECT_NAME
 from graphmem.server.keeper import OF_BRANCHES, Keeper

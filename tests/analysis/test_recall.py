@@ -18,8 +18,8 @@ from graphmem.cli.render.review import review as review_text
 from graphmem.evidence.scip_format import message_class
 from graphmem.mcp_server import impact_text, text
 from graphmem.parsing.language import languages
+from graphmem.project.graph.outside_evidence import leave
 from graphmem.project.graphmem import GraphMem
-from graphmem.project.outside_evidence import leave
 from graphmem.reports.review_formats import markdown
 from graphmem.settings import Settings
 from made_once import empty_index

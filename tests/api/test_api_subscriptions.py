@@ -152,7 +152,7 @@ def test_a_slow_subscriber_loses_old_steps_and_keeps_the_last(service):
 
     from graphmem.api.progress import Fan
     from graphmem.model import IndexProgress
-    from graphmem.project.progress import Hub
+    from graphmem.project.graph.progress import Hub
 
     async def listen():
         source = Hub(replay=True)

@@ -534,7 +534,7 @@ def pushed_to(own, address, branch="", project="shop"):
 
 DYING = """
 import os, signal, sys
-from graphmem.project.branches import Branches
+from graphmem.project.hosted.branches import Branches
 from graphmem.store.postgres.store import PostgresStore
 
 def dying(owner, name, before):

@@ -25,10 +25,10 @@ from commands import environ, git, graphmem
 from graphmem.answers import to_json
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError, GitError, GraphMemError, StoreClosedError
-from graphmem.project import pushed_parts
 from graphmem.project.graphmem import GraphMem
-from graphmem.project.pushed_parts import PushedParts
-from graphmem.project.pushing import Pushing
+from graphmem.project.hosted import pushed_parts
+from graphmem.project.hosted.pushed_parts import PushedParts
+from graphmem.project.hosted.pushing import Pushing
 from graphmem.server.hosting import Hosting
 from graphmem.store.wire import packed
 from hosted import SETTINGS, SHOP, SITE, hosted, indexed, written
@@ -173,7 +173,7 @@ def test_a_push_sends_the_commits_that_the_server_lacks(tmp_path, server, monkey
     for text in ("one", "two", "three"):
         commit(first, text)
     git(tmp_path, "clone", "-q", str(first), str(second))
-    monkeypatch.setattr("graphmem.project.pushed_commits.MOST", 2)
+    monkeypatch.setattr("graphmem.project.hosted.pushed_commits.MOST", 2)
     assert [push(first) for _ in range(3)] == [2, 1, 0], "a limit of one push leaves the older commits to the next"
     remote = RemoteGraphMem(server.project("shop"))
     found = remote.co_access(["shop/price.py"])

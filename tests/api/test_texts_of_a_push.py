@@ -10,7 +10,7 @@ import pytest
 
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import GraphMemError
-from graphmem.project import pushed_texts
+from graphmem.project.hosted import pushed_texts
 from hosted import SHOP, hosted, indexed, written
 
 RATES = "RATE = 19\n\n\ndef rate():\n    return RATE\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from pathlib import Path
 
 import graphmem
@@ -29,16 +30,35 @@ def _imported(source: str) -> set[str]:
     return found & (FILES.keys() - {FACE})
 
 
-def _circles(sources: dict[str, str]) -> list[list[str]]:
+def _circles(sources: dict[str, str], whole: Callable[[str], str] = str) -> list[list[str]]:
+    """Groups of files that know each other, or of what `whole` makes of their names."""
     import networkx
 
-    graph = networkx.DiGraph((name, other) for name, source in sources.items() for other in _imported(source) if other != name)
+    edges = ((whole(name), whole(other)) for name, source in sources.items() for other in _imported(source))
+    graph = networkx.DiGraph((name, other) for name, other in edges if name != other)
     return sorted(sorted(part) for part in networkx.strongly_connected_components(graph) if len(part) > 1)
 
 
 def test_files_form_no_circles() -> None:
     found = _circles({name: path.read_text(encoding="utf-8") for name, path in FILES.items() if name != FACE})
     assert found == []
+
+
+PROJECT = "graphmem.project"
+
+
+def _package(name: str) -> str:
+    """The package of `project` that holds a file; the files that compose the parts are one."""
+    parts = name.split(".")
+    return ".".join(parts[:3]) if len(parts) > 3 and parts[2] != "wiring" else PROJECT
+
+
+def test_packages_of_the_project_form_no_circles() -> None:
+    sources = {name: path.read_text(encoding="utf-8") for name, path in FILES.items() if name.startswith(PROJECT + ".")}
+    inner = {name: "\n".join(f"import {other}" for other in _imported(source) if other in sources) for name, source in sources.items()}
+    assert _circles(inner, _package) == []
+    found = _circles({**inner, f"{PROJECT}.graph.stale": f"import {PROJECT}.care.runs"}, _package)
+    assert [PROJECT + ".care" in circle and PROJECT + ".graph" in circle for circle in found] == [True]
 
 
 def test_a_circle_is_found_whatever_the_way_of_importing() -> None:

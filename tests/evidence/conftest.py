@@ -12,8 +12,8 @@ import pytest
 
 import graphmem
 from graphmem.evidence import trace
+from graphmem.project.graph.outside_evidence import leave
 from graphmem.project.graphmem import GraphMem
-from graphmem.project.outside_evidence import leave
 from graphmem.settings import Settings
 from made_once import empty_index
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy.polynomial
 import pytest
 
-from graphmem.project.outside_evidence import OutsideEvidence
+from graphmem.project.graph.outside_evidence import OutsideEvidence
 
 WITNESS = '''\
 """A second, slower recorder that shares nothing with the one that is tested: every call, test by test."""
@@ -21,7 +21,7 @@ import threading
 
 import pytest
 
-from graphmem.project.outside_evidence import OutsideEvidence
+from graphmem.project.graph.outside_evidence import OutsideEvidence
 
 ROOT = os.path.dirname(os.path.abspath(__file__)) + os.sep
 reached = {}

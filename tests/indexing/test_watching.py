@@ -12,7 +12,7 @@ import pytest
 
 from graphmem.errors import GraphMemError
 from graphmem.parsing.ignore import DiscoveryOptions
-from graphmem.project.watching import EDIT_QUIET_S, QUIET_S, Watcher, _notifier
+from graphmem.project.graph.watching import EDIT_QUIET_S, QUIET_S, Watcher, _notifier
 
 PATIENCE_S = 60
 

@@ -19,8 +19,8 @@ from graphmem.injection.edits import MAX_TOKENS, Consequences, Dependent, Edit, 
 from graphmem.injection.experiment import CONTROL, FULL, group_of
 from graphmem.injection.tokens import count_tokens
 from graphmem.model import IndexProgress
-from graphmem.project import edit_advice
-from graphmem.project.rewrites import replacements
+from graphmem.project.reviews import edit_advice
+from graphmem.project.reviews.rewrites import replacements
 from graphmem.settings import Settings
 
 PRICE, CART, TILL, LOOSE, STOCK = "shop/price.py", "shop/cart.py", "shop/till.py", "shop/loose.py", "shop/stock.py"
@@ -398,7 +398,7 @@ def test_many_tests_are_told_as_their_files_and_only_what_a_runner_can_select():
 
 
 def test_code_of_a_test_file_that_is_no_test_stands_for_its_file():
-    from graphmem.project.edit_advice import _tests
+    from graphmem.project.reviews.edit_advice import _tests
 
     def hit(name, entry_point="test"):
         return SimpleNamespace(symbol=SymbolInfo("x", "method", "x", name, "tests/test_a.py", 1, 2, is_test=True, entry_point=entry_point))

@@ -15,12 +15,12 @@ from graphmem.errors import BadInputError, NotIndexedError
 from graphmem.history.co_edits import History
 from graphmem.location import DATABASE
 from graphmem.maintenance.recovery import open_or_mend
-from graphmem.project.exploring import Pictures
-from graphmem.project.graph_source import GraphSource
+from graphmem.project.code.lookups import Lookups
+from graphmem.project.graph.graph_source import GraphSource
 from graphmem.project.graphmem import GraphMem
-from graphmem.project.known import KnownCode
-from graphmem.project.lookups import Lookups
-from graphmem.project.semantic_source import SemanticSource
+from graphmem.project.memories.known import KnownCode
+from graphmem.project.structure.exploring import Pictures
+from graphmem.project.structure.semantic_source import SemanticSource
 from graphmem.project.wiring import connecting, context, stored
 from graphmem.projection.projections import Projections
 from graphmem.settings import Settings

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from graphmem.errors import BadInputError
-from graphmem.project import diffs
+from graphmem.project.code import diffs
 from graphmem.runtime.lines import decoded_by_line
 
 GIT: Final = ("git", "-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main", "-c", "core.autocrlf=false")

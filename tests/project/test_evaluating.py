@@ -9,7 +9,7 @@ import pytest
 
 from graphmem import GraphMem
 from graphmem.errors import BadInputError
-from graphmem.project.evaluating import churns
+from graphmem.project.searches.evaluating import churns
 from graphmem.search.accepted import FILE, WeightBook
 from graphmem.search.evaluate import with_factors
 from graphmem.search.query_type import QUESTION, SEMANTIC

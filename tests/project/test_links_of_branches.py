@@ -6,8 +6,8 @@ import threading
 from types import SimpleNamespace
 from unittest import mock
 
-from graphmem.project.branches import BranchKey, BranchLink
-from graphmem.project.overlays import Overlays
+from graphmem.project.hosted.branches import BranchKey, BranchLink
+from graphmem.project.hosted.overlays import Overlays
 
 TAX, FEE = BranchKey("feature/tax"), BranchKey("feature/fee")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from graphmem.mcp_server import impact_text
+from graphmem.project.code.named_in_text import MAX_PLACES, is_distinct
 from graphmem.project.graphmem import GraphMem
-from graphmem.project.named_in_text import MAX_PLACES, is_distinct
 from graphmem.settings import Settings
 from made_once import empty_index
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from graphmem.project.explaining.reasons import asks_why, reasons
 from graphmem.project.graphmem import GraphMem
-from graphmem.project.reasons import asks_why, reasons
 from graphmem.settings import Settings
 
 QUEUE = '''"""Orders that wait."""

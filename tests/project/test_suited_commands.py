@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from graphmem.project.explaining.suited_commands import suited_command
 from graphmem.project.graphmem import GraphMem
-from graphmem.project.suited_commands import suited_command
 from graphmem.settings import Settings
 from made_once import empty_index
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from graphmem.errors import SymbolNotFoundError
+from graphmem.project.code.positions import Positions
+from graphmem.project.code.usages import UsageQuestions
 from graphmem.project.graphmem import GraphMem
-from graphmem.project.positions import Positions
-from graphmem.project.usages import UsageQuestions
 from graphmem.settings import Settings
 
 FILES = {

@@ -16,7 +16,7 @@ from graphmem import GraphMem
 from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.errors import ResourceError
 from graphmem.mcp_server.server import build_server
-from graphmem.project import watching
+from graphmem.project.graph import watching
 from graphmem.projection.graph import GraphView
 from graphmem.server.keeper import LOOK_S, TASKS, Keeper, Task
 

@@ -16,7 +16,9 @@ from graphmem.evidence import merge
 from graphmem.location import locate
 from graphmem.maintenance import archive, place
 from graphmem.memory.sync_state import BASE
-from graphmem.project import kept, paragraphs, sharing
+from graphmem.project.explaining import paragraphs
+from graphmem.project.structure import kept
+from graphmem.project.team import sharing
 from graphmem.search import accepted, phases
 from graphmem.settings import Settings
 from graphmem.sharing import sidecar

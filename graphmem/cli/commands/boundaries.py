@@ -59,7 +59,7 @@ def _write(here: CommandContext, lines: list[str], total: int) -> None:
     Raises:
         BadInputError: `total` is larger than the number of `lines`, so the baseline would be incomplete.
     """
-    from graphmem.project.boundaries import BASELINE
+    from graphmem.project.structure.boundaries import BASELINE
 
     if total > len(lines):
         raise BadInputError(

@@ -87,7 +87,7 @@ def index(
     here.expect_files()
     service = here.service(create=True)
     if scip or runtime or coverage:
-        from graphmem.project.outside_evidence import leave
+        from graphmem.project.graph.outside_evidence import leave
 
         for note in leave(here.location.data_dir, here.location.root, scip or (), runtime or (), coverage or ()):
             here.output.note((note, "dim"))

@@ -53,7 +53,7 @@ def _imported(service: Service, path: Path, text: str, form: str) -> ImportAnswe
 
 
 def _text(path: Path) -> str:
-    from graphmem.project.people import MAX_IMPORT_BYTES
+    from graphmem.project.memories.people import MAX_IMPORT_BYTES
 
     try:
         if str(path) == "-":

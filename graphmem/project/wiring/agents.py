@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from graphmem.injection.feedback import Feedback
 from graphmem.injection.hook_events import Hooks
-from graphmem.project.memories import Memories
-from graphmem.project.searching import SearchQuestions
-from graphmem.project.session_learner import BookClock, SessionLearner
-from graphmem.project.session_memories import SessionMemories
-from graphmem.project.sessions import Sessions
-from graphmem.project.sharing import Sharing
+from graphmem.project.memories.session_memories import SessionMemories
+from graphmem.project.memories.writing import Memories
+from graphmem.project.searches.searching import SearchQuestions
+from graphmem.project.sessions.operations import Sessions
+from graphmem.project.sessions.session_learner import BookClock, SessionLearner
+from graphmem.project.team.sharing import Sharing
 from graphmem.project.wiring.code import CodeParts
 from graphmem.project.wiring.context import ContextParts
 from graphmem.project.wiring.inputs import Inputs, Later

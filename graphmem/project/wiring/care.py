@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from graphmem.observe.ledger import Ledger
-from graphmem.project.backing_up import Backups
-from graphmem.project.health import IndexHealth
-from graphmem.project.upkeep import Upkeep
+from graphmem.project.care.backing_up import Backups
+from graphmem.project.care.health import IndexHealth
+from graphmem.project.care.upkeep import Upkeep
 from graphmem.project.wiring.code import CodeParts
 from graphmem.project.wiring.context import ContextParts
 from graphmem.project.wiring.inputs import Inputs

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graphmem.project.branches import Branches
-from graphmem.project.changes import ChangeQuestions
-from graphmem.project.contracts import ContractQuestions
-from graphmem.project.earlier import EarlierGraphs
-from graphmem.project.history import CoAccess
-from graphmem.project.indexer_source import IndexerSource
-from graphmem.project.kept import FILE as KEPT
-from graphmem.project.known import KnownCode
-from graphmem.project.language import Described
-from graphmem.project.named_in_text import NamedInText
-from graphmem.project.overlays import Overlays
-from graphmem.project.paragraphs import PARAGRAPHS, Paragraphs
-from graphmem.project.questions import ImpactQuestions
-from graphmem.project.runs import IndexRuns
-from graphmem.project.seeding import Seeding
-from graphmem.project.semantic import SystemQuestions
-from graphmem.project.semantic_source import SemanticSource
+from graphmem.project.care.runs import IndexRuns
+from graphmem.project.care.seeding import Seeding
+from graphmem.project.code.contracts import ContractQuestions
+from graphmem.project.code.named_in_text import NamedInText
+from graphmem.project.code.questions import ImpactQuestions
+from graphmem.project.explaining.language import Described
+from graphmem.project.explaining.paragraphs import PARAGRAPHS, Paragraphs
+from graphmem.project.explaining.semantic import SystemQuestions
+from graphmem.project.graph.indexer_source import IndexerSource
+from graphmem.project.history.co_changes import CoAccess
+from graphmem.project.history.earlier import EarlierGraphs
+from graphmem.project.hosted.branches import Branches
+from graphmem.project.hosted.overlays import Overlays
+from graphmem.project.memories.known import KnownCode
+from graphmem.project.reviews.changes import ChangeQuestions
+from graphmem.project.structure.kept import FILE as KEPT
+from graphmem.project.structure.semantic_source import SemanticSource
 from graphmem.project.wiring.inputs import Inputs, Later
 from graphmem.project.wiring.stored import StoredParts
 

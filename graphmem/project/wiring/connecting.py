@@ -13,29 +13,29 @@ from typing import TYPE_CHECKING
 from graphmem.maintenance.place import close_to_others
 from graphmem.observe.ledger import Ledger
 from graphmem.observe.observer import Observer
-from graphmem.project.boundaries import Boundaries
-from graphmem.project.context import AgentContext
-from graphmem.project.cypher import CypherQueries
-from graphmem.project.documents import Documents
-from graphmem.project.edge_places import EdgeQuestions
-from graphmem.project.evaluating import SearchWeighing
-from graphmem.project.exploring import Pictures
-from graphmem.project.health import Doctor
-from graphmem.project.hovering import Hovers
-from graphmem.project.language import LanguageQuestions
-from graphmem.project.lookups import Lookups
-from graphmem.project.map_entries import MapNotes
-from graphmem.project.organisation import Organisations
-from graphmem.project.outlines import Outlines
+from graphmem.project.care.health import Doctor
+from graphmem.project.code.edge_places import EdgeQuestions
+from graphmem.project.code.hovering import Hovers
+from graphmem.project.code.lookups import Lookups
+from graphmem.project.code.outlines import Outlines
+from graphmem.project.code.positions import Positions
+from graphmem.project.code.sources import Sources
+from graphmem.project.code.usages import UsageQuestions
+from graphmem.project.explaining.documents import Documents
+from graphmem.project.explaining.language import LanguageQuestions
+from graphmem.project.graph.cypher import CypherQueries
+from graphmem.project.hosted.pushing import Pushing
+from graphmem.project.hosted.receiving import Receiving
+from graphmem.project.hosted.served import OwnProject
 from graphmem.project.parts import Parts, close_at_exit
-from graphmem.project.phases import PhaseWeighing
-from graphmem.project.positions import Positions
-from graphmem.project.pushing import Pushing
-from graphmem.project.receiving import Receiving
-from graphmem.project.reviewing import Reviews
-from graphmem.project.served import OwnProject
-from graphmem.project.sources import Sources
-from graphmem.project.usages import UsageQuestions
+from graphmem.project.reviews.reviewing import Reviews
+from graphmem.project.searches.evaluating import SearchWeighing
+from graphmem.project.searches.phases import PhaseWeighing
+from graphmem.project.sessions.context import AgentContext
+from graphmem.project.structure.boundaries import Boundaries
+from graphmem.project.structure.exploring import Pictures
+from graphmem.project.structure.map_entries import MapNotes
+from graphmem.project.team.organisation import Organisations
 from graphmem.project.wiring.agents import AgentParts, create_agents
 from graphmem.project.wiring.care import CareParts, create_care
 from graphmem.project.wiring.code import CodeParts, create_code

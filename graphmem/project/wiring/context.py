@@ -14,12 +14,12 @@ from graphmem.injection.project_calls import ProjectCalls
 from graphmem.memory.repository import MemoryRepository
 from graphmem.memory.user_book import UserBook
 from graphmem.observe.switch import LearningSwitch
-from graphmem.project.edit_advice import EditAdvice
-from graphmem.project.evaluating import ProjectChurn
-from graphmem.project.learning import SessionLearning
-from graphmem.project.people import PeopleFiles
-from graphmem.project.progress import Hub
-from graphmem.project.user_memories import UserMemories
+from graphmem.project.graph.progress import Hub
+from graphmem.project.memories.people import PeopleFiles
+from graphmem.project.memories.user_memories import UserMemories
+from graphmem.project.reviews.edit_advice import EditAdvice
+from graphmem.project.searches.evaluating import ProjectChurn
+from graphmem.project.sessions.learning import SessionLearning
 from graphmem.project.wiring.code import CodeParts
 from graphmem.project.wiring.inputs import Inputs, Later
 from graphmem.project.wiring.stored import StoredParts

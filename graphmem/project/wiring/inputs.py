@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.injection.injector import Injector
-from graphmem.project.memories import Memories
-from graphmem.project.overlays import Overlays
+from graphmem.project.hosted.overlays import Overlays
+from graphmem.project.memories.writing import Memories
 from graphmem.settings import Settings
 
 if TYPE_CHECKING:

@@ -25,16 +25,16 @@ from graphmem.memory.repository import MemoryRepository
 from graphmem.model import IndexProgress
 from graphmem.observe.ledger import LEDGER, Ledger
 from graphmem.observe.observer import Observer
-from graphmem.project.graph_source import GraphSource, IndexStatus
-from graphmem.project.history_source import LOG, HistorySource
-from graphmem.project.lazy import Lazy
-from graphmem.project.outside_evidence import OutsideEvidence
-from graphmem.project.progress import Hub
-from graphmem.project.session_learner import TRAILS, observer_of
-from graphmem.project.stale import StaleFiles
-from graphmem.project.watching import Following
+from graphmem.project.graph.graph_source import GraphSource, IndexStatus
+from graphmem.project.graph.outside_evidence import OutsideEvidence
+from graphmem.project.graph.progress import Hub
+from graphmem.project.graph.stale import StaleFiles
+from graphmem.project.graph.watching import Following
+from graphmem.project.history.history_source import LOG, HistorySource
+from graphmem.project.sessions.session_learner import TRAILS, observer_of
 from graphmem.project.wiring.inputs import Inputs, Later
 from graphmem.projection.projections import Projections
+from graphmem.runtime.lazy import Lazy
 from graphmem.runtime.worktree import journal_folder
 from graphmem.search.phases import PhaseBook
 from graphmem.vectors.filler import VectorFiller
@@ -136,7 +136,7 @@ def _memories(inputs: Inputs, later: Later, projections: Projections, vectors: V
 def _followed(store: GraphStore, projections: Projections) -> Callable[[], None]:
     if store.feed is None:
         return lambda: None
-    from graphmem.project.shared_graph import follow
+    from graphmem.project.team.shared_graph import follow
 
     return follow(store.feed, projections)
 

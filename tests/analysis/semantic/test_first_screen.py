@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from graphmem.analysis.semantic.modules import Modules
-from graphmem.project import derived, semantic_source
 from graphmem.project.graphmem import GraphMem
-from graphmem.project.kept import FILE
+from graphmem.project.structure import derived, semantic_source
+from graphmem.project.structure.kept import FILE
 from graphmem.server.keeper import TASKS, Keeper
 from graphmem.settings import Settings
 

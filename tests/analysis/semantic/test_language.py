@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from graphmem.cli.main import app
 from graphmem.errors import BadInputError
+from graphmem.project.explaining.paragraphs import PARAGRAPHS
 from graphmem.project.graphmem import GraphMem
-from graphmem.project.paragraphs import PARAGRAPHS
 from graphmem.settings import Settings
 from made_once import empty_index
 

@@ -18,8 +18,8 @@ from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known, named
 from graphmem.answers import to_json
 from graphmem.errors import BadInputError, SymbolNotFoundError
-from graphmem.project.derived import packages_of
 from graphmem.project.graphmem import GraphMem
+from graphmem.project.structure.derived import packages_of
 
 
 def test_every_code_file_is_in_exactly_one_module(indexed):

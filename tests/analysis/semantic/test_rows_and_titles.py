@@ -17,8 +17,8 @@ from graphmem.analysis.semantic.naming import Known
 from graphmem.analysis.semantic.roles import role_of
 from graphmem.analysis.semantic.titles import LONGEST, folder_descriptions, shortened
 from graphmem.errors import BadInputError, SymbolNotFoundError
-from graphmem.project import exploring
 from graphmem.project.graphmem import GraphMem
+from graphmem.project.structure import exploring
 from graphmem.settings import Settings
 from made_once import empty_index
 

@@ -15,8 +15,8 @@ from graphmem.answers.vocabulary import EntryKind
 from graphmem.errors import BadInputError, GitError
 from graphmem.model import ENTRY_RULES
 from graphmem.parsing.language import language_spec, languages
-from graphmem.project import changes
 from graphmem.project.graphmem import GraphMem
+from graphmem.project.reviews import changes
 
 
 @pytest.mark.parametrize("seed", range(20))

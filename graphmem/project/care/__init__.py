@@ -1,0 +1,1 @@
+"""Index runs, upkeep, backups and health of an open project."""

@@ -1,0 +1,1 @@
+"""Operations on code: symbols, positions in files, impact."""

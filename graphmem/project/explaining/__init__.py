@@ -1,0 +1,1 @@
+"""Explanations of the structure: paragraphs, answers, documents."""

@@ -1,0 +1,1 @@
+"""The graph that operations query, and what keeps it up to date."""

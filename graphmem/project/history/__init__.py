@@ -1,0 +1,1 @@
+"""The change history of a project, and its graph at an earlier time."""

@@ -1,0 +1,1 @@
+"""Projects that a server receives by pushes, and their branches."""

@@ -1,0 +1,1 @@
+"""Memories: write them, show them beside code, follow who saw them."""

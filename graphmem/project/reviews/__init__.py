@@ -1,0 +1,1 @@
+"""Operations on changes: reviews, advice before an edit, drift."""

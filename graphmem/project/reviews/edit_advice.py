@@ -1,0 +1,365 @@
+"""Advice for an agent that is about to edit: what the edit affects.
+
+An agent waits for the answer, so only data in memory is used. A graph or history that is not loaded is left out.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from graphmem.analysis.impact import impact
+from graphmem.analysis.impact_question import Question
+from graphmem.analysis.named_tests import find_named_tests
+from graphmem.answers import IndexState
+from graphmem.answers.review import TestToRun
+from graphmem.errors import GraphMemError
+from graphmem.injection.edits import MOVES_SHARE, NAMED, REMOVED, Consequences, Dependent, Edit, TestCase
+from graphmem.model import EdgeKind
+from graphmem.project.reviews.rewrites import replacements
+from graphmem.projection.arrays import CLASS_CODES, FUNCTION_CODES, SYMBOL
+from graphmem.reports import test_commands, test_runners
+from graphmem.reports.test_commands import NOT_RUN
+from graphmem.runtime.conventions import conventions_of
+from graphmem.runtime.inside import inside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from graphmem.answers import CoAccessHit, ImpactHit, ImpactReport
+    from graphmem.project.code.contracts import ContractQuestions
+    from graphmem.project.graph.graph_source import GraphSource
+    from graphmem.project.graph.outside_evidence import OutsideEvidence
+    from graphmem.project.history.co_changes import CoAccess
+    from graphmem.project.memories.known import KnownCode
+    from graphmem.projection.graph import GraphView
+    from graphmem.projection.projections import Projections
+
+MAX_BYTES: Final = 1 << 20  # of an edited file that is read to find the edited lines
+TEST_SHARE: Final = 0.1  # least share of the small changes of a file that touched a test file as well
+MAX_LINE: Final = 90  # characters of a shown line of code
+CALL_LINES: Final = 8  # of a call, in which the name of the called code is searched
+MAX_TARGETS: Final = 20
+NEAR: Final = 2_000  # characters before and after an edit, in which the signature of the edited definition is searched
+_BODIES: Final = frozenset({*FUNCTION_CODES, *CLASS_CODES})
+_QUESTION: Final = Question(max_depth=1, min_confidence=0.5, limit=100, estimates=False)
+_ANY_STATE: Final = IndexState("fresh", 0, "", 0, 0, 0, 0, 0)  # the report's state is not shown
+_log = logging.getLogger(__name__)
+_SPACE: Final = re.compile(r"\s+")
+
+
+@dataclass(eq=False, repr=False)
+class EditAdvice:
+    """Finds what an edit affects: dependents, tests, files, memories."""
+
+    graph: GraphSource
+    projections: Projections
+    evidence: OutsideEvidence
+    co_access: CoAccess
+    known: KnownCode
+    contracts: ContractQuestions
+    soon: Callable[[Callable[[], object]], object]  # runs work after the answer
+    _rehearsed: bool = field(default=False, init=False)
+
+    def rehearse(self) -> None:
+        """Load the graph, compute one piece of advice, and discard it.
+
+        The first advice of a process takes three times as long as later ones, and often longer than an agent waits, because it loads
+        modules and fills caches. So this runs in the background when a session starts. Later calls do nothing. A server that
+        lacks the source code does nothing, because nobody edits there.
+
+        Raises:
+            GraphMemError: the graph could not be built.
+        """
+        if self._rehearsed or self.graph.root_or_none() is None:
+            return
+        view = self.projections.graph()
+        self._rehearsed = True
+        edit = self._frequent_edit(view)
+        found = self.consequences([edit]) if edit is not None else None
+        if found is not None:
+            self.command(found.tests)
+
+    def _frequent_edit(self, view: GraphView) -> Edit | None:
+        """Return an edit of the definition with the most incoming edges.
+
+        The edit leaves the definition's first line as it is. The result is None without such a definition.
+        """
+        able = (view.label == SYMBOL) & ~view.is_test & np.isin(view.kind, [*_BODIES])
+        if not able.any():
+            return None
+        node = int(np.argmax(np.where(able, np.diff(view.in_ptr), -1)))
+        path = view.path(node)
+        line = self._line(path, int(view.start_line[node]))
+        return Edit(path, line, line) if path and line else None
+
+    def consequences(self, edits: Sequence[Edit]) -> Consequences | None:
+        """Return what the given edits affect; None if the code is not indexed.
+
+        The result is also None while the graph is not in memory.
+        """
+        view = self.projections.graph_if_ready()
+        if view is None:
+            return None
+        nodes: dict[int, bool] = {}  # edited symbols -> whether their signature changes
+        files = list(dict.fromkeys(one.path for one in edits if one.path in view.path_number))
+        for edit in edits:
+            text = self._text(view, edit)
+            for part in replacements(edit, text):
+                for node in _edited(view, part, text):
+                    nodes[node] = nodes.get(node, False) or _changes_signature(view, node, part, text)
+        removed = [one.path for one in edits if one.is_removal and one.path in view.path_number]
+        nodes |= {file: True for path in removed if (file := view.file_node(path)) is not None}
+        chosen = list(nodes)[:MAX_TARGETS]
+        if not files:
+            return None
+        moving = self._moving(view, files)
+        moves = tuple((one.path, one.confidence) for one in moving)
+        named = tuple(dict.fromkeys(test for path in files for test in find_named_tests(path, view.paths, view.in_tests)))
+        if not chosen:
+            known = self.known.of_files(view, files, moving)
+            moves += () if named else self._test_by_history(view, files, moves)
+            return Consequences(tuple(files), moves=moves, memories=tuple(one.id for one in known.memories), named=named)
+        report = impact(view, chosen, _QUESTION, _ANY_STATE, self.evidence.runs(view, self.graph.project))
+        report = replace(report, also_moves=moving)
+        report = replace(report, known=self.known.of_impact(view, report, chosen))
+        breaks = any(nodes[node] for node in chosen)
+        dependents = _dependents(report, set(files))
+        if removed:  # their imports break, whatever they use of it
+            dependents = tuple(one for one in dependents if not one.name) or dependents
+        moves += () if named or report.tests else self._test_by_history(view, files, moves)
+        return Consequences(
+            targets=tuple(f"{one.path}{REMOVED}" if one.path in removed and not one.qualname else one.ref for one in report.targets),
+            dependents=self._with_code(dependents) if breaks else dependents,
+            tests=self._run_by_a_runner(_tests(view, sorted(report.tests, key=lambda hit: hit.symbol.path not in named))),
+            moves=moves,
+            memories=tuple(one.id for one in report.known.memories),
+            breaks=breaks,
+            outside=tuple(self._outside(report)),
+            named=named,
+            alike=_alike(view, [node for node in chosen if nodes[node]]),
+        )
+
+    def _moving(self, view: GraphView, files: Sequence[str]) -> list[CoAccessHit]:
+        """Return files that often change together with `files` and still exist.
+
+        Files that the index leaves out, such as lock files, are named only for an edit without code, such as one of a manifest. If the
+        history is not in memory, the list is empty, and the history is loaded in the background.
+        """
+        if self.co_access.history.is_known:
+            is_code = any(len(view.by_path(path)) for path in files)
+            return self.co_access.often(files, MOVES_SHARE, lambda path: (not is_code or path in view.path_number) and self._exists(path))
+        if self.co_access.history.log().exists:
+            self.soon(self.co_access.history.known)
+        return []
+
+    def _test_by_history(
+        self, view: GraphView, files: Sequence[str], moves: tuple[tuple[str, float], ...]
+    ) -> tuple[tuple[str, float], ...]:
+        """Return the test file that changes most often with the edited files.
+
+        Call this if no other way has found a test of the edited code. The result is empty if `moves` has a test file, or if an edited file
+        is a test.
+
+        Args:
+            view: the graph.
+            files: paths of the edited files.
+            moves: (path, share) of each file that often changes with `files`. If half of the changes of `files` also changed the path, the
+                share is 0.5.
+
+        Returns:
+            At most one (path, share).
+        """
+        is_code = all(len(view.by_path(path)) and not view.in_tests(path) for path in files)
+        if not is_code or any(view.in_tests(path) for path, _ in moves) or not self.co_access.history.is_known:
+            return ()
+        found = self.co_access.often(files, TEST_SHARE, lambda path: view.in_tests(path) and self._exists(path))
+        return tuple((one.path, one.confidence) for one in found[:1])
+
+    def _run_by_a_runner(self, tests: Sequence[TestCase]) -> tuple[TestCase, ...]:
+        """Return tests without those that no runner runs, such as helpers."""
+        root = self.graph.root_or_none()
+        if root is None:
+            return tuple(tests)
+        project = test_runners.Project(root)
+        return tuple(one for one in tests if test_runners.named(project, test_runners.Place(*one)) != NOT_RUN)
+
+    def command(self, tests: Sequence[TestCase]) -> str:
+        """Return the command line that runs tests.
+
+        The result is "" if the test runner of a test is unknown.
+        """
+        root = self.graph.root_or_none()
+        if root is None:
+            return ""
+        project = test_runners.Project(root)
+        names: dict[str, test_commands.Named] = {}
+        rows = []
+        for one in tests:
+            name = test_runners.named(project, test_runners.Place(*one))
+            if not name.runner:
+                return ""
+            names[name.id] = name
+            rows.append(TestToRun(name.runner, name.id, one.path, one.name, one.line, 1.0, "reaches"))
+        # `&` is an entity in the XML around it
+        return "; ".join(one.command.replace(" && ", "; ") for one in test_commands.commands(rows, names))
+
+    def _outside(self, report: ImpactReport) -> Iterator[str]:
+        """Yield code of other projects that uses a contract of edited symbols.
+
+        A contract is a name that two programs share, such as a route.
+        """
+        try:
+            for use in self.contracts.outside({one.id: 1.0 for one in report.targets}):
+                yield f"{use.place.project}: {use.place.path}:{use.place.line} ({use.name})"
+        except GraphMemError as error:
+            _log.warning("advice without other projects: %s", error)
+
+    def _exists(self, path: str) -> bool:
+        file = inside(self.graph.root(), path)
+        return file is not None and file.is_file()
+
+    def _with_code(self, found: tuple[Dependent, ...]) -> tuple[Dependent, ...]:
+        """Complete the first `NAMED` dependents with their line of code.
+
+        The line uses the edited code. The further dependents are returned unchanged.
+        """
+        return tuple(self._used_in(one) for one in found[:NAMED]) + found[NAMED:]
+
+    def _used_in(self, one: Dependent) -> Dependent:
+        """Return a dependent with the line of code that names what it uses.
+
+        A call that is written over several lines begins at a line that may not have the name.
+        """
+        line = self._line(one.path, one.line)
+        if one.uses and one.uses not in line:
+            for number in range(one.line + 1, one.line + CALL_LINES):
+                if one.uses in (later := self._line(one.path, number)):
+                    return one._replace(line=number, code=later)
+        return one._replace(code=line)
+
+    def _line(self, path: str, number: int) -> str:
+        """Return line `number` of a file, stripped; "" if missing or too long.
+
+        The first line has the number 1.
+        """
+        file = inside(self.graph.root(), path)
+        if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:
+            return ""
+        lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
+        line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+        return line if len(line) <= MAX_LINE else ""
+
+    def _text(self, view: GraphView, edit: Edit) -> str:
+        """Return the content of the file that an edit changes, or "".
+
+        The result is "" if the file is missing, too large or not indexed, or if the edit removes the file or has an empty old text.
+        """
+        is_placed = edit.old != "" and not edit.is_removal
+        file = inside(self.graph.root(), edit.path) if is_placed and edit.path in view.path_number else None
+        if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:
+            return ""
+        return file.read_text(encoding="utf-8", errors="replace")
+
+
+def _place(edit: Edit, text: str) -> tuple[str, int]:
+    """Return the part of a file that an edit concerns, and its offset.
+
+    The part is the old text of the edit. If the file no longer has the old text, because the edit was already made, the part is the new
+    text. The offset is -1 if the file has neither.
+    """
+    if edit.at >= 0 and edit.old:
+        return edit.old, edit.at
+    touched = edit.old if edit.old and edit.old in text else edit.new
+    return touched, text.find(touched) if touched else -1
+
+
+def _edited(view: GraphView, edit: Edit, text: str) -> list[int]:
+    """Return the innermost definitions that an edit touches, as graph nodes.
+
+    `text` is the content of the file, before or after the edit. The list is empty if `text` contains neither the old nor the new text of
+    the edit.
+    """
+    touched, at = _place(edit, text)
+    if at < 0:
+        return []
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    first, last = bisect_right(starts, at), bisect_right(starts, at + max(0, len(touched.rstrip()) - 1))
+    found = [
+        int(node)
+        for node in view.by_path(edit.path)
+        if view.kind[node] in _BODIES and view.start_line[node] <= last and view.end_line[node] >= first
+    ]
+    parents = {int(view.parent[node]) for node in found}
+    return [node for node in found if node not in parents]
+
+
+def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
+    """Return methods that must keep the same signature as one in `nodes`.
+
+    The results are the methods that a method in `nodes` overrides or implements, and the methods that override or implement a method in
+    `nodes`.
+    """
+    kinds = (EdgeKind.OVERRIDES,)
+    found = [int(view.dst[edge]) for node in nodes for edge in view.out_edges(node, kinds)]
+    found += [int(view.src[edge]) for node in nodes for edge in view.in_edges(node, kinds)]
+    own = dict.fromkeys(node for node in found if view.path(node) and node not in nodes)
+    return tuple(f"{view.path(node)}:{view.start_line[node]} {view.qualname(node)}" for node in own)
+
+
+def _changes_signature(view: GraphView, node: int, edit: Edit, text: str) -> bool:
+    """Whether an edit changes the signature of a definition.
+
+    `text` is the content of the file, before or after the edit. An edit that replaces only a part of the signature counts, too.
+    """
+    signature = _SPACE.sub("", view.signature(node))
+    touched, at = _place(edit, text)
+    if not signature or not edit.old or at < 0:
+        return False
+    head, tail = text[max(0, at - NEAR) : at], text[at + len(touched) :][:NEAR]
+    before, after = (_SPACE.sub("", head + middle + tail) for middle in (edit.old, edit.new))
+    return after.count(signature) < before.count(signature)  # another definition may have the same one
+
+
+def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]:
+    """Return the code that directly uses edited code.
+
+    `edited` has the paths of the edited files. Code in files that were not edited comes first.
+    """
+    ordered = sorted(report.hits, key=lambda hit: hit.symbol.path in edited)
+    return tuple(
+        Dependent(
+            hit.symbol.path,
+            hit.path[-1].line if hit.path else hit.symbol.start_line,
+            "" if hit.symbol.qualname == "<module>" else hit.symbol.qualname,
+            uses=hit.path[-1].dst.name if hit.path else "",
+        )
+        for hit in ordered
+        if hit.symbol.path
+    )
+
+
+def _tests(view: GraphView, hits: Sequence[ImpactHit]) -> tuple[TestCase, ...]:
+    """Return the tests to run, in the order of `hits`.
+
+    `hits` are symbols in test files. A runner cannot run a symbol such as a fixture or a helper alone. For such a symbol, the whole test
+    file is returned instead.
+    """
+    found = [_test(view, hit) for hit in hits]
+    whole = {one.path for one in found if not one.name}
+    return tuple(dict.fromkeys(TestCase(one.path, "", 0, is_method=False) if one.path in whole else one for one in found))
+
+
+def _test(view: GraphView, hit: ImpactHit) -> TestCase:
+    one = hit.symbol
+    collected = conventions_of(view.language_of(one.path)).collected_tests
+    is_whole = one.qualname == "<module>" or not one.is_runnable or (collected != "" and not re.fullmatch(collected, one.qualname))
+    return (
+        TestCase(one.path, "", 0, is_method=False) if is_whole else TestCase(one.path, one.qualname, one.start_line, one.kind == "method")
+    )

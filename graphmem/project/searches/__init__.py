@@ -1,0 +1,1 @@
+"""Search of code and memories, and measurement of its weights."""

@@ -1,0 +1,1 @@
+"""Sessions of agents, and learning from them."""

@@ -1,0 +1,1 @@
+"""Structure derived from the graph: modules, flows, pictures, rules."""
