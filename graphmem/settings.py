@@ -116,7 +116,7 @@ class Settings:
     )
     max_db_gb: int = _setting(64, "maximum address space of the database, GiB; a power of two", low=1, high=8_192)
     workers: int = _setting(0, "number of processes that parse and resolve files; 0: one for each processor", low=0, high=256)
-    max_file_kb: int = _setting(1_024, "files larger than this are recorded and skipped, KiB", low=1, high=1_048_576)
+    max_file_kb: int = _setting(1_024, "files larger than this are skipped, KiB; outputs of notebooks do not count", low=1, high=1_048_576)
     include_vendored: bool = _setting(False, "index vendored, generated and minified files too")
     past_mb: int = _setting(32, "space for earlier states of the graph, which `impact --as-of` asks, MiB; 0: none", low=0, high=10_240)
     git_history: bool = _setting(True, "read the commits of the project: files that change together, how often, and by how many people")

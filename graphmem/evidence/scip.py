@@ -22,7 +22,7 @@ from graphmem.evidence.scip_definitions import Definitions
 from graphmem.evidence.scip_document import Document
 from graphmem.evidence.scip_format import MAX_DOCUMENT_BYTES, Frame, ScipFile
 from graphmem.parsing.discovery import content_hash
-from graphmem.parsing.encoding import to_utf8
+from graphmem.parsing.sources import source_of
 from graphmem.runtime.faults import fault
 
 if TYPE_CHECKING:
@@ -196,4 +196,4 @@ def _text(path: Path, facts: FileFacts) -> list[str] | None:
         return None
     if content_hash(data) != facts.content_hash:
         return None
-    return to_utf8(data, facts.language).source.decode("utf-8").split("\n")
+    return source_of(facts.path, data, facts.language).text.decode("utf-8").split("\n")

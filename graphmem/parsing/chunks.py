@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final, NamedTuple
@@ -18,7 +19,9 @@ from tree_sitter import Tree
 
 from graphmem.model import MODULE_QUALNAME, ChunkRow, SymbolKind, chunk_id, symbol_id
 from graphmem.parsing.facts import Definition, FileFacts
+from graphmem.parsing.notebook import Cell, name_of_cells
 from graphmem.parsing.prose import Passage, data_passages, is_data, is_drawing, is_prose, plain_passages, prose_passages
+from graphmem.parsing.sources import Source
 from graphmem.parsing.statements import statement_pieces
 
 BYTES_PER_TOKEN: Final = 4
@@ -59,22 +62,26 @@ class _Unit(NamedTuple):
     definition: int
 
 
-def chunk(facts: FileFacts, source: bytes, project: str, options: ChunkOptions | None = None, tree: Tree | None = None) -> list[ChunkRow]:
+def chunk(facts: FileFacts, source: Source, project: str, options: ChunkOptions | None = None, tree: Tree | None = None) -> list[ChunkRow]:
     """Return the chunks of one file, in the order of the text.
 
     Args:
         facts: the results of parsing the file; a file without definitions is cut as text.
-        source: content of the file as UTF-8; the spans in `facts` are byte offsets in it.
+        source: content of the file; the spans in `facts` are byte offsets in its text.
         project: name of the project, which is part of the ids.
         options: sizes of the chunks; None for the defaults.
         tree: the syntax tree of `source`; without it, large definitions are cut at lines only.
     """
     options = options or ChunkOptions()
-    writer = _Writer(facts, source, project)
-    if len(facts.definitions) > 1:
-        _CodeCutter(facts, source, options, tree, writer).cut()
+    writer = _Writer(facts, source.text, project, source.cells)
+    if len(facts.definitions) > 1 or (source.cells and facts.definitions):
+        _CodeCutter(facts, source.text, options, tree, writer).cut()
     else:
-        _cut_text(facts, source, options, writer)
+        _cut_text(facts, source.text, options, writer)
+    if source.documentation:
+        beside = _Writer(facts, source.documentation, project, source.cells, writer.ordinals)
+        _cut_documentation(beside, options)
+        return sorted([*writer.rows, *beside.rows], key=lambda row: row.start_line)
     return writer.rows
 
 
@@ -106,16 +113,31 @@ class _Writer:
     so their ids differ.
     """
 
-    def __init__(self, facts: FileFacts, source: bytes, project: str) -> None:
+    def __init__(
+        self, facts: FileFacts, source: bytes, project: str, cells: Sequence[Cell] = (), ordinals: Counter[str] | None = None
+    ) -> None:
         self.facts = facts
         self.source = source
         self.project = project
         self.rows: list[ChunkRow] = []
-        self.ordinals: Counter[str] = Counter()
+        self.ordinals: Counter[str] = Counter() if ordinals is None else ordinals
+        self.cells = cells
         self.line_ends = [match.start() for match in re.finditer(rb"\n", source)]
 
     def line(self, position: int) -> int:
         return bisect_right(self.line_ends, position - 1) + 1
+
+    def cells_of(self, start: int, end: int) -> str:
+        """Return the cells of a notebook from byte `start` to byte `end`.
+
+        The result is "cell 12", or "cells 12-14". It is "" for other files.
+        """
+        if not self.cells:
+            return ""
+        body = self.source[start:end]
+        first = self.line(start + len(body) - len(body.lstrip()))
+        last = self.line(start + max(len(body.rstrip()), 1) - 1)
+        return name_of_cells(self.cells, first, last)
 
     def write(self, start: int, end: int, about: _About) -> None:
         """Add a chunk with the source from byte `start` to byte `end`.
@@ -275,7 +297,9 @@ class _CodeCutter:
         one = self.facts.definitions[index]
         if index == 0:
             name = self.facts.path.rpartition("/")[2]
-            self.writer.write(start, end, _About("code", "module", name, MODULE_QUALNAME))
+            cells = self.writer.cells_of(start, end)
+            about = _About("code", cells or "module", f"{name} {cells}".rstrip(), MODULE_QUALNAME)
+            self.writer.write(start, end, about)
             return
         # A chunk that begins before the name of the definition contains the signature.
         is_whole = self.writer.line(start) <= one.name_line
@@ -296,9 +320,22 @@ def _symbol_id(project: str, path: str, one: Definition) -> str:
     return symbol_id(project, path, one.qualname, one.kind, one.ordinal)
 
 
+def _cut_documentation(writer: _Writer, options: ChunkOptions) -> None:
+    """Write the chunks of a notebook's documentation."""
+    name, heading = writer.facts.path.rpartition("/")[2], ""
+    limit = _passage_limit(writer.facts, options)
+    for start, end, found in prose_passages(writer.source, limit, options.max_lines, options.small_tokens * BYTES_PER_TOKEN):
+        heading = found or heading
+        writer.write(start, end, _About("prose", f"section: {heading}" if heading else "prose", heading or name, heading or name))
+
+
+def _passage_limit(facts: FileFacts, options: ChunkOptions) -> int:
+    return max(options.max_tokens - (len(facts.path) + 40) // BYTES_PER_TOKEN, options.max_tokens // 2) * BYTES_PER_TOKEN
+
+
 def _cut_text(facts: FileFacts, source: bytes, options: ChunkOptions, writer: _Writer) -> None:
     name = facts.path.rpartition("/")[2]
-    limit = max(options.max_tokens - (len(facts.path) + 40) // BYTES_PER_TOKEN, options.max_tokens // 2) * BYTES_PER_TOKEN
+    limit = _passage_limit(facts, options)
     passages: list[Passage]
     if is_data(name):
         kind = "data"

@@ -11,6 +11,8 @@ from typing import Final
 
 from graphmem.parsing.ignore import skipped_files
 from graphmem.parsing.language import language_of_path, language_spec, languages
+from graphmem.parsing.notebook import is_notebook
+from graphmem.parsing.sources import notebook_language, notebook_size
 from graphmem.runtime import system
 from graphmem.runtime.inside import inside
 
@@ -30,6 +32,7 @@ _GENERATED: Final = re.compile(
 )
 _HEAD: Final = 2048  # first bytes, which are searched for a marker
 _MOST_BYTES: Final = 1 << 30
+_NOTEBOOK_BYTES: Final = 128 << 20  # of a notebook with its outputs
 
 
 def read_regular(absolute: str, limit: int) -> bytes | int | str:
@@ -58,6 +61,25 @@ def read_regular(absolute: str, limit: int) -> bytes | int | str:
         os.close(descriptor)
 
 
+def read_source(absolute: str, limit: int) -> bytes | int | str:
+    """Read a file to index, if its source has at most `limit` bytes.
+
+    The outputs of a notebook do not count.
+
+    Returns:
+        As for `read_regular`. The size of a notebook that exceeds the limit is that of its source.
+    """
+    read = read_regular(absolute, most_bytes(absolute, limit))
+    if isinstance(read, bytes) and len(read) > limit and (size := notebook_size(read)) > limit:
+        return size
+    return read
+
+
+def most_bytes(path: str, limit: int) -> int:
+    """Return the maximum size of a file, if `limit` is that of its source."""
+    return max(limit, _NOTEBOOK_BYTES) if is_notebook(path) else limit
+
+
 def read_inside(root: Path, path: str) -> bytes:
     """Read a file of a working tree; b"" if it cannot be indexed.
 
@@ -80,8 +102,10 @@ def language_of(path: str, data: bytes) -> str:
     """Return the language of a file from its path and content.
 
     The result is "text" if no language of `grammars/` fits. A file may have a language because of its folder, as pages in `templates` have.
-    Such a file is text if its content shows that it is in another language.
+    Such a file is text if its content shows that it is in another language. A notebook has the language of its kernel.
     """
+    if is_notebook(path):
+        return notebook_language(data)
     found = language_of_path(path) or language_of_script(data)
     if not found:
         return "text"
@@ -115,10 +139,10 @@ def made_by_machine(data: bytes, language: str, name: str) -> str:
     of scripts and style sheets with hardly any blanks. Files of `language` "text" are examined
     only if `name` has one of the `text_suffixes` of `grammars/skipped.toml`.
 
-    The result is always "" for a table that other files include, such as `commands.def` in C. Such a table must be indexed even if a
-    program wrote it, because no other file names the functions in the table.
+    The result is always "" for a notebook, whose long lines are outputs. It is also "" for a table that other files include, such as
+    `commands.def` in C. Such a table must be indexed even if a program wrote it, because no other file names the functions in the table.
     """
-    if language == "text" and not name.endswith(skipped_files().text_suffixes):
+    if is_notebook(name) or (language == "text" and not name.endswith(skipped_files().text_suffixes)):
         return ""
     spec = languages().get(language)
     if spec is not None and name.endswith(spec.tables):

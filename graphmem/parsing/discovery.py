@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from graphmem.errors import IndexCancelledError, RepositoryError
 from graphmem.model import Diagnostic
-from graphmem.parsing.contents import language_of, made_by_machine, read_regular
+from graphmem.parsing.contents import language_of, made_by_machine, read_source
 from graphmem.parsing.encoding import is_marked_wide
 from graphmem.parsing.ignore import GRAPHMEM_IGNORE, DiscoveryOptions, file_reason
 from graphmem.parsing.listing import Listing, folders_above
@@ -249,7 +249,7 @@ class _Search(Listing):
             self.note(path, "warning", "name", "its name is not valid UTF-8; rename it to have it indexed")
             return "name", b""
         try:
-            read = read_regular(absolute, self.options.max_file_bytes)
+            read = read_source(absolute, self.options.max_file_bytes)
         except FileNotFoundError:
             return "absent", b""
         except OSError as error:

@@ -178,8 +178,8 @@ def extraction_version(name: str) -> str:
     pack, core = _versions()
     table = (data_root() / "grammars" / name / "language.toml").read_text(encoding="utf-8")
     text = "\n".join(query_text(name, file) for file in QUERY_FILES)
-    contracts = (data_root() / "grammars" / "contracts.toml").read_text(encoding="utf-8")
-    rules = hashlib.blake2b((text + table + contracts).encode(), digest_size=6).hexdigest()
+    shared = "".join((data_root() / "grammars" / name).read_text(encoding="utf-8") for name in ("contracts.toml", "notebooks.toml"))
+    rules = hashlib.blake2b((text + table + shared).encode(), digest_size=6).hexdigest()
     return f"rules {digest('parsing')} {rules}; {language_spec(name).grammar} of pack {pack}; core {core}"
 
 

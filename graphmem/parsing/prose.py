@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from graphmem.parsing.statements import line_pieces
 
 _DATA_SUFFIXES: Final = frozenset(
-    "cfg conf csv dae drawio env eps excalidraw geojson gml gpx har ini ipynb json json5 jsonc jsonl kml ldif "
+    "cfg conf csv dae drawio env eps excalidraw geojson gml gpx har ini json json5 jsonc jsonl kml ldif "
     "list lock ndjson plist properties ps reg resx snap sum svg toml topojson tsv xml xsd yaml yml".split()
 )
 _DRAWING_SUFFIXES: Final = frozenset("dae drawio eps excalidraw geojson gml gpx kml ps svg".split())

@@ -21,13 +21,13 @@ from graphmem.errors import GraphMemError
 from graphmem.parsing.chunks import chunk
 from graphmem.parsing.contracts.ends import ends_of
 from graphmem.parsing.discovery import FoundFile, content_hash
-from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.extract import extract_parsed
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.grammar import load_grammar
 from graphmem.parsing.packing import ParsedFile, pack
 from graphmem.parsing.prose import is_drawing
 from graphmem.parsing.salvage import parsed
+from graphmem.parsing.sources import source_of
 from graphmem.runtime import system
 from graphmem.runtime.faults import CODE, fault
 from graphmem.runtime.limits import unless_refused
@@ -71,24 +71,22 @@ def parse_file(file: FoundFile, project: str, *, hasty: bool = False) -> ParsedF
 
 
 def _parsed(file: FoundFile, data: bytes, project: str, hasty: bool) -> ParsedFile:
-    text = to_utf8(data, file.language)
+    source = source_of(file.path, data, file.language)
     hashed = content_hash(data)
     tree = None
     if file.language == "text":
-        facts = _text_facts(file, hashed, text.source)
+        facts = _text_facts(file, hashed, source.text)
     else:
         grammar = load_grammar(file.language)
-        tree = parsed(grammar, text.source, hasty=hasty)
-        facts = extract_parsed(file.path, text.source, grammar, tree, hashed)
-    chunks = chunk(facts, text.source, project, tree=tree)
-    diagnostics = facts.diagnostics
-    if text.note:
-        diagnostics = (*diagnostics, ("note", "encoding", text.note, 0))
-    lines = text.source.rstrip().count(b"\n") + 1  # no chunk has the blank lines at the end
+        tree = parsed(grammar, source.text, hasty=hasty)
+        facts = extract_parsed(file.path, source.text, grammar, tree, hashed)
+    chunks = chunk(facts, source, project, tree=tree)
+    diagnostics = (*facts.diagnostics, *source.notes)
+    lines = source.text.rstrip().count(b"\n") + 1  # no chunk has the blank lines at the end
     if chunks and chunks[-1].kind == "data" and chunks[-1].end_line < lines and not is_drawing(file.path):
         diagnostics = (*diagnostics, ("note", "cut", f"only its first {chunks[-1].end_line:,} lines are searchable", chunks[-1].end_line))
-    ends = ends_of(facts, text.source)
-    return ParsedFile(facts._replace(size_bytes=len(data), encoding=text.encoding, diagnostics=diagnostics, ends=ends), chunks)
+    ends = ends_of(facts, source.text)
+    return ParsedFile(facts._replace(size_bytes=len(data), encoding=source.encoding, diagnostics=diagnostics, ends=ends), chunks)
 
 
 def without_facts(file: FoundFile, code: str, message: str) -> ParsedFile:

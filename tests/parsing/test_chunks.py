@@ -14,6 +14,7 @@ from graphmem.parsing.discovery import FoundFile, content_hash
 from graphmem.parsing.extract import extract_parsed
 from graphmem.parsing.grammar import load_grammar
 from graphmem.parsing.prose import prose_passages
+from graphmem.parsing.sources import Source
 from graphmem.parsing.worker import parse_file
 from trees import NETWORKX
 
@@ -22,7 +23,7 @@ def chunks_of(source: str, path: str = "pkg/mod.py", **options: int) -> list[Chu
     data = source.encode()
     grammar = load_grammar("python")
     tree = grammar.parse(data)
-    return chunk(extract_parsed(path, data, grammar, tree, "0"), data, "p", ChunkOptions(**options), tree)
+    return chunk(extract_parsed(path, data, grammar, tree, "0"), Source(data, "utf-8", ()), "p", ChunkOptions(**options), tree)
 
 
 def text_chunks(tmp_path: Path, name: str, text: str) -> list[ChunkRow]:

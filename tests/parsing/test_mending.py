@@ -12,6 +12,7 @@ from graphmem.parsing.grammar import load_grammar
 from graphmem.parsing.languages.ecmascript_components import code_of
 from graphmem.parsing.languages.ecmascript_mending import mended
 from graphmem.parsing.salvage import parsed
+from graphmem.parsing.sources import Source
 
 OVERLOADS = """import type { Env } from './env'
 
@@ -78,7 +79,7 @@ def test_what_is_searched_and_shown_is_the_text_of_the_file():
     tree = parsed(grammar, data)
     assert tree is not None
     assert not tree.root_node.has_error
-    assert all(";" not in one.text for one in chunk(extract("a.ts", data, "typescript", ""), data, "p", tree=tree))
+    assert all(";" not in one.text for one in chunk(extract("a.ts", data, "typescript", ""), Source(data, "utf-8", ()), "p", tree=tree))
 
 
 def test_types_that_are_handed_on_as_a_whole_are_a_reexport():

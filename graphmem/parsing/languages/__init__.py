@@ -117,6 +117,13 @@ class Helper:
         """
         return source
 
+    def cell(self, lines: Sequence[str]) -> Sequence[str]:
+        """Return the lines of a notebook cell that the grammar can read.
+
+        The result has as many lines as `lines`. Commands of the notebook's kernel become empty lines.
+        """
+        return lines
+
     def imports(self, found: Import) -> tuple[Import, ...]:
         """Return the imports that one import statement stands for.
 

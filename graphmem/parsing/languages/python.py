@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import INDEX, TUPLE, TYPED, Import, TermIndex, written_name
 from graphmem.parsing.languages import Demand, Helper, Narrowing
+from graphmem.parsing.languages.ipython import without_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +29,10 @@ _LEAVES = frozenset({"return_statement", "raise_statement", "continue_statement"
 
 class PythonHelper(Helper):
     """Language helper for Python: reads dotted imports, `isinstance` tests."""
+
+    def cell(self, lines: Sequence[str]) -> Sequence[str]:
+        """Return the lines of a notebook cell without commands of IPython."""
+        return without_commands(lines)
 
     def imports(self, found: Import) -> tuple[Import, ...]:
         """Return the bindings of a dotted import.

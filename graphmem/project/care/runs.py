@@ -16,7 +16,7 @@ from graphmem.errors import IndexCancelledError, StoreBusyError
 from graphmem.indexing.listener import Listener
 from graphmem.memory.code_links import follow_index
 from graphmem.model import IndexProgress
-from graphmem.parsing.contents import read_regular
+from graphmem.parsing.contents import most_bytes, read_regular
 from graphmem.parsing.discovery import content_hash
 from graphmem.runtime.faults import unraised
 from graphmem.runtime.limits import refusal_of_any
@@ -283,7 +283,7 @@ class IndexRuns:
         view = self.projections.graph_if_ready()
         known = view.path_number.get(path) if view is not None else None
         try:
-            data = read_regular(str(self.graph.root() / path), self.indexers.options.max_file_bytes)
+            data = read_regular(str(self.graph.root() / path), most_bytes(path, self.indexers.options.max_file_bytes))
         except OSError:
             return known is None
         if view is None or known is None or not isinstance(data, bytes):

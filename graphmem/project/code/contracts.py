@@ -19,9 +19,11 @@ from graphmem.contracts.rows import ContractRow
 from graphmem.contracts.services import BETWEEN
 from graphmem.errors import GitError
 from graphmem.indexing.contracts import is_schema, rows_of
+from graphmem.parsing.contents import language_of
 from graphmem.parsing.contracts.ends import ends_of
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.language import language_of_path, languages
+from graphmem.parsing.sources import source_of
 from graphmem.runtime import git
 
 if TYPE_CHECKING:
@@ -205,13 +207,14 @@ def _rows_at(root: Path, revision: str, path: str) -> list[ContractRow]:
 
     `revision` selects the version of the file. The list is empty if the file does not exist at that revision.
     """
-    language = language_of_path(path)
-    if language not in languages() and not is_schema(path):
+    if language_of_path(path) not in languages() and not is_schema(path):
         return []
     try:
         source = git.run(root, "show", f"{revision}:./{path}")
     except GitError:
         return []  # the change adds the file
+    language = language_of(path, source)
+    source = source_of(path, source, language).text
     if language not in languages():
         facts = FileFacts(path, "text", "", 0, 0, "", [], [], [], [], [], None, 0, (), "")
     else:

@@ -12,9 +12,11 @@ from graphmem.analysis.unified_diff import FileChange, parse
 from graphmem.answers.review import DIFF_TEXT, WORKING_TREE
 from graphmem.errors import BadInputError
 from graphmem.indexing import git
+from graphmem.parsing.contents import language_of
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.language import language_of_path, language_spec, languages
+from graphmem.parsing.sources import source_of
 from graphmem.resolution.symbol_rows import is_case
 from graphmem.runtime.inside import inside
 from graphmem.runtime.lines import decoded_by_line
@@ -126,12 +128,12 @@ def _collect(file: FileChange, sides: tuple[bytes | None, bytes | None], changes
 
 
 def _facts(path: str, data: bytes | None) -> FileFacts | None:
-    language = language_of_path(path)
+    language = language_of(path, data) if data is not None else ""
     if data is None or language not in languages():
         return None
     from graphmem.parsing.extract import extract
 
-    return extract(path, to_utf8(data, language).source, language, content_hash(data))
+    return extract(path, source_of(path, data, language).text, language, content_hash(data))
 
 
 def _finish(base: str, head: str, files: list[FileChange], changes: list[DefinitionChange], unmapped: list[str]) -> Diff:

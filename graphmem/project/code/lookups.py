@@ -14,8 +14,7 @@ from graphmem.answers.code import Implementations
 from graphmem.errors import StaleFileError, SymbolNotFoundError
 from graphmem.operations.arguments import page
 from graphmem.parsing.discovery import content_hash
-from graphmem.parsing.encoding import to_utf8
-from graphmem.parsing.language import language_of_path
+from graphmem.parsing.sources import source_of
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 from graphmem.runtime.naming import in_project
 
@@ -167,7 +166,8 @@ class Lookups:
         number = view.path_number[path]
         if content_hash(data) != view.arrays.paths.content_hash[number].as_py():
             raise StaleFileError(f"{path} has changed since it was indexed; run `graphmem index`", path=path)
-        lines = to_utf8(data, language_of_path(path)).source.decode("utf-8").split("\n")
+        language = view.arrays.paths.language[number].as_py() or ""
+        lines = source_of(path, data, language).text.decode("utf-8").split("\n")
         if view.label[node] != SYMBOL or NODE_KINDS[view.kind[node]] == "module":
             return "\n".join(lines)
         return "\n".join(lines[view.start_line[node] - 1 : view.end_line[node]])

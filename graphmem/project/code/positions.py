@@ -12,8 +12,8 @@ from graphmem.errors import DatabaseDamagedError, GraphMemError, SymbolNotFoundE
 from graphmem.model import WRITTEN_KINDS, file_id
 from graphmem.parsing.contents import read_inside
 from graphmem.parsing.discovery import content_hash
-from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.language import languages
+from graphmem.parsing.sources import source_of
 from graphmem.project.code.file_occurrences import WORD, FoundName, NamePlace, enclosing_by_line, occurrences_in, text_at
 from graphmem.projection.arrays import SYMBOL
 from graphmem.runtime.naming import in_project
@@ -158,7 +158,7 @@ class Positions:
         is_stale = content != view.arrays.paths.content_hash[number].as_py()
         kind = view.arrays.paths.language[number].as_py() or ""  # the grammars are not read, because an editor waits for its first hover
         language = "" if kind == "text" else kind
-        text = to_utf8(data, language).source
+        text = source_of(path, data, language).text
         lines = text.decode("utf-8", "replace").split("\n")
         key = (view.generation, path, content)
         found = self._kept.get(key) if written is None else occurrences_in(view, path, written, lines)

@@ -15,7 +15,7 @@ from graphmem.errors import BadInputError, GitError
 from graphmem.indexing import git
 from graphmem.indexing.past import FILE, Kept, Past, Undo, joined
 from graphmem.model import file_id
-from graphmem.parsing.contents import read_regular
+from graphmem.parsing.contents import most_bytes, read_regular
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.language import language_of_path, languages
 from graphmem.runtime.pushes import is_pushed
@@ -127,7 +127,7 @@ class EarlierGraphs:
         found = set()
         for path, known in hashes.items():
             try:
-                data = read_regular(str(self.graph.root() / path), self.max_file_bytes)
+                data = read_regular(str(self.graph.root() / path), most_bytes(path, self.max_file_bytes))
             except OSError:
                 data = None
             if not isinstance(data, bytes) or content_hash(data) != known:

@@ -22,6 +22,8 @@ from graphmem.answers.review import TestToRun
 from graphmem.errors import GraphMemError
 from graphmem.injection.edits import MOVES_SHARE, NAMED, REMOVED, Consequences, Dependent, Edit, TestCase
 from graphmem.model import EdgeKind
+from graphmem.parsing.language import language_of_path
+from graphmem.parsing.sources import source_of
 from graphmem.project.reviews.rewrites import replacements
 from graphmem.projection.arrays import CLASS_CODES, FUNCTION_CODES, SYMBOL
 from graphmem.reports import test_commands, test_runners
@@ -252,7 +254,7 @@ class EditAdvice:
         file = inside(self.graph.root(), path)
         if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:
             return ""
-        lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
+        lines = source_of(path, file.read_bytes(), language_of_path(path)).text.decode("utf-8").split("\n")
         line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
         return line if len(line) <= MAX_LINE else ""
 

@@ -1,0 +1,81 @@
+"""Code in notebooks is part of the graph: it calls the project's functions, and its cells use names of earlier cells."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from graphmem.project.graphmem import GraphMem
+from graphmem.settings import Settings
+from made_once import empty_index
+
+SHOP = '''def total(cart):
+    """Sum of a cart."""
+    return sum(cart)
+
+
+class Cart:
+    def pay(self):
+        return total([])
+'''
+CELLS = (
+    ("markdown", "# Sales of carts\n\nWe compare the *bargains* of two weeks.\n"),
+    ("code", "%matplotlib inline\nfrom shop import Cart, total\n\ncart = Cart()\n"),
+    ("code", "def twice(cart):\n    return 2 * total(cart)\n"),
+    ("code", "cart.pay()\nprint(twice([1]))\n"),
+)
+
+
+def notebook(cells=CELLS) -> str:
+    rows = [{"cell_type": kind, "metadata": {}, "outputs": [], "source": text.splitlines(keepends=True)} for kind, text in cells]
+    return json.dumps({"cells": rows, "metadata": {"language_info": {"name": "python"}}, "nbformat": 4}, indent=1)
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    root = tmp_path_factory.mktemp("project") / "shop"
+    (root / "notebooks").mkdir(parents=True)
+    (root / "shop.py").write_text(SHOP)
+    (root / "use.py").write_text("import shop\n\nshop.total([])\n")
+    (root / "shop.ipynb").write_text(notebook((("code", "def total(cart): return 0\n"),)))
+    (root / "notebooks" / "sales.ipynb").write_text(notebook())
+    with GraphMem.open(empty_index(tmp_path_factory.mktemp("index") / "index"), repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        yield memory
+
+
+def sites(memory, ref):
+    detail = memory.symbol(ref)
+    return {(one.symbol.path, one.symbol.qualname, *one.lines) for one in detail.callers}
+
+
+def line_of(text: str) -> int:
+    return next(number for number, line in enumerate(notebook().split("\n"), 1) if text in line)
+
+
+def test_a_notebook_calls_the_functions_that_it_imports(opened):
+    assert ("notebooks/sales.ipynb", "twice", line_of("2 * total")) in sites(opened, "shop.py:total")
+
+
+def test_a_cell_uses_names_of_earlier_cells(opened):
+    assert sites(opened, "notebooks/sales.ipynb:twice") == {("notebooks/sales.ipynb", "<module>", line_of("print(twice"))}
+    assert ("notebooks/sales.ipynb", "<module>", line_of("cart.pay")) in sites(opened, "shop.py:Cart.pay")
+
+
+def test_no_module_imports_a_notebook(opened):
+    assert sites(opened, "shop.ipynb:total") == set()
+    assert ("use.py", "<module>", 3) in sites(opened, "shop.py:total")
+
+
+def test_the_source_of_a_definition_in_a_notebook_is_its_code(opened):
+    assert opened.source(opened.resolve("notebooks/sales.ipynb:twice").id) == "def twice(cart):\n    return 2 * total(cart)"
+
+
+def test_the_documentation_of_a_notebook_is_found(opened):
+    (hit,) = [one for one in opened.search("bargains of two weeks").hits if one.path == "notebooks/sales.ipynb"][:1]
+    assert (hit.title, hit.start_line) == ("Sales of carts", line_of("# Sales of carts"))
+
+
+def test_a_notebook_is_no_unused_code(opened):
+    assert not [one for one in opened.dead_code().symbols if one.symbol.path == "notebooks/sales.ipynb"]
