@@ -1,7 +1,18 @@
-"""Name modules after the folders that hold most of their files.
+"""Name modules so that each name is true of most of the module's files.
 
-A new module that has most files of an earlier one takes over the earlier id. The new module also takes over the earlier name. The exception
-is the name of a folder that no longer holds most of the module's files.
+The rule. "Most" is at least two thirds of the module's files outside tests; tests have the name of the code that they test. The name is
+the first of these that applies and that no other module has:
+
+1. The folder that has most of the files, if the module has nearly the whole folder: `payments`.
+2. The folder that has most of the files, if the module has most of what no module of a subfolder has, and at least a third of its files
+   are directly in the folder: `api`, of which another module has `api/migrations`. Of several such folders, the widest is taken.
+3. The root's name, if at least half of the files are directly in the root.
+4. Without a folder that has most of the files: a folder name that most of them have above, and that few other files have: `replays`.
+5. Two or three folders that together have most of the files, and that the module leads: `net + platform`, `app: links, pixels`.
+6. The narrowest folder that has most of the files, and what sets the module apart in it: its folders with the most files, or its most used
+   files: `store: reading, tables`. For files without a common folder, these are the largest folders and the words "+ more".
+
+A new module that has most files of an earlier one takes over the earlier id. It also takes over the earlier name, if that is still true.
 """
 
 from __future__ import annotations
@@ -13,22 +24,20 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.analysis.semantic.beside import is_beside
 from graphmem.analysis.semantic.files import common_folder
-from graphmem.analysis.semantic.source_sets import SourceFolder, source_folder
+from graphmem.analysis.semantic.places import MOST, SOURCES, Folders, Places, below, levels
 from graphmem.model import stable_id
 from graphmem.runtime.conventions import all_conventions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-MOST: Final = 0.5  # a module takes the name of a folder that holds a larger share of its files
-PARTS: Final = 3  # folders named by a module without such a folder
-SECOND: Final = 1 / 3  # a module names a second folder that holds at least this share of its files
+PARTS: Final = 3  # folders named by a module without one folder
 SAME: Final = 1 / 3  # share of the larger group that two must share to be the same module
 ROOT: Final = "top level"  # name of a module whose files are in the root, unless they have a package's name
 _FORMER_ROOT: Final = "(root)"
-SOURCES: Final = frozenset({"src", "lib"})  # folders that hold a package but do not describe it
 SPEAKING: Final = 0.1  # least share of other files that may name a group; below it, the group is one of tests
 SPOKEN: Final = 8  # heaviest files that are tried for a name
+MORE: Final = "more"  # the last part of a name that does not cover most of the files
 
 
 class Known(NamedTuple):
@@ -58,7 +67,7 @@ def named(
 ) -> list[Named]:
     """Give groups unique names and ids.
 
-    A group that matches a known module keeps the name and id of that module.
+    A group that matches a known module keeps its id, and its name if that is true of the group.
 
     Args:
         groups: groups of files, each with ascending paths.
@@ -70,19 +79,13 @@ def named(
         root: name of a module whose files are directly in the root.
     """
     old = _matches(groups, known)
-    speaking = [naming_files(group, tests) for group in groups]
     used = {one.id for one in known}
-    folders = Folders(path for group in groups for path in group)
-    shares = _Shares(groups, folders, root)
-    kept = {i: one.name for i, one in old.items() if shares.true_of(one.name, speaking[i])}
+    names = _Names(groups, weight, tests, root)
+    kept = {i: one.name for i, one in old.items() if names.true_of(i, one.name)}
     taken = set(kept.values())
-    bases = {i: folders.shown(main_folder(speaking[i])) or root for i in range(len(groups)) if i not in kept}
-    files: Counter[str] = Counter()
-    for i, base in bases.items():
-        files[base] += len(speaking[i])
     found = []
     for i, group in enumerate(groups):
-        name = kept.get(i) or _name(bases[i], speaking[i], 2 * len(speaking[i]) > files[bases[i]], taken, weight, folders, root)
+        name = kept.get(i) or next(one for one in names.candidates(i) if one not in taken)
         taken.add(name)
         before = old.get(i)
         if before is not None:
@@ -128,194 +131,116 @@ def naming_files(group: Sequence[str], tests: Collection[str]) -> list[str]:
 
 def main_folder(group: Sequence[str]) -> str:
     """Return the deepest folder with more than half of the files; "" if none."""
-    counts = _below(group)
-    fitting = [folder for folder, count in counts.items() if count > MOST * len(group)]
+    counts = below(group)
+    fitting = [folder for folder, count in counts.items() if 2 * count > len(group)]
     return max(fitting, key=lambda one: (one.count("/"), counts[one], one), default="")
 
 
-def _below(paths: Iterable[str]) -> Counter[str]:
-    """Return the number of given files below each folder, at any depth."""
-    counts: Counter[str] = Counter()
-    for folder, count in Counter(path.rpartition("/")[0] for path in paths).items():
-        while folder:
-            counts[folder] += count
-            folder = folder.rpartition("/")[0]
-    return counts
+class _Names:
+    """Names that are true of each group, best first; see the module's rule."""
 
-
-class _Shares:
-    """Numbers of files in each folder, to check names of modules.
-
-    A module may be named after a folder that holds more than half of its files.
-    """
-
-    def __init__(self, groups: Iterable[Sequence[str]], folders: Folders, root: str) -> None:
+    def __init__(self, groups: Sequence[Sequence[str]], weight: Mapping[str, float], tests: Collection[str], root: str) -> None:
+        folders = Folders(path for group in groups for path in group)
+        short = {path: folders.short(path) for group in groups for path in group}
+        speaking = [naming_files(group, tests) for group in groups]
         self._root = root
-        below = _below(path for group in groups for path in group)
-        self._folder = {folders.shown(folder): folder for folder in sorted(below, reverse=True)}  # `cli` and not `cli/src`
+        self._places = Places([[short[path] for path in group] for group in groups], [[short[path] for path in one] for one in speaking])
+        self._weight: defaultdict[str, float] = defaultdict(float)
+        self._stems: dict[str, str] = {}
+        for path, shown in short.items():
+            self._weight[shown] += weight.get(path, 0.0)
+            self._stems[shown] = _stem(path)
 
-    def true_of(self, name: str, group: Sequence[str]) -> bool:
-        """Whether a module with given files may have a given name.
+    def candidates(self, module: int) -> Iterator[str]:
+        """Yield names of a group, given by its position, best first; endless."""
+        places, files = self._places, self._places.naming[module]
+        wide = levels(files)
+        yield from (folder for folder in wide if places.has_whole(module, folder))
+        yield from (folder for folder in wide if places.describes(module, folder))
+        if self._is_root(files):
+            yield self._root
+        if not wide and (word := places.shared_word(module)):
+            yield word
+        base = wide[-1] if wide else ""
+        parts = self._parts(files, base)
+        led = [part for part in parts if places.leads(module, part) and part not in SOURCES]
+        if name := _covering(led, parts, base, len(files)):
+            yield name
+        if not base and sum(parts.values()) * 2 > len(files):
+            for chosen in (led or list(parts), list(parts)):
+                yield from (" + ".join([*chosen[:count], MORE]) for count in range(min(2, len(chosen)), len(chosen) + 1))
+        yield from self._told_apart(files, base or self._root, [part.removeprefix(f"{base}/") for part in parts], sum(parts.values()))
 
-        `group` has the files. Only the part of the name before `: ` is checked:
+    def _is_root(self, files: Sequence[str]) -> bool:
+        return 2 * sum("/" in path for path in files) <= len(files)
 
-        * The name of a folder is allowed if more than half of the files are in the folder.
-        * The current name of the root is allowed if at least half of the files are directly in the root.
-        * Other names of the root, such as earlier ones, are not allowed.
+    def _parts(self, files: Sequence[str], base: str) -> dict[str, int]:
+        """Return the folders directly in `base`, with their numbers of files.
+
+        Each is replaced by the deepest folder in it that has the same files. Folders with most files come first, then those with the
+        highest weight of files. Folders beside the product, such as `scripts`, come last.
+        """
+        head = f"{base}/" if base else ""
+        held: defaultdict[str, list[str]] = defaultdict(list)
+        for path in files:
+            if path.startswith(head) and "/" in path.removeprefix(head):
+                held[path.removeprefix(head).partition("/")[0]].append(path)
+        weight = {part: sum(self._weight[path] for path in some) for part, some in held.items()}
+        order = sorted(held, key=lambda one: (is_beside(f"{head}{one}/"), -len(held[one]), -weight[one], one))
+        return {common_folder(held[part]): len(held[part]) for part in order}
+
+    def _told_apart(self, files: Sequence[str], base: str, parts: Sequence[str], in_parts: int) -> Iterator[str]:
+        """Yield names of what sets files apart in `base`, then numbered names.
+
+        `parts` are the folders of the files in `base`, which together have `in_parts` files.
+        """
+        stems = list(dict.fromkeys(self._stems[path] for path in sorted(files, key=lambda one: (-self._weight[one], one))))
+        stems = [stem for stem in stems if stem != base.rpartition("/")[2]] or stems
+        if 2 * in_parts > len(files):
+            stems = list(dict.fromkeys([*parts, *stems]))
+        yield from (f"{base}: {one}, {other}" for one, other in combinations(stems[:SPOKEN], 2))
+        yield from (f"{base}: {stem}" for stem in stems)
+        number = 2
+        while True:
+            yield f"{base} {number}"
+            number += 1
+
+    def true_of(self, module: int, name: str) -> bool:
+        """Whether a group, given by its position, may keep a name.
+
+        * A folder's plain name must describe the group, as that of a new group.
+        * A folder's name before `: ` must be one of the folders that hold most of the files.
+        * Folders joined by `+` must hold most of the files, unless the name ends with "more".
+        * The current name of the root is allowed if at least half of the files are directly in the root; earlier ones are not allowed.
         * Any other name is allowed.
         """
-        base = name.partition(": ")[0]
+        places, files = self._places, self._places.naming[module]
+        base, _, apart = name.partition(": ")
         if base in {ROOT, _FORMER_ROOT} - {self._root}:
             return False
         if base == self._root:
-            return sum("/" in path for path in group) <= MOST * len(group)
-        folder = self._folder.get(base)
-        return folder is None or _below(group)[folder] > MOST * len(group)
+            return self._is_root(files)
+        if base in places.total:
+            return base in levels(files) if apart else places.describes(module, base)
+        joined = [one for one in base.split(" + ") if one in places.total]
+        held = below(files)
+        return not joined or name.endswith(f" {MORE}") or sum(held[one] for one in joined) >= MOST * len(files)
 
 
-class Folders:
-    """Short names of the folders of a project.
-
-    Args:
-        paths: all files of the project.
-
-    Attributes:
-        top: common folder of all files.
-    """
-
-    def __init__(self, paths: Iterable[str]) -> None:
-        folders = {path.rpartition("/")[0] for path in paths}
-        self.top = common_folder(f"{folder}/" for folder in folders)
-        packages: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-        for folder in folders:
-            if (one := source_folder(folder)) and one.language:
-                packages[one.project, one.name].append(f"{one.package}/")
-        self._common = {key: common_folder(found) for key, found in packages.items()}
-
-    def shown(self, folder: str) -> str:
-        """Return the name of a folder, relative to the common folder of all files.
-
-        A leading `src` or similar folder is dropped, and so is the last one: `packages/cli/src` gives `packages/cli`. The root is "". In a
-        project of Maven or Gradle, folders that all code has in common are dropped: `core/src/main/java/org/shop/core/api` gives
-        `core/api`.
-        """
-        if found := source_folder(folder):
-            own = self._of_package(found)
-            folder = folder if own is None else own
-        base = folder.removeprefix(self.top).strip("/") if folder != self.top else self.top.rpartition("/")[2]
-        first, _, rest = base.partition("/")
-        base = rest if first in SOURCES and rest else base
-        above, _, last = base.rpartition("/")
-        return above if last in SOURCES and above else base
-
-    def _of_package(self, folder: SourceFolder) -> str | None:
-        """Return the short name of a folder; None if it has none of its own."""
-        project, kind, language, package = folder
-        common = self._common.get((project, kind), "")
-        if language is None:
-            own = "" if project else None
-        elif package == common:
-            own = "" if project else common.rpartition("/")[2]
-        else:
-            above = f"{common}/" if common else ""
-            own = package.removeprefix(above) if package.startswith(above) else None
-        if own is None:
-            return None
-        return "/".join(part for part in (project, "" if kind == "main" else kind, own) if part)
-
-
-def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float], folders: Folders, root: str) -> str:
-    """Return a unique name of a module: its folder, or its main parts.
-
-    The result is the first of these names that no other module has:
-
-    * for a module of the root, of `src` or of the folder of all files, with most files in folders: the main folders, `build + perf`;
-    * the folder `base` with another that holds at least a third of the files: `net + platform`;
-    * the folder `base`, if `most` is true;
-    * the folder with two of its parts: `store: reading, tables`;
-    * the folder with one of its parts;
-    * the folder with a number.
-
-    The parts are the files with the highest weight. If most files are in subfolders, the subfolders with most files come before them.
+def _covering(led: Sequence[str], counts: Mapping[str, int], base: str, files: int) -> str:
+    """Return the names of few folders with most files, "" if there are none.
 
     Args:
-        base: folder that holds most of the group's files.
-        group: files of the module.
-        most: whether the group has most files of the folder.
-        taken: names of other modules.
-        weight: weight of each file.
-        folders: names of folders.
-        root: name of the root.
+        led: folders that the module leads, best first.
+        counts: number of the module's files in each folder.
+        base: folder around them; "" for the root.
+        files: number of the module's files.
     """
-    inside = main_folder(group)
-    head = f"{inside}/" if inside else ""
-    within = [path for path in group if path.startswith(head)]
-    parts = Counter(path.removeprefix(head).partition("/")[0] for path in within if "/" in path.removeprefix(head))
-    in_parts = sum(parts.values()) > MOST * len(group)
-    says_little = base == root or base in SOURCES or inside == folders.top
-    if says_little and in_parts and (name := _together(group, parts, folders, inside, weight)) not in taken:
-        return name
-    if most and base not in taken:
-        second = _second(group, inside, folders)
-        return name if second and (name := f"{base} + {second}") not in taken else base
-    stems = list(dict.fromkeys(_stem(path) for path in sorted(group, key=lambda one: (-weight.get(one, 0.0), one))))
-    stems = [stem for stem in stems if stem != base.rpartition("/")[2]] or stems
-    if in_parts:
-        named = sorted(parts, key=lambda one: (-parts[one], one))
-        stems = list(dict.fromkeys([*(_deepest(within, f"{head}{part}").removeprefix(head) for part in named), *stems]))
-    for one, other in combinations(stems[:SPOKEN], 2):
-        if (name := f"{base}: {one}, {other}") not in taken:
-            return name
-    for stem in stems:
-        if (name := f"{base}: {stem}") not in taken:
-            return name
-    number = 2
-    while f"{base} {number}" in taken:
-        number += 1
-    return f"{base} {number}"
-
-
-def _deepest(paths: Iterable[str], folder: str) -> str:
-    """Return the deepest folder that has all of the paths below `folder`."""
-    return common_folder(path for path in paths if path.startswith(f"{folder}/"))
-
-
-def _second(group: Sequence[str], inside: str, folders: Folders) -> str:
-    """Return the name of the folder beside `inside` that a module also holds.
-
-    It is "" unless the folder has at least a third of the module's files.
-    """
-    others = [path for path in group if inside and not path.startswith(f"{inside}/")]
-    other = main_folder(others)
-    if not other or f"{inside}/".startswith(f"{other}/") or _below(others)[other] < SECOND * len(group):
-        return ""
-    return folders.shown(other)
-
-
-def _together(group: Sequence[str], parts: Counter[str], folders: Folders, inside: str, weight: Mapping[str, float]) -> str:
-    """Return folders that together hold most files, as in `build + perf`.
-
-    At most `PARTS` folders are named. Folders with most files come first, then those with the highest weight of files, and last folders
-    beside the product, such as `scripts`.
-
-    Args:
-        group: files of the module.
-        parts: number of files in each folder of `inside`.
-        folders: names of folders.
-        inside: folder that holds most of the module's files.
-        weight: weight of each file.
-    """
-    chosen: list[str] = []
-    head, held = f"{inside}/" if inside else "", 0
-    heavy: defaultdict[str, float] = defaultdict(float)
-    for path in group:
-        heavy[path.removeprefix(head).partition("/")[0]] += weight.get(path, 0.0)
-    for part, count in sorted(parts.items(), key=lambda one: (is_beside(f"{head}{one[0]}/"), -one[1], -heavy[one[0]], one[0]))[:PARTS]:
-        chosen.append(folders.shown(common_folder(path for path in group if path.startswith(f"{head}{part}/"))))
-        held += count
-        if held > MOST * len(group):
-            break
-    return " + ".join(dict.fromkeys(chosen))
+    for count in range(2, PARTS + 1):
+        some = led[:count]
+        if len(some) == count and sum(counts[part] for part in some) >= MOST * files:
+            return f"{base}: {', '.join(part.removeprefix(f'{base}/') for part in some)}" if base else " + ".join(some)
+    return ""
 
 
 def _stem(path: str) -> str:

@@ -147,7 +147,7 @@ class Semantics:
         co_change = {} if current else self._together()
         packages = packages_of(self.view.languages)
         made = Modules(self.view, known, self._store.meta().get("project", ""), self._churn, co_change, current, packages)
-        if not current or {frozenset(one.paths) for one in made.groups} != {one.paths for one in known}:
+        if not current or {(one.name, frozenset(one.paths)) for one in made.groups} != {(one.name, one.paths) for one in known}:
             self._keep(made)
         elif self._saved_of(made):
             for name, hint in _OF_MODULES.items():

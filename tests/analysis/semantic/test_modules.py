@@ -219,7 +219,7 @@ def test_parts_of_one_folder_are_told_apart_and_none_is_called_like_the_whole():
     most = [one.name for one in named([shop[:4], shop[4:]], [], weight, set(), "shop")]
     assert most == ["shop", "shop: mail"]
     known = Known("k", "old name", frozenset(shop[:4]))
-    assert [one.name for one in named([shop[:4], shop[4:]], [known], weight, set(), "shop")] == ["old name", "shop"]
+    assert [one.name for one in named([shop[:4], shop[4:]], [known], weight, set(), "shop")] == ["old name", "shop: mail"]
 
 
 def test_a_group_of_tests_with_one_file_of_code_is_named_after_the_tests():
@@ -232,13 +232,15 @@ def test_a_group_of_tests_with_one_file_of_code_is_named_after_the_tests():
     assert [one.name for one in named(few, [], weight, set(cases), "shop")] == ["shop", "shop: log"]
 
 
-def test_a_kept_name_is_given_up_when_its_folder_holds_less_than_half():
+def test_a_kept_name_is_given_up_when_its_folder_holds_less_than_two_thirds():
     shop = [f"shop/{name}.py" for name in ("app", "cart", "tax")]
     mail = [f"mail/{name}.py" for name in ("send", "queue", "list", "host")]
     known = Known("k", "shop", frozenset(shop))
     (one,) = named([[*shop, *mail]], [known], {}, set(), "p")
     assert (one.id, one.name) == ("k", "mail + shop")
-    (same,) = named([[*shop, *mail[:2]]], [known], {}, set(), "p")
+    (less,) = named([[*shop, *mail[:2]]], [known], {}, set(), "p")
+    assert (less.id, less.name) == ("k", "shop + mail"), "three of five files"
+    (same,) = named([[*shop, mail[0]]], [known], {}, set(), "p")
     assert (same.id, same.name) == ("k", "shop")
 
 
@@ -324,11 +326,90 @@ def test_parts_of_a_module_are_named_by_their_own_folders():
     ]
 
 
+def _files(**folders: int) -> list[str]:
+    return sorted(f"{folder}/f{number:03}.py" for folder, count in folders.items() for number in range(count))
+
+
+def _names(*groups: dict[str, int]) -> list[str]:
+    """Return the names of groups, each given by its numbers of files in folders."""
+    made = [_files(**one) for one in groups]
+    tests = {path for group in made for path in group if "/tests/" in path}
+    return [one.name for one in named(made, [], {}, tests, "p")]
+
+
+def test_a_module_of_a_whole_folder_is_not_named_after_its_largest_subfolder():
+    """The shapes of healthchecks/healthchecks, which graphmem named hc/api/management, hc/payments/migrations and hc."""
+    names = _names(
+        {"hc/api": 9, "hc/api/management": 1, "hc/api/management/commands": 9, "hc/api/tests": 35},
+        {"hc/api/migrations": 124},
+        {"hc/payments": 5, "hc/payments/migrations": 10},
+        {"hc/lib": 14, "hc/lib/tests": 10},
+        {"hc/integrations/msteamsw": 6, "hc/integrations/prometheus": 4, "hc/integrations": 1},
+        {"hc/integrations/zulip": 9},
+        {"static/js": 28, "hc": 5, "docker": 1, "stuff": 1},
+    )
+    assert names == [
+        "hc/api",
+        "hc/api/migrations",
+        "hc/payments",
+        "hc/lib",
+        "hc/integrations: msteamsw, prometheus",
+        "hc/integrations/zulip",
+        "static/js",
+    ]
+
+
+def test_a_module_of_few_subfolders_is_not_named_like_the_folder_of_all():
+    """The shapes of miniflux/v2 and umami-software/umami, which graphmem named internal, app/(main) and app/api + queries/prisma."""
+    go = _names(
+        {"internal/config": 4, "internal/proxyrotator": 1, "internal/timezone": 1, "internal/urllib": 1, "internal/version": 1},
+        {"internal/ui": 93, "internal/ui/view": 1},
+        {"internal/ui/form": 11},
+        {"internal/fever": 3, "internal/worker": 2, "internal/systemd": 1},
+        {"internal/reader/sanitizer": 5, "internal/reader/readingtime": 1},
+        {"client": 5},
+    )
+    assert go == [
+        "internal: config, proxyrotator, timezone",
+        "internal/ui",
+        "internal/ui/form",
+        "internal: fever, worker",
+        "internal/reader",
+        "client",
+    ]
+    web = _names(
+        {"src/app/(main)/links": 16, "src/app/(main)/pixels": 16},
+        {"src/app/(main)/boards": 33, "src/app/(main)/dashboard": 6},
+        {"src/app/(main)": 6, "src/components/input": 36},
+        {"src/queries/prisma": 12, "src/permissions": 9, "src/app/api/boards": 9, "src/app/api/reports": 9},
+        {"src/app/api/users": 2, "src/app/api/me": 12, "src/app/api/batch": 8, "src/app/api/admin": 8},
+        {"src/lib": 38},
+    )
+    assert web == [
+        "app/(main): links, pixels",
+        "app/(main)/boards",
+        "components/input",
+        "queries/prisma + permissions + more",
+        "app/api: me, admin",
+        "lib",
+    ]
+
+
+def test_a_feature_spread_over_layers_is_named_after_the_folder_name_that_its_files_share():
+    feature = {"src/app/sites/replays": 7, "src/app/sites/replays/one": 4, "src/queries/sql/replays": 3, "src/web/api/replays": 4}
+    assert _names(feature, {"src/app/sites": 20}, {"src/queries/sql": 9}, {"src/web/api": 9})[0] == "replays"
+
+
+def test_a_name_that_does_not_cover_most_files_says_that_there_are_more():
+    """The shape of casey/just beside its sources."""
+    assert _names({"bin": 3, "completions": 1, "contrib": 1, "etc": 1, "www": 1, "other": 1}, {"core": 9})[0].endswith(" + more")
+
+
 def test_folders_beside_the_product_are_named_last():
     scattered = ["scripts/a.go", "scripts/b.go", "limit/a.go", "store/a.go", "store/b.go"]
     core = [f"core/{name}.go" for name in "abcdef"]
     heavy = {"limit/a.go": 2.0}
-    assert [one.name for one in named([scattered, core], [], heavy, set(), "p")] == ["store + limit", "core"]
+    assert [one.name for one in named([scattered, core], [], heavy, set(), "p")] == ["store + limit + scripts", "core"]
 
 
 def test_code_that_only_tests_tie_to_them_is_in_the_module_of_its_folder():
