@@ -96,13 +96,13 @@ def _lesson(commit: Commit, message: str, living: Collection[str]) -> dict[str, 
 
     The result has the arguments of `remember`. A trap is a mistake that the code invites.
     """
-    said = _explained(message)
+    subject = commit.subject.strip().rstrip(".")
+    said = _explained(message, MOST_CHARACTERS - len(subject) - 2)
     files = sorted((path for path in commit.touched if path in living), key=lambda path: (not _is_code(path), path))[:MOST_FILES]
     if not (said and files and _is_code(files[0])):
         return None
-    subject = commit.subject.strip().rstrip(".")
     return {
-        "content": f"{subject}. {said}"[:MOST_CHARACTERS].rstrip(),
+        "content": f"{subject}. {said}",
         "type": "gotcha",
         "title": subject[:120],
         "source": "commit_auto",
@@ -127,10 +127,11 @@ def _is_code(path: str) -> bool:
     return _ASIDE.search(path) is None
 
 
-def _explained(message: str) -> str:
+def _explained(message: str, room: int) -> str:
     """Return the part of a message that warns of a trap; "" without one.
 
-    The message is that of a commit. The part is the first sentence with a warning, together with the sentences before and after it.
+    The message is that of a commit. The part is the first sentence with a warning that has at most `room` characters. The sentences before
+    and after it are added if they fit as well.
     """
     prose = [
         " ".join(paragraph.split())
@@ -139,6 +140,7 @@ def _explained(message: str) -> str:
     ]
     sentences = [one for paragraph in prose for one in _SENTENCE.split(paragraph)]
     for place, one in enumerate(sentences):
-        if _TRAP.search(one) and len(one) >= 40:
-            return " ".join(sentences[max(0, place - 1) : place + 2])
+        if _TRAP.search(one) and 40 <= len(one) <= room:
+            around = (sentences[max(0, place - 1) : place + 2], sentences[place : place + 2], sentences[max(0, place - 1) : place + 1])
+            return next((text for part in around if len(text := " ".join(part)) <= room), one)
     return ""

@@ -20,7 +20,7 @@ from graphmem.injection.floor import WORDS, sentences_of, spoken_of
 from graphmem.knowledge import Anchor, is_held
 from graphmem.memory.lifecycle import confidence_in_use, importance_now, last_use
 from graphmem.memory.seeds import ORIENTATION
-from graphmem.memory.types import LIVE_STATUSES, SEEDED, SOURCES, TRAPS
+from graphmem.memory.types import COMMIT, LIVE_STATUSES, SEEDED, SOURCES, TRAPS
 from graphmem.model import file_id
 from graphmem.projection.entries import DamagedWordsError
 from graphmem.projection.postings import Elsewhere
@@ -430,12 +430,14 @@ def _stands(row: MemoryRow) -> bool:
 
     The result is True for pinned memories, and for those with a scope in STANDING_SCOPES or a type in STANDING_TYPES. Of the memories made
     from the project's own files, only the overview and pinned ones apply, because agents read the project's instruction files by
-    themselves.
+    themselves. A commit's lesson that no person confirmed concerns only its files.
     """
     if row.status == "pinned":
         return True
     if row.source == SEEDED:
         return ORIENTATION in row.tags
+    if row.source == COMMIT and row.status == "candidate":
+        return False
     return row.scope in STANDING_SCOPES or row.type in STANDING_TYPES
 
 

@@ -50,14 +50,21 @@ def ci_commands(path: str, text: str) -> Iterator[Seed]:
 def _commands(text: str) -> Iterator[str]:
     """Yield the shell commands in a CI file, under `run:` and `script:`."""
     deep = -1
+    folded: list[str] | None = None  # lines of a block that YAML joins to one line
     for line in text.splitlines():
         if deep >= 0:
             if not line.strip():
                 continue
             if len(line) - len(line.lstrip()) > deep:
-                yield line.strip().removeprefix("- ").rstrip("\\").strip().strip("'\"")
+                said = line.strip().removeprefix("- ").rstrip("\\").strip().strip("'\"")
+                if folded is None:
+                    yield said
+                else:
+                    folded.append(line.strip())
                 continue
             deep = -1
+            if folded:
+                yield " ".join(folded)
         begun = _RUN.match(line) or _SCRIPT.match(line)
         if begun is None:
             continue
@@ -66,3 +73,6 @@ def _commands(text: str) -> Iterator[str]:
             yield said.strip("'\"")
         else:
             deep = len(begun["in"])
+            folded = [] if said.startswith(">") else None
+    if deep >= 0 and folded:
+        yield " ".join(folded)

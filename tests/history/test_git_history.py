@@ -409,6 +409,16 @@ def test_only_a_fix_that_says_why_teaches(repo, log, subject, body, teaches):
         assert (item["source"], item["type"], item["commit_sha"]) == ("commit_auto", "gotcha", sha)
 
 
+def test_a_lesson_ends_with_a_whole_sentence(repo, log):
+    long = f"Callers of the first kind ({'w' * 420}) saw it first."
+    endless = f"It was caused by {', '.join(['one more thing'] * 40)}."
+    repo.commit(f"Fix race in the cache\n\n{endless}\n\n{long} {TRAP} {long}", cache="1")
+    reading = git_history.read(repo.root, log, is_lesson=git_lessons.may_teach, most_lessons=10)
+    messages = git_log.bodies(repo.root, [one.sha for one in reading.lessons])[0]
+    (found,) = git_lessons.lessons(reading.lessons, messages, {"cache.py"})
+    assert found["content"] == f"Fix race in the cache. {TRAP}"
+
+
 def test_a_merged_commit_that_repeats_its_pull_request_teaches_once(repo, log):
     repo.commit(f"Fix race in the cache\n\n{TRAP}", cache="1")
     merged = repo.commit(f"Fix race in the cache (#12)\n\n{TRAP}", cache="2")

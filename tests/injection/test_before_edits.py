@@ -317,13 +317,38 @@ def test_a_file_that_is_written_anew_is_advised_on_like_the_edits_it_amounts_to(
 
 def test_an_insertion_belongs_to_the_code_above_it():
     text = "def one():\n    a = 1\n    return a\n\n\ndef two():\n    return 2\n"
-    (found,) = replacements(Edit("a.py", None, text.replace("a = 1\n", "a = 1\n    b = 2\n")), text)
+    _, (found,) = replacements(Edit("a.py", None, text.replace("a = 1\n", "a = 1\n    b = 2\n")), text)
     assert (found.at, found.old, found.new) == (text.index("    a"), "    a = 1\n", "    a = 1\n    b = 2\n")
+
+
+def test_code_that_an_edit_only_repeats_as_context_is_not_edited(hook, named, root):
+    text = FILES[PRICE]
+    around = text[text.index("    return round(") :]
+    between = edit(root, PRICE, around, around.replace("\n\nclass", "\n\ndef half(value):\n    return value / 2\n\n\nclass", 1))
+    assert "dependents" not in hook(named(), "PreToolUse", "Edit", tool_input=between), "a new function between others changes neither"
+    given = edit(root, PRICE, around, around.replace("rounded(count)", "rounded(count + 1)"))
+    assert f"{PRICE}:rounded" not in hook(named(), "PreToolUse", "Edit", tool_input=given)
+
+
+def test_an_edit_that_was_made_is_split_as_it_was_before():
+    text = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
+    made = text.replace("return 1", "return 3")
+    before, (found,) = replacements(Edit("a.py", text, made), made)
+    assert before == text
+    assert (found.at, found.old, found.new) == (text.index("    return 1"), "    return 1\n", "    return 3\n")
+    assert replacements(Edit("a.py", "absent", "missing"), text) == (text, [])
+
+
+def test_a_new_member_of_a_class_follows_the_blank_line_before_it():
+    text = "class A:\n    def one(self):\n        return 1\n\n    def two(self):\n        return 2\n"
+    new = text.replace("\n\n", "\n\n    def new(self):\n        return 3\n\n")
+    _, (found,) = replacements(Edit("a.py", text, new), text)
+    assert (found.at, found.old) == (text.index("\n\n") + 1, "\n")
 
 
 def test_edits_far_apart_stay_apart():
     text = "".join(f"line {n}\n" for n in range(100))
-    found = [*replacements(Edit("a.py", None, text.replace("line 3\n", "x\n").replace("line 90\n", "")), text)]
+    _, found = replacements(Edit("a.py", None, text.replace("line 3\n", "x\n").replace("line 90\n", "")), text)
     assert [(one.old, one.new) for one in found] == [("line 3\n", "x\n"), ("line 90\n", "")]
     assert all(text[one.at :].startswith(one.old or "") for one in found)
 

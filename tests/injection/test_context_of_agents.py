@@ -264,6 +264,16 @@ def test_a_server_gives_the_same_answers(service, remote):
     assert remote.set_trust_level("auto").chosen == "auto"
 
 
+def test_a_lesson_of_a_commit_is_standing_only_if_a_person_confirmed_it(service):
+    text = "Fix a second read of the body, which hung for ever."
+    lesson = service.remember(text, "gotcha", files=["starlette/requests.py"], scope="module", source="commit_auto").memory.id
+    finder = service.parts.injector._finder
+    assert lesson not in finder.kept().standing
+    service.verify(lesson)
+    assert lesson in finder.kept().standing
+    service.forget(lesson)
+
+
 def test_a_first_message_brings_lessons_of_commits_about_the_code_that_it_concerns_and_no_others(service, session, monkeypatch):
     said = {
         "starlette/schemas.py": "Fix a leak of the first schema.",

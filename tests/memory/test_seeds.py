@@ -262,6 +262,12 @@ def test_a_seed_says_something_that_is_worth_its_tokens() -> None:
         "      - run: |\n          version=$(pip list | grep mypy)\n          echo ruff check\n          export TOX=tox\n"
     )
     assert contents({".github/workflows/ci.yml": workflow}) == ["CI (.github/workflows/ci.yml) runs `tox -e lint`; `pytest -v`"]
+    folded = (
+        'jobs:\n  test:\n    steps:\n      - run: >\n          tox --verbose -e\n          "py312-unit" -vv\n\n      - run: ruff check\n'
+    )
+    assert contents({".github/workflows/ci.yml": folded}) == [
+        'CI (.github/workflows/ci.yml) runs `tox --verbose -e "py312-unit" -vv`; `ruff check`'
+    ]
     [about] = contents(
         {"README.rst": "Shop\n====\n\nShop is a small server, first made at `The Mill\n<https://example.org>`_ for its orders.\n"}
     )

@@ -21,11 +21,11 @@ from graphmem.answers import IndexState
 from graphmem.answers.review import TestToRun
 from graphmem.errors import GraphMemError
 from graphmem.injection.edits import MOVES_SHARE, NAMED, REMOVED, Consequences, Dependent, Edit, TestCase
-from graphmem.model import EdgeKind
+from graphmem.model import EdgeKind, SymbolKind
 from graphmem.parsing.language import language_of_path
 from graphmem.parsing.sources import source_of
 from graphmem.project.reviews.rewrites import replacements
-from graphmem.projection.arrays import CLASS_CODES, FUNCTION_CODES, SYMBOL
+from graphmem.projection.arrays import CLASS_CODES, FUNCTION_CODES, NODE_KINDS, SYMBOL
 from graphmem.reports import test_commands, test_runners
 from graphmem.reports.test_commands import NOT_RUN
 from graphmem.runtime.conventions import conventions_of
@@ -50,6 +50,7 @@ CALL_LINES: Final = 8  # of a call, in which the name of the called code is sear
 MAX_TARGETS: Final = 20
 NEAR: Final = 2_000  # characters before and after an edit, in which the signature of the edited definition is searched
 _BODIES: Final = frozenset({*FUNCTION_CODES, *CLASS_CODES})
+_CLASS: Final = NODE_KINDS.index(SymbolKind.CLASS)
 _QUESTION: Final = Question(max_depth=1, min_confidence=0.5, limit=100, estimates=False)
 _ANY_STATE: Final = IndexState("fresh", 0, "", 0, 0, 0, 0, 0)  # the report's state is not shown
 _log = logging.getLogger(__name__)
@@ -91,7 +92,7 @@ class EditAdvice:
     def _frequent_edit(self, view: GraphView) -> Edit | None:
         """Return an edit of the definition with the most incoming edges.
 
-        The edit leaves the definition's first line as it is. The result is None without such a definition.
+        The edit adds a blank to the definition's first line. The result is None without such a definition.
         """
         able = (view.label == SYMBOL) & ~view.is_test & np.isin(view.kind, [*_BODIES])
         if not able.any():
@@ -99,7 +100,7 @@ class EditAdvice:
         node = int(np.argmax(np.where(able, np.diff(view.in_ptr), -1)))
         path = view.path(node)
         line = self._line(path, int(view.start_line[node]))
-        return Edit(path, line, line) if path and line else None
+        return Edit(path, line, f"{line} ") if path and line else None
 
     def consequences(self, edits: Sequence[Edit]) -> Consequences | None:
         """Return what the given edits affect; None if the code is not indexed.
@@ -112,8 +113,8 @@ class EditAdvice:
         nodes: dict[int, bool] = {}  # edited symbols -> whether their signature changes
         files = list(dict.fromkeys(one.path for one in edits if one.path in view.path_number))
         for edit in edits:
-            text = self._text(view, edit)
-            for part in replacements(edit, text):
+            text, parts = replacements(edit, self._text(view, edit))
+            for part in parts:
                 for node in _edited(view, part, text):
                     nodes[node] = nodes.get(node, False) or _changes_signature(view, node, part, text)
         removed = [one.path for one in edits if one.is_removal and one.path in view.path_number]
@@ -270,36 +271,21 @@ class EditAdvice:
         return file.read_text(encoding="utf-8", errors="replace")
 
 
-def _place(edit: Edit, text: str) -> tuple[str, int]:
-    """Return the part of a file that an edit concerns, and its offset.
+def _edited(view: GraphView, change: Edit, text: str) -> list[int]:
+    """Return the innermost definitions that a change touches, as graph nodes.
 
-    The part is the old text of the edit. If the file no longer has the old text, because the edit was already made, the part is the new
-    text. The offset is -1 if the file has neither.
+    `text` is the content of the file before the change. Lines that are inserted between the members of a class do not touch the class.
     """
-    if edit.at >= 0 and edit.old:
-        return edit.old, edit.at
-    touched = edit.old if edit.old and edit.old in text else edit.new
-    return touched, text.find(touched) if touched else -1
-
-
-def _edited(view: GraphView, edit: Edit, text: str) -> list[int]:
-    """Return the innermost definitions that an edit touches, as graph nodes.
-
-    `text` is the content of the file, before or after the edit. The list is empty if `text` contains neither the old nor the new text of
-    the edit.
-    """
-    touched, at = _place(edit, text)
-    if at < 0:
-        return []
+    old = change.old or ""
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-    first, last = bisect_right(starts, at), bisect_right(starts, at + max(0, len(touched.rstrip()) - 1))
+    first, last = bisect_right(starts, change.at), bisect_right(starts, change.at + max(0, len(old.rstrip()) - 1))
     found = [
         int(node)
-        for node in view.by_path(edit.path)
+        for node in view.by_path(change.path)
         if view.kind[node] in _BODIES and view.start_line[node] <= last and view.end_line[node] >= first
     ]
     parents = {int(view.parent[node]) for node in found}
-    return [node for node in found if node not in parents]
+    return [node for node in found if node not in parents and (old.strip() or view.kind[node] != _CLASS)]
 
 
 def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
@@ -315,17 +301,17 @@ def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
     return tuple(f"{view.path(node)}:{view.start_line[node]} {view.qualname(node)}" for node in own)
 
 
-def _changes_signature(view: GraphView, node: int, edit: Edit, text: str) -> bool:
-    """Whether an edit changes the signature of a definition.
+def _changes_signature(view: GraphView, node: int, change: Edit, text: str) -> bool:
+    """Whether a change alters the signature of a definition.
 
-    `text` is the content of the file, before or after the edit. An edit that replaces only a part of the signature counts, too.
+    `text` is the content of the file before the change. A change of only a part of the signature counts, too.
     """
     signature = _SPACE.sub("", view.signature(node))
-    touched, at = _place(edit, text)
-    if not signature or not edit.old or at < 0:
+    old, at = change.old or "", change.at
+    if not signature:
         return False
-    head, tail = text[max(0, at - NEAR) : at], text[at + len(touched) :][:NEAR]
-    before, after = (_SPACE.sub("", head + middle + tail) for middle in (edit.old, edit.new))
+    head, tail = text[max(0, at - NEAR) : at], text[at + len(old) :][:NEAR]
+    before, after = (_SPACE.sub("", head + middle + tail) for middle in (old, change.new))
     return after.count(signature) < before.count(signature)  # another definition may have the same one
 
 

@@ -1,4 +1,4 @@
-"""Split the writing of a whole file into replacements of changed lines."""
+"""Split an edit into replacements of changed lines."""
 
 from __future__ import annotations
 
@@ -14,18 +14,36 @@ if TYPE_CHECKING:
 MAX_LINES: Final = 2_000  # changed lines of a file that are compared; of a larger rewrite, one replacement is made
 
 
-def replacements(edit: Edit, text: str) -> Iterator[Edit]:
-    """Yield the edits of which an edit consists, each with its place.
+def replacements(edit: Edit, text: str) -> tuple[str, list[Edit]]:
+    """Return the content before an edit, and the edit's changed lines.
 
-    An edit that replaces a part of a file is yielded unchanged. `text` is the content of the file. If it is the new content already,
-    because the edit was made, the changed lines are not known, and nothing is yielded.
+    Each change is an edit with its place in that content. Lines that the edit only repeats, such as context around a change, are in no
+    change. `text` is the content of the file, before or after the edit. The list is empty if an edit of a part does not fit `text`, or if
+    `text` is what the edit writes as a whole file.
     """
-    if edit.old is not None:
-        yield edit
-        return
-    if edit.is_removal or not text or text == edit.new:
-        return
-    old, new = text.splitlines(keepends=True), edit.new.splitlines(keepends=True)
+    before, after = _contents(edit, text)
+    return before, [] if before == after else list(_changes(edit, before, after))
+
+
+def _contents(edit: Edit, text: str) -> tuple[str, str]:
+    """Return the content of a file before an edit and after it."""
+    if edit.is_removal or not text:
+        return text, text
+    if edit.old is None:
+        return text, edit.new
+    if edit.old and (at := _find(text, edit.old, edit.at)) >= 0:
+        return text, text[:at] + edit.new + text[at + len(edit.old) :]
+    if edit.new and (at := _find(text, edit.new, edit.at)) >= 0:  # the edit was made
+        return text[:at] + edit.old + text[at + len(edit.new) :], text
+    return text, text
+
+
+def _find(text: str, part: str, at: int) -> int:
+    return at if at >= 0 and text.startswith(part, at) else text.find(part)
+
+
+def _changes(edit: Edit, text: str, written: str) -> Iterator[Edit]:
+    old, new = text.splitlines(keepends=True), written.splitlines(keepends=True)
     starts = [0, *accumulate(map(len, old))]
     first = next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new)))
     same = zip(reversed(old[first:]), reversed(new[first:]), strict=False)
@@ -41,7 +59,21 @@ def replacements(edit: Edit, text: str) -> Iterator[Edit]:
         base = first + low
         given, made = "".join(before[low:high]), "".join(after[its_low:its_high])
         if kind == "insert" and base:  # it belongs to the code of the line above
+            base, made = _gap(old, base, after[its_low:its_high])
             base -= 1
             given, made = old[base], old[base] + made
         if given:
             yield edit._replace(old=given, new=made, at=starts[base])
+
+
+def _gap(old: Sequence[str], base: int, lines: Sequence[str]) -> tuple[int, str]:
+    """Return the place of inserted lines, below a blank line if possible.
+
+    Lines that are inserted between equal lines have several places. For example, a new function and the blank line around it may come
+    before or after that blank line.
+    """
+    at, moved = base, list(lines)
+    while old[at - 1].strip() and at < len(old) and moved[0] == old[at]:
+        moved = [*moved[1:], moved[0]]
+        at += 1
+    return (at, "".join(moved)) if not old[at - 1].strip() else (base, "".join(lines))
