@@ -12,7 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem.answers.plain import to_json
+from graphmem.answers.plain import json_text, to_json
 
 if TYPE_CHECKING:
     from graphmem.answers.code import (
@@ -159,6 +159,7 @@ __all__ = [
     "SyncConflict",
     "TermAlias",
     "Timeline",
+    "json_text",
     "to_json",
 ]
 

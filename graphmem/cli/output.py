@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from graphmem.answers import to_json
+from graphmem.answers import json_text, to_json
 from graphmem.runtime.safe_text import inert, inert_json, inert_lines
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Output:
 
     def json(self, answer: Any) -> None:
         """Print one JSON document on stdout."""
-        sys.stdout.write(inert_json(json.dumps(to_json(answer), indent=2, ensure_ascii=False)) + "\n")
+        sys.stdout.write(inert_json(json_text(answer)) + "\n")
 
     def json_line(self, answer: Any) -> None:
         """Print a JSON document on one line of stdout."""

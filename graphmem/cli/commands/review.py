@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -113,7 +112,7 @@ def _write(output: Output, found: Review, format_: Format, to: Path | None, top:
 
 def _write_all(folder: Path, found: Review) -> None:
     """Write a review of a change to a directory, in every format."""
-    from graphmem.answers import to_json
+    from graphmem.answers import json_text
     from graphmem.reports.review_formats import WRITERS
 
     try:
@@ -123,7 +122,7 @@ def _write_all(folder: Path, found: Review) -> None:
             f"the review cannot be written to {folder}: {error.strerror or error}; choose another directory", argument="--write-all"
         ) from error
     texts = {
-        "review.json": json.dumps(to_json(found), indent=2, ensure_ascii=False) + "\n",
+        "review.json": json_text(found) + "\n",
         "comment.md": WRITERS["markdown"](found),
         "review.sarif": WRITERS["sarif"](found),
         "tests.xml": WRITERS["junit"](found),
