@@ -174,7 +174,7 @@ def commits(root: Path, here: Repository, revisions: Sequence[str], most: int, c
             process.kill()
 
 
-def newest(root: Path, here: Repository, count: int, most: int, head: str = "") -> list[Commit]:
+def newest(root: Path, here: Repository, count: int, most: int, head: str = "", path: str = "") -> list[Commit]:
     """Return the newest commits without merges, newest first.
 
     If the repository lacks the content of an old file, renames are followed only where the content stayed the same.
@@ -185,6 +185,7 @@ def newest(root: Path, here: Repository, count: int, most: int, head: str = "") 
         count: number of commits.
         most: maximum number of files in a commit; a commit with more files is returned without its paths.
         head: hash of the commit to begin with; "" for the current one.
+        path: only commits that changed this file, under all its names, or a file of this directory; "" for all.
 
     Raises:
         GitError: as for `commits`.
@@ -193,6 +194,11 @@ def newest(root: Path, here: Repository, count: int, most: int, head: str = "") 
     if not head:
         return []
     revisions = [f"--max-count={count}", head]
+    if path:
+        shas = _ask(root, "log", "--follow", "--no-merges", "--format=%H", *revisions, "--", path).split()
+        if not shas:
+            return []
+        revisions = ["--no-walk=unsorted", *shas]
     try:
         return list(commits(root, here, revisions, most, lambda: False))[::-1]
     except GitError as error:

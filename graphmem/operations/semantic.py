@@ -239,6 +239,7 @@ class SemanticOperations:
         limit: Annotated[int, Within("hits"), Spelled(default=20), Doc("the maximum number of commits")] = 20,
         revision: str = "HEAD",
         *,
+        path: str = "",
         programs: bool = False,
     ) -> CommitPage:
         """List recent commits with authors and changed modules.
@@ -247,6 +248,7 @@ class SemanticOperations:
 
         Args:
             revision: the commit, branch or tag to begin with.
+            path: only commits that changed this file, under all its names, or a file of this directory; empty for all.
             programs: also list commits of such programs.
         """
 

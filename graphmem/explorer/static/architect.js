@@ -3,7 +3,7 @@
 
 import { Refusal, ask } from "./api.js";
 import { fill, h, plain } from "./dom.js";
-import { breakable, card, chip, choice, commitPage, day, details, failure, field, fileLink, go, into, link, listing, mostTangled, noted, short, site, symbolLink, table, to, where } from "./parts.js";
+import { breakable, card, chip, choice, commitLine, details, failure, field, fileLink, go, into, link, listing, mostTangled, noted, short, site, symbolLink, table, to, where } from "./parts.js";
 import { moduleOf, shares } from "./routes.js";
 import { answered, firstCut } from "./tangled.js";
 import { words } from "./words.js";
@@ -167,7 +167,7 @@ export async function changes(page, { base = "", days = "" }, signal) {
   fill(place,
     h("p", null, said),
     h("div.grid", null,
-      card(w.newest, null, listing(some.slice(0, 30).map((one) => [link(commitPage(one.sha), one.subject || one.sha.slice(0, 10)), h("div.meta", null, day(one.at), h("span.author", null, one.author))]), 8)),
+      card(w.newest, null, listing(some.map(commitLine), 8)),
       card(w.active, [w.active_hint, nowhere ? ` ${w.nowhere(nowhere, some.length)}` : ""], table(w.active, [c.module, w.commits, w.by], most(byModule, Infinity).map(([name, n]) => [moduleLink(name), words.number(n), inModule(name)]), { first: 12, numeric: [1] })),
       card(w.authors, w.authors_hint, table(w.authors, [w.author, w.commits, w.where], [...authors].sort((a, b) => b[1].commits - a[1].commits || (a[0] < b[0] ? -1 : 1)).map(([who, known]) => [who, words.number(known.commits), most(known.modules, 3).map(([name, n], i) => [i ? ", " : "", moduleLink(name), ` (${words.number(n)})`])]), { first: 12, numeric: [1] })),
     ),

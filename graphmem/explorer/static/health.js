@@ -2,7 +2,7 @@
 
 import { Refusal, ask } from "./api.js";
 import { announce, fill, h, plain } from "./dom.js";
-import { card, day, failure, into, link, listing, table, to } from "./parts.js";
+import { card, day, failure, fileOf, into, link, listing, table, to } from "./parts.js";
 import { done } from "./memory.js";
 import { tokens, trustControl } from "./trust.js";
 import { words } from "./words.js";
@@ -165,13 +165,8 @@ async function trail(entries, memories, signal) {
 function coverage(columns, memories) {
   const { modules, files } = columns;
   const moduleOf = new Map(files.path.map((path, i) => [path, files.module[i]]));
-  // What a memory is about has the name of a file, or `path:name` of a symbol; both parts may have colons.
-  const fileOf = (name) => {
-    for (let at = name.length; at > 0; at = name.lastIndexOf(":", at - 1)) if (moduleOf.has(name.slice(0, at))) return name.slice(0, at);
-    return name;
-  };
   const known = modules.name.map(() => 0);
-  for (const { node } of memories.edges) for (const module of new Set([...node.files, ...node.about.map(({ name }) => fileOf(name))].map((path) => moduleOf.get(path)))) if (module !== undefined) known[module]++;
+  for (const { node } of memories.edges) for (const module of new Set([...node.files, ...node.about.map(({ name }) => fileOf(name, moduleOf))].map((path) => moduleOf.get(path)))) if (module !== undefined) known[module]++;
   const order = modules.name.map((_, i) => i).sort((a, b) => known[b] - known[a] || modules.symbols[b] - modules.symbols[a] || a - b);
   const c = words.map.columns;
   return [table(words.health.by_module, [c.module, c.symbols, words.health.memories], order.map((i) => [link(to("graph", { focus: modules.name[i] }), modules.name[i] || words.map.root), words.number(modules.symbols[i]), words.number(known[i])]), { numeric: [1, 2], first: 12 }),

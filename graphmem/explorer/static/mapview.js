@@ -5,7 +5,7 @@ import { announce, calm, fill, h, later } from "./dom.js";
 import { KINDS, MapScene } from "./map.js";
 import { measure, owners } from "./measures.js";
 import { miniMap } from "./minimap.js";
-import { details, go, link, menu, table, to } from "./parts.js";
+import { details, fileOf, go, link, menu, table, to } from "./parts.js";
 import { past } from "./paint.js";
 import { Stage } from "./stage.js";
 import { svgOf } from "./svg.js";
@@ -36,12 +36,12 @@ export async function atlas(signal, shown = "", focus = "") {
   return has(whole.columns) ? whole : made;
 }
 
-/** Memories in use with their files, the surest first; at most a thousand. */
-async function memoryMarks(signal) {
+/** Memories in use with the files of the code that they are about, the surest first; at most a thousand. */
+async function memoryMarks(known, signal) {
   const found = [];
   for (let after = null; found.length < 1000; ) {
     const { memories } = await ask("MemoryMarks", { first: 250, after }, signal);
-    found.push(...memories.edges.map(({ node }) => ({ ...node, trust: node.confidenceInUse })));
+    found.push(...memories.edges.map(({ node }) => ({ ...node, files: [...node.files, ...node.about.map(({ name }) => fileOf(name, known))], trust: node.confidenceInUse })));
     if (!memories.pageInfo.hasNextPage) break;
     after = memories.pageInfo.endCursor;
   }
@@ -137,7 +137,7 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
       said.textContent = error.message;
     }
     try {
-      scene.remember(await memoryMarks(signal));
+      scene.remember(await memoryMarks(scene.fileAt, signal));
       if (scene.marks.length) stage.repaint();
     } catch (error) {
       if (error.name !== "AbortError") said.textContent = error.message;

@@ -197,7 +197,7 @@ function editor(memory, save, cancel) {
   const w = words.memories;
   const title = h("input", { name: "title", value: memory.title });
   const content = h("textarea", { name: "content", rows: 6, value: memory.content, required: true, maxlength: 8000 });
-  const type = choice([...new Set([memory.type, ...w.types])].map((one) => [one, one]), memory.type, { name: "type" });
+  const type = choice([...new Set([memory.type, ...w.types])].map((one) => [one, w.type_of[one] ?? one]), memory.type, { name: "type" });
   const tags = h("input", { name: "tags", value: memory.tags.join(", ") });
   const importance = h("input", { name: "importance", type: "number", min: 0, max: 1, step: 0.05, value: memory.importance });
   const submit = (event) => {

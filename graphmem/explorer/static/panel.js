@@ -2,13 +2,14 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { certainty, chip, day, details, failure, into, kindChip, knownList, link, listing, nameOf, refOf, riskReasons, site, symbolLink, to, where } from "./parts.js";
+import { certainty, chip, commitLine, day, details, failure, folded, into, kindChip, knownList, link, listing, nameOf, noted, refOf, riskReasons, site, symbolLink, to, where } from "./parts.js";
 import { showSymbol } from "./workspace.js";
 import { words } from "./words.js";
 
 const FIRST = ["callers", "references"]; // above the picture: most readers came for them
 const RELATIONS = ["callees", "tests", "members", "bases", "subclasses", "overrides", "overriddenBy"];
 const PAGE = 100; // edges of one answer
+const MOST_COMMITS = 500; // of a file that are listed
 const OPEN = new Set(["callers", "callees", "tests"]); // and references, if there are more of them than callers
 
 /** Fill the panel with what `ref` means. */
@@ -131,12 +132,20 @@ async function coaccessed(path, signal) {
   return details(words.panel.coaccessed, hits.length, false, listing(hits.map((one) => [link(to("graph", { focus: one.path }), one.path), h("span.where", null, ` ${words.coaccess.together(one.support)}`)]), 8));
 }
 
+/** How often a file changed, and in which commits, which are asked for once the section is opened. */
 async function changes(path, signal) {
   if (!path) return null;
   const [one] = (await ask("FileHistory", { paths: [path] }, signal)).fileHistory;
   if (!one?.changes) return null;
   const w = words.panel;
-  return details(w.history, one.changes, false, h("dl.facts", null, [[w.commits, words.number(one.commits)], [w.churn, words.number(Math.round(10 * one.churn) / 10)], [w.first, day(one.firstAt)], [w.last, day(one.lastAt)], [w.authors, words.number(one.authors.length)]].map(([name, value]) => [h("dt", null, name), h("dd", null, value)])));
+  const facts = h("dl.facts", null, [[w.commits, words.number(one.commits)], [w.churn, words.number(Math.round(10 * one.churn) / 10)], [w.first, day(one.firstAt)], [w.last, day(one.lastAt)], [w.authors, words.number(one.authors.length)]].map(([name, value]) => [h("dt", null, name), h("dd", null, value)]));
+  return folded(w.history, one.changes, false, () => {
+    const place = h("div");
+    into(place, ask("CommitList", { path, limit: MOST_COMMITS, programs: true }, signal), ({ commits: found }) => [
+      found.commits.length ? listing(found.commits.map(commitLine), 8) : null,
+      found.commits.length === MOST_COMMITS ? h("p.hint", null, w.newest_commits(MOST_COMMITS)) : null,
+      found.notes.map((note) => h("p.hint", null, noted(note))),
+    ]);
+    return h("div", null, place, facts);
+  });
 }
-
-

@@ -35,10 +35,21 @@ export function commitPage(sha) {
   return to("diff", { base: `${short}~1`, head: short });
 }
 
+/** A commit in a list: its subject, which leads to its page, when and by whom. */
+export function commitLine(one) {
+  return [link(commitPage(one.sha), one.subject || one.sha.slice(0, 10)), h("div.meta", null, day(one.at), h("span.author", null, one.author))];
+}
+
 /** What a symbol is called: `qualname` and where. */
 export function refOf(symbol) {
   if (!symbol.path) return symbol.qualname;
   return symbol.kind === "FILE" || !symbol.qualname ? symbol.path : `${symbol.path}:${symbol.qualname}`;
+}
+
+/** The file of what a memory is about: `path` or `path:name`, both of which may have colons. `known` has the paths of files. */
+export function fileOf(name, known) {
+  for (let at = name.length; at > 0; at = name.lastIndexOf(":", at - 1)) if (known.has(name.slice(0, at))) return name.slice(0, at);
+  return name;
 }
 
 export function nameOf(symbol) {
@@ -421,7 +432,11 @@ async function searched(query, signal) {
   }));
 }
 
-/** An input that proposes symbols while one types, or all that has a name; `chosen(ref)` when one is taken. */
+/**
+ * An input that proposes symbols while one types, or all that has a name.
+ * @param {object} options  `chosen(ref)` when one is taken; `everything`: also files, modules, memories, commits and pages. Such a box
+ *   leads to another page, which then has the focus: its keys work at once.
+ */
 export function symbolField(id, { label, value = "", placeholder = "", chosen, name = id, labelled = false, kinds = null, everything = false, folders = false }) {
   const list = h("ul.suggestions", { role: "listbox", id: `${id}-list`, "aria-label": label, hidden: true });
   const status = h("span.quiet", { role: "status" });
@@ -456,12 +471,16 @@ export function symbolField(id, { label, value = "", placeholder = "", chosen, n
       document.getElementById(`${id}-${at}`).scrollIntoView({ block: "nearest" });
     } else input.removeAttribute("aria-activedescendant");
   };
+  const leave = () => everything && document.getElementById("main").focus({ preventScroll: true });
   const take = (option) => {
     waiting?.abort();
     close();
-    if (option.address) return go(option.address);
-    input.value = option.ref;
-    chosen?.(option.ref);
+    if (option.address) go(option.address);
+    else {
+      input.value = option.ref;
+      chosen?.(option.ref);
+    }
+    leave();
   };
   const choice = (option, i) =>
     h(
@@ -510,14 +529,14 @@ export function symbolField(id, { label, value = "", placeholder = "", chosen, n
   input.addEventListener("blur", close);
   /** Enter without a choice: what has exactly this name, the only or first suggestion, or what search finds. */
   const decide = async (written) => {
-    if (!everything || /:\d+$/.test(written)) return chosen(written);
+    if (!everything || /:\d+$/.test(written)) return chosen(written), leave();
     const given = written.toLowerCase();
     const { found } = await proposals(written, kinds, true, undefined).catch(() => ({ found: [] }));
     const exact = found.find((one) => [one.text, one.ref, one.text.replace(/\/$/, "")].some((text) => text?.toLowerCase() === given));
     const spoken = /\s/.test(written) && found.length !== 1; // words, and not one thing that has them
     const page = found.find((one) => one.sure && one.address);
     if (exact ?? page ?? (!spoken && found[0])) take(exact ?? page ?? found[0]);
-    else go(to("ask", { q: written }));
+    else go(to("ask", { q: written })), leave();
   };
   input.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown" && !list.hidden) mark(Math.min(options.length - 1, at + 1));

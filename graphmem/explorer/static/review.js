@@ -81,7 +81,7 @@ export async function show(page, parameters, signal) {
       });
       fill(body, inPlace("blockquote.content", memory, memory.content, (now) => ((one.memory = now), settle(one))), one.acting, bearings(memory), details(words.memories.provenance, null, false, provenance(memory, signal)));
     };
-    one.element = h("li.item", { tabindex: -1, "aria-labelledby": `review-${memory.shortId}`, onclick: () => items[at] !== one && focus(items.indexOf(one)) }, title, h("p.meta", null, reasons.map((reason) => chip(w.reason[reason] ?? reason, "possible")), chip(memory.type)), body);
+    one.element = h("li.item", { tabindex: -1, "aria-labelledby": `review-${memory.shortId}`, onclick: () => items[at] !== one && focus(items.indexOf(one)) }, title, h("p.meta", null, reasons.map((reason) => chip(w.reason[reason] ?? reason, "possible")), chip(words.memories.type_of[memory.type] ?? memory.type)), body);
     return one;
   };
   const load = () =>

@@ -9,7 +9,7 @@ export async function show(page, parameters) {
   const w = words.teach;
   const content = h("textarea", { name: "content", rows: 6, required: true, maxlength: 8000 });
   const length = h("small.count", { role: "status" }, w.count(0));
-  const type = choice([["", w.by_words], ...words.memories.types.map((one) => [one, one])], "", { name: "type" });
+  const type = choice([["", w.by_words], ...words.memories.types.map((one) => [one, words.memories.type_of[one] ?? one])], "", { name: "type" });
   const files = h("input", { name: "files", value: parameters.file ?? "" });
   const symbols = h("input", { name: "symbols", value: parameters.symbol ?? "" });
   const tags = h("input", { name: "tags" });

@@ -514,6 +514,7 @@ export const words = {
     no_memories: "Noch keine Erinnerung handelt von diesem Code.",
     coaccessed: "Ändert sich mit",
     history: "Historie",
+    newest_commits: (n) => `Nur die neuesten ${commits(n)} sind aufgeführt.`,
     commits: "Commits",
     churn: "nach Alter gewichtet: neue Commits zählen mehr",
     first: "Erster",

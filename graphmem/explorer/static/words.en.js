@@ -560,6 +560,7 @@ export const words = {
     no_memories: "No memory is about this code yet.",
     coaccessed: "Changes together with",
     history: "History",
+    newest_commits: (n) => `Only the newest ${n.toLocaleString("en")} commits are listed.`,
     commits: "Commits",
     churn: "number of commits, where recent commits count more",
     first: "First",

@@ -19,6 +19,7 @@ from graphmem.errors import GitError
 from graphmem.history import git_log
 from graphmem.history.authors import is_routine
 from graphmem.indexing import git
+from graphmem.memory import fields
 from graphmem.operations.arguments import within
 from graphmem.project.history.history_source import CHURN_HALF_LIFE_S, iso
 from graphmem.project.reviews import drift as drifting
@@ -82,20 +83,21 @@ class ChangeQuestions:
             self._drifts = {**dict(list(self._drifts.items())[1 - MOST_DRIFTS :]), key: known}
         return known
 
-    def commits(self, limit: int = 20, revision: str = "HEAD", *, programs: bool = False) -> CommitPage:
+    def commits(self, limit: int = 20, revision: str = "HEAD", *, path: str = "", programs: bool = False) -> CommitPage:
         """List the newest commits, each with the modules of its files.
 
         Merges are left out. The modules are those of the current index. Unless `programs` is true, commits of programs (bots) are left out,
         and a note has their number.
 
         Raises:
-            BadInputError: `limit` is out of range.
+            BadInputError: `limit` is out of range, or `path` leads out of the project.
             GitError: the revision is unknown.
             NotIndexedError: nothing was indexed yet.
         """
         within("limit", limit, 1, MOST_COMMITS)
         here = self.semantics.newest()
         root = self.graph.root()
+        path = fields.path("path", path, str(root)) if path else ""
         try:
             repository = git_log.repository(root)
             if repository is None or not repository.head:
@@ -105,11 +107,13 @@ class ChangeQuestions:
             return CommitPage([], [error.message])
         head = repository.head if revision == "HEAD" else git.revision(root, revision)
         try:
-            found, skipped, is_cut = _newest(root, repository, limit, head, programs=programs)
+            found, skipped, is_cut = _newest(root, repository, limit, head, path, programs=programs)
             bodies, unread = git_log.bodies(root, [one.sha for one in found])
         except GitError as error:
             return CommitPage([], [error.message])
         notes = [f"git cannot read the messages of {len(unread):,} commits"] if unread else []
+        if path and not found and not skipped:
+            notes.append(f"no commit changed {path}")
         if repository.boundary:
             notes.append(git_log.SHALLOW)
         if skipped:
@@ -201,7 +205,7 @@ def _touches(history: History, place: dict[str, int]) -> tuple[F64, np.ndarray[t
 
 
 def _newest(
-    root: Path, repository: git_log.Repository, limit: int, head: str, *, programs: bool
+    root: Path, repository: git_log.Repository, limit: int, head: str, path: str, *, programs: bool
 ) -> tuple[list[git_log.Commit], list[git_log.Commit], bool]:
     """Return the newest commits, the skipped ones, and whether others remain.
 
@@ -211,7 +215,7 @@ def _newest(
     """
     count = limit
     while True:
-        read = git_log.newest(root, repository, count, MOST_LOOKED_AT, head)
+        read = git_log.newest(root, repository, count, MOST_LOOKED_AT, head, path)
         kept = [place for place, one in enumerate(read) if programs or not is_routine(one.author)][:limit]
         if len(kept) == limit or len(read) < count or count >= MOST_SEARCHED:
             end = kept[-1] if len(kept) == limit else len(read)

@@ -255,6 +255,26 @@ def test_commits_are_newest_first_with_the_modules_they_touched(repository, tmp_
             service.commits(0)
 
 
+def test_commits_of_one_path_follow_a_renamed_file_and_a_directory(repository, tmp_path):
+    body = "def one():\n    return 1\n\n\ndef three():\n    return 3\n"
+    repository({"a/old.py": body, "b/two.py": "def two():\n    return 2\n"})
+    root = repository({"b/two.py": "def two():\n    return 22\n"})
+    (root / "a/old.py").rename(root / "a/one.py")
+    repository({})
+    with GraphMem.open(tmp_path / "db") as service:
+        service.index(root)
+        newest, middle, oldest = service.commits().commits
+        assert service.commits(path="a/one.py").commits == [newest, oldest]
+        assert service.commits(path=str(root / "a/one.py")).commits == [newest, oldest]
+        assert service.commits(1, path="a/one.py").commits == [newest]
+        assert service.commits(path="b").commits == [middle, oldest]
+        assert service.commits(path="b", revision="HEAD~2").commits == [oldest]
+        unknown = service.commits(path="no/such.py")
+        assert (unknown.commits, unknown.notes) == ([], ["no commit changed no/such.py"])
+        with pytest.raises(BadInputError):
+            service.commits(path="../outside.py")
+
+
 def test_commits_of_programs_that_update_versions_are_counted_and_not_listed(repository, tmp_path, monkeypatch):
     repository({"a.py": "def a():\n    return 1\n"})
     root = repository({"a.py": "def a():\n    return 2\n"})

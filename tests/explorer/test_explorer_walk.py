@@ -1,0 +1,112 @@
+"""An architect's walk through a small project: by keyboard, to its newest commits, and with a memory that is put on the map."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from explorer_views import PAINTED
+from graphmem.project.graphmem import GraphMem
+from graphmem.settings import Settings
+
+pytestmark = pytest.mark.browser
+
+COMMITS = 35
+FILES = {
+    "shop/__init__.py": "",
+    "shop/cart.py": "from shop.price import rounded\n\n\ndef total(some):\n    return rounded(sum(some))\n",
+    "shop/price.py": "def rounded(one):\n    return round(one, 2)\n",
+}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    root = tmp_path_factory.mktemp("walk") / "shop"
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+
+    def git(*arguments: str) -> None:
+        person = ("-c", "user.email=a@mail.example", "-c", "user.name=Ada")
+        subprocess.run(["git", "-C", root, *person, *arguments], check=True, capture_output=True)
+
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "Add the shop")
+    for number in range(1, COMMITS):
+        (root / "shop/price.py").write_text(f"def rounded(one):\n    return round(one, {number})\n", encoding="utf-8")
+        git("commit", "-qam", f"Round to {number} digits")
+    with GraphMem.open(tmp_path_factory.mktemp("index") / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        yield memory
+
+
+@pytest.fixture(scope="module")
+def address(shop, serve):
+    with serve(shop) as found:
+        yield found
+
+
+def find(tab, words: str) -> None:
+    """Type words into the box at the top and press Enter."""
+    tab.press("/")
+    tab.type(words)
+    tab.until("document.querySelectorAll('#find-list [role=option] .kind').length")
+    tab.press("Enter")
+
+
+def test_the_keys_of_a_page_work_once_the_box_has_led_to_it(tab, address, visit):
+    visit(f"{address}/explore/questions", "document.querySelector('main .card')")
+    find(tab, "total")
+    tab.until("document.querySelector('main h2.ref')?.textContent === 'total' && document.querySelector('.pane.code .lines')")
+    tab.press("s")
+    assert tab.until("document.activeElement.closest('.pane.code')")
+    assert tab.value("document.getElementById('find').value") == ""
+
+
+MARKS = """import('/explore/assets/svg.js').then(() => new Promise((done) => {
+  const make = URL.createObjectURL;
+  URL.createObjectURL = (blob) => (blob.text().then(done), make.call(URL, blob));
+  [...document.querySelectorAll('button')].find((one) => one.textContent === 'Save as SVG').click();
+})).then((text) => {
+  const colour = getComputedStyle(document.documentElement).getPropertyValue('--memory').trim();
+  return text.split(`fill="${colour}"`).length - 1;
+})"""
+
+
+def test_a_memory_about_a_function_is_marked_on_the_map(tab, address, visit, shop):
+    visit(f"{address}/explore/graph", PAINTED)
+    before = tab.value(MARKS)
+    memory = shop.remember("Amounts are rounded before they are added up.", symbols=["total"]).memory
+    try:
+        assert memory.files == []
+        visit(f"{address}/explore/graph", PAINTED)
+        tab.until(f"{MARKS}.then((count) => count === {before + 1})")
+    finally:
+        shop.forget(memory.id)
+
+
+def test_every_commit_of_a_period_is_listed(tab, address, visit):
+    visit(f"{address}/explore/changes?days=365", "document.querySelector('main .card .listing')")
+    card = "[...document.querySelectorAll('section.card')].find((one) => one.querySelector('h2').textContent === 'Newest commits first')"
+    tab.value(f"{card}.querySelector('button').click()")
+    assert tab.value(f"[...{card}.querySelectorAll('li')].length") == COMMITS
+
+
+def test_the_history_of_a_symbol_lists_the_commits_of_its_file(tab, address, visit):
+    section = "[...document.querySelectorAll('main details')].find((one) => one.querySelector('summary').textContent.startsWith('History'))"
+    visit(f"{address}/explore/code?at=rounded", section)
+    tab.value(f"{section}.querySelector('summary').click()")
+    tab.until(f"{section}.querySelector('.listing a')?.textContent === 'Round to {COMMITS - 1} digits'")
+    tab.value(f"{section}.querySelector('.listing + button').click()")
+    assert tab.value(f"[...{section}.querySelectorAll('li .author')].map((one) => one.textContent)") == ["Ada"] * COMMITS
+
+
+def test_types_of_memories_have_the_same_names_on_every_page(tab, address, visit):
+    names = "[...document.querySelector('main [name=type]').options].map((one) => one.textContent).slice(1)"
+    visit(f"{address}/explore/memories", "document.querySelector('main [name=type]')")
+    listed = tab.value(names)
+    visit(f"{address}/explore/teach", "document.querySelector('main [name=type]')")
+    assert tab.value(names) == listed
+    assert "recurring error" in listed
