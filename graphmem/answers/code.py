@@ -108,6 +108,7 @@ class Site:
     source: EdgeSource
     rule: str
     lines: Annotated[list[int], Doc("line numbers of the edge in the file of its source symbol")]
+    cell: Annotated[str, Doc("notebook cell of the first line, such as `cell 12`; empty outside notebooks")] = ""
 
 
 @answer
@@ -257,6 +258,7 @@ class PathStep:
     source: EdgeSource
     rule: str
     line: Annotated[int, Doc("first line on which the edge occurs, in the file of `src`; 1-based")]
+    cell: Annotated[str, Doc("notebook cell of `line`, such as `cell 12`; empty outside notebooks")] = ""
 
 
 @answer

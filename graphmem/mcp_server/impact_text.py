@@ -98,7 +98,8 @@ def _of_project(one: ReachedProject) -> str:
 def _hit(hit: ImpactHit) -> str:
     step = hit.path[-1] if hit.path else None
     how = f" {step.kind.lower()} {step.dst.qualname} by {step.rule}" if step is not None else ""
-    return f"- {place(hit.symbol)} {hit.confidence:.2f}{how}"
+    where = f" in {step.cell}" if step is not None and step.cell else ""
+    return f"- {place(hit.symbol)} {hit.confidence:.2f}{how}{where}"
 
 
 def _tests(hits: list[ImpactHit]) -> list[str]:

@@ -62,7 +62,7 @@ def doubt_about(info: MemoryInfo) -> str:
 
 def site_line(site: Site) -> str:
     """Return a use of a symbol as one line, with its confidence and rule."""
-    return f"- {place(site.symbol)} {site.confidence:.2f} {site.rule}"
+    return f"- {place(site.symbol)} {site.confidence:.2f} {site.rule}{f' in {site.cell}' if site.cell else ''}"
 
 
 def missing_notes(answer: SearchAnswer) -> list[str]:

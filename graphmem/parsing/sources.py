@@ -11,6 +11,7 @@ from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.language import language_spec, languages
 from graphmem.parsing.languages import helper_named
 from graphmem.parsing.notebook import EMPTY, Cell, NotebookError, is_notebook, kernel_language, laid_out, read_notebook
+from graphmem.runtime.conventions import conventions_of
 
 
 class Source(NamedTuple):
@@ -45,12 +46,19 @@ def source_of(path: str, data: bytes, language: str) -> Source:
     if language == "text":
         reason = f"graphmem has no grammar for {notebook.language}; its cells are searched as text, and their names are not in the graph"
         notes = (*notes, ("note", "notebook", reason, 0))
-    helper = helper_named(language_spec(language).helper if language in languages() else "")
-    code = []
+    spec = language_spec(language) if language in languages() else None
+    # Where comments document definitions, a comment with the cell's number would, too.
+    is_marked = spec is not None and not spec.line_comment and conventions_of(language).hash_comments
+    helper = helper_named(spec.helper if spec is not None else "")
+    code: list[list[tuple[int, str]]] = []
     for cell in notebook.cells:
         if cell.is_code:
             lines = helper.cell([line for _, line in cell.lines])
-            code.append([(number, line) for (number, _), line in zip(cell.lines, lines, strict=True)])
+            placed = [(number, line) for (number, _), line in zip(cell.lines, lines, strict=True)]
+            above = placed[0][0] - 1
+            if is_marked and above > (code[-1][-1][0] if code else 0):
+                placed.insert(0, (above, f"# %% cell {cell.number}"))
+            code.append(placed)
     documentation = laid_out([cell.lines for cell in notebook.cells if not cell.is_code])
     return Source(laid_out(code), text.encoding, notes, documentation, tuple(notebook.cells))
 

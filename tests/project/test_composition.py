@@ -15,6 +15,7 @@ from graphmem.errors import BadInputError, NotIndexedError
 from graphmem.history.co_edits import History
 from graphmem.location import DATABASE
 from graphmem.maintenance.recovery import open_or_mend
+from graphmem.project.code.cells import NotebookCells
 from graphmem.project.code.lookups import Lookups
 from graphmem.project.graph.graph_source import GraphSource
 from graphmem.project.graphmem import GraphMem
@@ -86,7 +87,12 @@ def test_a_part_answers_without_the_others(tmp_path):
     projections = Projections(store, index)
     try:
         graph = GraphSource(store, projections, index, lambda: state)
-        assert Lookups(graph, KnownCode(graph, projections.memories, lambda: datetime.now(UTC), lambda _: [])).symbol("rounded") == symbol
+        assert (
+            Lookups(graph, KnownCode(graph, projections.memories, lambda: datetime.now(UTC), lambda _: []), NotebookCells(graph)).symbol(
+                "rounded"
+            )
+            == symbol
+        )
         assert Pictures(graph, SemanticSource(graph, store, History)).neighbourhood(["rounded"]) == picture
     finally:
         projections.close()

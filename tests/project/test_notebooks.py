@@ -79,3 +79,18 @@ def test_the_documentation_of_a_notebook_is_found(opened):
 
 def test_a_notebook_is_no_unused_code(opened):
     assert not [one for one in opened.dead_code().symbols if one.symbol.path == "notebooks/sales.ipynb"]
+
+
+def test_uses_in_a_notebook_name_their_cell(opened):
+    hits = {
+        (one.symbol.qualname, one.path[-1].cell) for one in opened.impact("shop.py:total").hits if one.symbol.path.endswith("sales.ipynb")
+    }
+    assert hits == {("twice", "cell 3"), ("<module>", "cell 4")}
+    cells = {(one.symbol.path, one.cell) for one in opened.symbol("shop.py:total").callers}
+    assert cells == {("notebooks/sales.ipynb", "cell 3"), ("shop.py", ""), ("use.py", "")}
+
+
+def test_the_shown_text_of_a_notebook_is_its_code_with_the_numbers_of_cells(opened):
+    shown = opened.file_source("notebooks/sales.ipynb").text
+    assert "# %% cell 3" in shown
+    assert "cell_type" not in shown

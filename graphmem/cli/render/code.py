@@ -115,7 +115,7 @@ def _sites(output: Output, title: str, sites: list[Site], count: str, top: int, 
                 common.place(here or site.symbol.path, site.lines[0] if site.lines else 0)
                 if site.lines
                 else common.place(site.symbol.path, site.symbol.start_line),
-                (common.evidence(site.source, site.rule), common.DIM),
+                (f"{common.evidence(site.source, site.rule)} in {site.cell}".removesuffix(" in "), common.DIM),
                 (
                     f"and line{'s' * (len(site.lines) > 2)} {', '.join(map(str, site.lines[1:6]))}{', …' * (len(site.lines) > 6)}"
                     if len(site.lines) > 1

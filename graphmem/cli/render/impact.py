@@ -247,6 +247,8 @@ def _hit(hit: ImpactHit) -> tuple[Cell, ...]:
     said = (
         f"{common.verb(edge.kind)} {near.qualname or near.name}" if outward else f"{near.qualname or near.name} {common.verb(edge.kind)} it"
     )
+    if edge.cell:
+        said = f"{said} in {edge.cell}"
     return (
         common.confidence(hit.confidence),
         common.name(hit.symbol),

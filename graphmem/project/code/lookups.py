@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphmem.answers import FileInfo, NearbyMemories, Site, SymbolInfo
+    from graphmem.project.code.cells import NotebookCells
     from graphmem.project.graph.graph_source import GraphSource
     from graphmem.project.memories.known import KnownCode
     from graphmem.projection.graph import GraphView
@@ -35,6 +36,7 @@ class Lookups:
 
     graph: GraphSource
     known: KnownCode  # memories about symbols and files
+    cells: NotebookCells
 
     def files(self, prefix: str = "", limit: int = 100, offset: int = 0, query: str = "") -> FilePage:
         """Return a page of files that match a prefix and words, with the total.
@@ -72,7 +74,7 @@ class Lookups:
         view = self.graph.view()
         node = resolve_ref(view, ref, self.graph.root())[0]
         found = {name: sites(view, node, name, SITES + 1) for name in RELATIONS}
-        around = {name: listed[:SITES] for name, listed in found.items()}
+        around = {name: self._placed(view, node, name, listed[:SITES]) for name, listed in found.items()}
         parent = int(view.parent[node])
         return SymbolDetail(
             symbol=view.info(node),
@@ -125,7 +127,11 @@ class Lookups:
 
     def sites(self, ids: Sequence[str], relation: str, limit: int = SITES) -> dict[str, list[Site]]:
         view = self.graph.view()
-        return {one: sites(view, node, relation, limit) for one, node in nodes_of(view, ids).items()}
+        return {one: self._placed(view, node, relation, sites(view, node, relation, limit)) for one, node in nodes_of(view, ids).items()}
+
+    def _placed(self, view: GraphView, node: int, relation: str, found: Sequence[Site]) -> list[Site]:
+        """Return the edges of `node` with the notebook cells of their lines."""
+        return self.cells.of_sites(view, found, "" if RELATIONS[relation].incoming else view.path(node))
 
     def known_about(self, ids: Sequence[str], limit: int = 5) -> dict[str, NearbyMemories]:
         return self.known.of_nodes(self.graph.view(), ids, limit)

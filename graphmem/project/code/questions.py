@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from graphmem.analysis.completeness import Runs
     from graphmem.answers import ImpactReport, PathAnswer, Subgraph
     from graphmem.answers.vocabulary import ChangeKind, SymbolKind
+    from graphmem.project.code.cells import NotebookCells
     from graphmem.project.code.contracts import ContractQuestions
     from graphmem.project.code.named_in_text import NamedInText
     from graphmem.project.graph.graph_source import GraphSource
@@ -57,6 +58,7 @@ class ImpactQuestions:
     known: KnownCode  # memories about the code of an answer
     contracts: ContractQuestions  # finds code of other projects
     earlier: EarlierGraphs
+    cells: NotebookCells
     text: NamedInText  # finds places that name a symbol without an edge
 
     def impact(
@@ -102,6 +104,7 @@ class ImpactQuestions:
         """
         reached = {one.symbol.id: one.confidence for one in (*report.hits, *report.tests)}
         reached |= dict.fromkeys((one.id for one in report.targets), 1.0)
+        report = dataclasses.replace(report, hits=self.cells.of_hits(view, report.hits), tests=self.cells.of_hits(view, report.tests))
         known = self.known.of_impact(view, report, targets)
         try:
             outside = self.contracts.outside(reached, dependents=report.direction == "dependents")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.project.care.runs import IndexRuns
 from graphmem.project.care.seeding import Seeding
+from graphmem.project.code.cells import NotebookCells
 from graphmem.project.code.contracts import ContractQuestions
 from graphmem.project.code.named_in_text import NamedInText
 from graphmem.project.code.questions import ImpactQuestions
@@ -83,7 +84,9 @@ def create_code(inputs: Inputs, stored: StoredParts, later: Later) -> CodeParts:
         known=known,
         co_access=co_access,
         contracts=contracts,
-        impact=ImpactQuestions(graph, stored.evidence, co_access, known, contracts, earlier, NamedInText(projections)),
+        impact=ImpactQuestions(
+            graph, stored.evidence, co_access, known, contracts, earlier, NotebookCells(graph), NamedInText(projections)
+        ),
         paragraphs=paragraphs,
         described=described,
         system=SystemQuestions(graph, semantics, described),

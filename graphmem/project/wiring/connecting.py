@@ -99,7 +99,7 @@ def _about_code(inputs: Inputs, stored: StoredParts, code: CodeParts, agents: Ag
     positions = Positions(graph)
     return (
         stored.status,
-        Lookups(graph, code.known),
+        Lookups(graph, code.known, code.impact.cells),
         positions,
         Sources(graph, positions),
         Hovers(graph, positions, code.known, code.co_access),
