@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from graphmem.contracts.links import MOST
+from graphmem.contracts.route_names import by_route_name
 from graphmem.contracts.services import service_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def expanded(rows: Sequence[ContractRow]) -> tuple[list[ContractRow], list[Contr
         verb, _, path = row.name.partition(" ")
         prefixes = _prefixes(row.path, mounts, frozenset())
         offers.extend(row._replace(name=f"{verb} {_joined(prefix, path)}") for prefix in prefixes)
-    return offers, [*(row for row in rows if row.role == "asks"), *_by_name(rows)]
+    return offers, [*(row for row in rows if row.role == "asks"), *_by_name(rows), *by_route_name(rows, offers)]
 
 
 def _by_name(rows: Sequence[ContractRow]) -> Iterator[ContractRow]:
@@ -55,6 +56,8 @@ def _by_name(rows: Sequence[ContractRow]) -> Iterator[ContractRow]:
         if row.role != "refers":
             continue
         module, _, name = row.said.rpartition(" ")
+        if not module:
+            continue
         found = {one for path in _modules(row, module, endings) for one in held.get((path, name), ())}
         if len(found) == 1:
             verb, _, below = row.name.partition(" ")

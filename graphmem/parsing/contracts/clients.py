@@ -6,16 +6,17 @@ import re
 from collections.abc import Iterator
 
 from graphmem.parsing.contracts import paths
-from graphmem.parsing.contracts.end import ASKS, End
-from graphmem.parsing.contracts.named_paths import referred
+from graphmem.parsing.contracts.end import ASKS, REFERS, End
+from graphmem.parsing.contracts.fields import Fields
+from graphmem.parsing.contracts.named_paths import referred, route_name
 from graphmem.parsing.contracts.paths import HOLE
 from graphmem.parsing.contracts.source import Site, Source
 from graphmem.parsing.contracts.table import Row
 from graphmem.parsing.contracts.verbs import verb_at
-from graphmem.parsing.contracts.written import evaluate, split
+from graphmem.parsing.contracts.written import Lookup, evaluate, split
 
 
-def client(source: Source, site: Site, row: Row) -> Iterator[End]:
+def client(source: Source, fields: Fields, site: Site, row: Row) -> Iterator[End]:
     """Yield an `End` for each route that a call of an HTTP client may request.
 
     For `requests.get(url)`, there is one `End` for each address that `url` may have.
@@ -26,15 +27,20 @@ def client(source: Source, site: Site, row: Row) -> Iterator[End]:
         else source.text_of(site, row.path)
     )
     for one in source.variants(text, site):
-        yield from _requested(source, site, row, one)
+        for look_up in fields.readings(one, site.reference.scope):
+            yield from _requested(source, site, row, one, look_up)
 
 
-def _requested(source: Source, site: Site, row: Row, text: str) -> Iterator[End]:
-    made = evaluate(text, source.look_up)
+def _requested(source: Source, site: Site, row: Row, text: str, look_up: Lookup) -> Iterator[End]:
+    made = evaluate(text, look_up)
     is_relative = source.has_habit("relative_addresses") and not (row.absolute or row.rooted)
     is_relative = is_relative or (row.tests and not row.rooted)
     found = paths.address(made.pattern, relative=is_relative)
     verb = verb_at(source, site, row, site.given[1:])
+    name = route_name(text, row.named, look_up)
+    if name:
+        yield End(REFERS, "http", f"{verb or '*'} /", site.reference.scope, site.reference.line, "", name, row.framework)
+        return
     yield from referred(source, site, verb, text, made.pattern, row.framework)
     if found is None or (row.absolute and not (found.host or made.pattern.startswith(HOLE))):
         return

@@ -11,7 +11,7 @@ MOUNTS: Final = "mounts"
 NAMES: Final = "names"
 """A constant or a function of a module with the path of a route."""
 REFERS: Final = "refers"
-"""A use whose path another module names."""
+"""A use of a path that another module names, or of a route by its name."""
 VERBS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 
 
@@ -27,6 +27,6 @@ class End(NamedTuple):
     scope: int  # the definition it stands in, or that an annotation declares
     line: int
     handler: str = ""  # name of the registered function; "" for the definition itself
-    said: str = ""  # words about the other end: host, variable with the address; of a mount the module that is mounted; of `names` the
-    # constant; of `refers` the module and the constant
+    said: str = ""  # words about the other end: host, variable with the address; of a mount the module that is mounted; of an
+    # offer the name of the route; of `names` the constant; of `refers` the module and the constant, or the name of a route
     framework: str = ""

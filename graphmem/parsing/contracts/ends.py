@@ -14,6 +14,7 @@ from graphmem.parsing.contracts.annotations import Annotations
 from graphmem.parsing.contracts.by_path import by_path
 from graphmem.parsing.contracts.clients import client, topic
 from graphmem.parsing.contracts.end import End
+from graphmem.parsing.contracts.fields import Fields
 from graphmem.parsing.contracts.habits import has_habit
 from graphmem.parsing.contracts.named_paths import may_name_paths, named_paths
 from graphmem.parsing.contracts.resources import Resources
@@ -67,6 +68,7 @@ def ends_of(facts: FileFacts, source: bytes) -> tuple[tuple[object, ...], ...]:
 def _all(source: Source, calls: Sequence[tuple[Reference, str]], *, annotated: bool, speaks: bool) -> Iterator[End]:
     routes = Routes(source)
     resources = Resources(source, routes)
+    fields = Fields(source)
     sites = [site for reference, name in calls if (site := source.site(reference, name)) is not None]
     sites.sort(key=lambda site: site.start)
     for site in sites:
@@ -91,7 +93,7 @@ def _all(source: Source, calls: Sequence[tuple[Reference, str]], *, annotated: b
             elif row.kind == "resource":
                 made = list(resources.resource(site, row))
             elif row.kind == "client":
-                made = list(client(source, site, row))
+                made = list(client(source, fields, site, row))
             elif row.kind == "topic":
                 made = list(topic(source, site, row))
             elif row.kind == "mount":

@@ -6,19 +6,22 @@ Clients and tests often name them instead of writing the path: `client.get(route
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.contracts.end import NAMES, REFERS, End
 from graphmem.parsing.contracts.habits import has_habit
 from graphmem.parsing.contracts.paths import HOLE, address
-from graphmem.parsing.contracts.written import evaluate
+from graphmem.parsing.contracts.written import MAX_DEPTH, evaluate
 
 if TYPE_CHECKING:
     from graphmem.parsing.contracts.source import Site, Source
+    from graphmem.parsing.contracts.written import Lookup
     from graphmem.parsing.facts import FileFacts
 
 _PATH: Final = re.compile(rb"""["'`](?:\$?\{\w+\})?/[\w{]""")
+_CALLED: Final = re.compile(r"""(?:f["']\{)?(\$?[A-Za-z_][\w$]*(?:(?:\.|->)[A-Za-z_]\w*)*)(?:\(\s*["']([\w:.-]+)["'])?""")
+"""A name, perhaps of a function that is called with a string first."""
 _REFERENCE: Final = re.compile(r"(?:f[\"']\{|`\$\{)?([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)")
 
 
@@ -44,6 +47,30 @@ def _named(source: Source, scope: int, line: int, name: str, text: str | None) -
     found = address(evaluate(text, source.look_up).pattern, relative=False) if text and "/" in text else None
     if found is not None and not found.host.strip("{}"):
         yield End(NAMES, "http", f"* {found.path}", scope, line, "", name)
+
+
+def route_name(text: str, makers: Sequence[str], look_up: Lookup) -> str:
+    """Return the name of the route whose path an expression is; "" for others.
+
+    For `reverse("cart")` and `cart_path(1)`, the name is `cart`.
+
+    Args:
+        text: source of the expression.
+        makers: functions that get the name of a route. For a function such as `cart_path`, which has the name in its own name: `*_path`.
+        look_up: returns the expression that a name in `text` stands for.
+    """
+    for _ in range(MAX_DEPTH if makers else 0):
+        match = _CALLED.match(text)
+        if match is None:
+            return ""
+        called = match[1].rpartition(".")[2]
+        for maker in makers:
+            if maker == called and match[2]:
+                return match[2]
+            if maker.startswith("*") and called.endswith(maker[1:]):
+                return called.removesuffix(maker[1:])
+        text = look_up(match[1]) or ""
+    return ""
 
 
 def referred(source: Source, site: Site, verb: str, text: str, pattern: str, framework: str) -> Iterator[End]:

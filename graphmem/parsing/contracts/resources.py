@@ -75,8 +75,16 @@ class Resources:
             method, verb, *tail = action.split(" ")
             if (only is None or method in only) and method not in without:
                 path = self.routes.below(site, name, *tail)
+                named = f"{name.strip('/').replace('/', '.')}.{method}" if row.named else ""
                 yield End(
-                    OFFERS, "http", f"{verb} {path}", site.reference.scope, site.reference.line, f"{controller}.{method}", "", row.framework
+                    OFFERS,
+                    "http",
+                    f"{verb} {path}",
+                    site.reference.scope,
+                    site.reference.line,
+                    f"{controller}.{method}",
+                    named,
+                    row.framework,
                 )
 
     def route(self, site: Site, row: Row) -> Iterator[End]:

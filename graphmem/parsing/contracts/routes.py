@@ -6,6 +6,7 @@ An example is `app.get("/users", list)`.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -15,7 +16,7 @@ from graphmem.parsing.contracts.paths import HOLE
 from graphmem.parsing.contracts.source import FUNCTION, Site, Source
 from graphmem.parsing.contracts.table import Row
 from graphmem.parsing.contracts.verbs import verb_at, verb_in
-from graphmem.parsing.contracts.written import split
+from graphmem.parsing.contracts.written import split, strings
 
 _ASSIGNED: Final = re.compile(
     r"(?:(?:const|let|var|final|auto|val|mut)\s+)*(\w+)\s*(?::\s*[\w.<>]+\s*)?(?::=|=)\s*(?:await\s+|new\s+)?[\w.$]*$"
@@ -33,6 +34,7 @@ class Routes:
         self.source = source
         self.prefixes: dict[str, str] = {}  # by variable
         self._enclosing: list[tuple[int, int, str]] = []  # first offset, last offset, prefix
+        self._lists: list[tuple[int, int, int, str]] = []  # of a list of routes: first line, last line, where it is included, prefix
         self._blocks: dict[int, int] | None = None  # routes that are blocks, by first line
 
     def prefix(self, site: Site, row: Row) -> None:
@@ -94,6 +96,21 @@ class Routes:
             chained = paths.route_path(match[1]) if match else ""
         return paths.joined(self.prefixes.get(site.receiver, ""), self._enclosing_prefix(site.start), chained)
 
+    def _prefixes_of_lists(self, site: Site) -> list[str]:
+        """Return the prefixes of the lists of routes around a call.
+
+        For `urls = [path("x", view)]` and `path("v1/", include(urls))`, it is `/v1`. A list that is included twice has two prefixes.
+        """
+        return self._around(site.start, frozenset()) or [""]
+
+    def _around(self, start: int, seen: frozenset[int]) -> list[str]:
+        line = bisect_right(self.source.starts, start)
+        found: list[str] = []
+        for first, last, included, prefix in self._lists:
+            if first <= line <= last and included not in seen:
+                found += [paths.joined(before, prefix) for before in self._around(included, seen | {included}) or [""]]
+        return list(dict.fromkeys(found))
+
     def route(self, site: Site, row: Row) -> Iterator[End]:
         """Yield an `End` for each route that a call registers.
 
@@ -112,7 +129,7 @@ class Routes:
             verb = verb_at(self.source, site, row, rest)
         if written is None:
             return
-        written = written[len(HOLE) :] if written.startswith(HOLE + "/") else written
+        written = written[len(HOLE) :] if written.startswith(HOLE + "/" if row.framework != "django" else HOLE) else written
         if (
             written
             and not written.startswith("/")
@@ -130,8 +147,24 @@ class Routes:
         path = paths.joined(self._prefix_of(site), paths.route_path(written))
         handler = self._handler(site, row)
         scope = site.reference.scope if handler else self._block_of(site)
-        for one in verb.split(","):
-            yield End(OFFERS, "http", f"{one or '*'} {path}", scope, site.reference.line, handler, "", row.framework)
+        named = self._name_of(site, row)
+        for prefix in self._prefixes_of_lists(site):
+            for one in verb.split(","):
+                contract = f"{one or '*'} {paths.joined(prefix, path)}"
+                yield End(OFFERS, "http", contract, scope, site.reference.line, handler, named, row.framework)
+
+    def _name_of(self, site: Site, row: Row) -> str:
+        """Return the name that a call gives to its route; "" without one.
+
+        Examples are `path("x", view, name="x")` and `Route::get("x", view)->name("x")`.
+        """
+        for one in row.named:
+            text = self.source.text_of(site, (one,))
+            chained = re.search(rf"^[^;]*->\s*{one}\(\s*([\"'][^\"']+[\"'])", self.source.text[site.end : site.end + 300])
+            found = next(strings(text or (chained[1] if chained else "")), "")
+            if found:
+                return found
+        return ""
 
     def _block_of(self, site: Site) -> int:
         """Return the index of the definition that handles a route.
@@ -193,14 +226,18 @@ class Routes:
             prefix = ""
         if prefix is None or (prefix and not prefix.startswith("/") and not self.source.has_habit("added_slashes_of_prefixes")):
             return
+        prefix = prefix.removeprefix(HOLE) if row.given == "include" else prefix
         whole = paths.joined(self._prefix_of(site), paths.route_path(prefix)) if prefix else self._prefix_of(site)
         if row.given == "include":
             for one in site.given[1:2]:
                 match = re.match(r"(?:\w+\.)?include\(\s*\(?\s*([\"'][\w.]+[\"']|[\w.]+)", one)
-                if match:
-                    yield End(
-                        MOUNTS, "http", whole, site.reference.scope, site.reference.line, "", self.source.module_of(match[1]), row.framework
-                    )
+                module = self.source.module_of(match[1]) if match else ""
+                if match and not module and match[1].isidentifier():
+                    self._include(match[1], site.start, whole)
+                elif match:
+                    for around in self._prefixes_of_lists(site):
+                        name = paths.joined(around, whole)
+                        yield End(MOUNTS, "http", name, site.reference.scope, site.reference.line, "", module, row.framework)
             return
         for one in site.given[int(row.given.removesuffix(":")) :]:
             text = one.partition("=")[2].strip() if re.match(r"app\s*=", one) else one
@@ -217,6 +254,13 @@ class Routes:
                     required[1] if required else self.source.module_of(name),
                     row.framework,
                 )
+
+    def _include(self, name: str, start: int, prefix: str) -> None:
+        """Record where this file includes its list of routes `name`."""
+        lists = [
+            (one.start_line, one.end_line, start, prefix) for one in self.source.facts.definitions if one.name == name and not one.parent
+        ]
+        self._lists += [one for one in lists if one not in self._lists]
 
     def mounted_here(self, site: Site, row: Row) -> None:
         """Record the path prefix of a router that this file creates and mounts.

@@ -7,10 +7,11 @@ values.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from graphmem.model import FUNCTION_KINDS
+from graphmem.model import CLASS_KINDS, FUNCTION_KINDS
 from graphmem.parsing.contracts.habits import Habit, has_habit
 from graphmem.parsing.contracts.paths import HOLE
 from graphmem.parsing.contracts.table import Row, Table
@@ -22,7 +23,7 @@ FUNCTION: Final = re.compile(r"=>|\bfunction\b|\bfunc\s*\(|^\s*(?:async\s+)?\(|\
 """An anonymous function."""
 _BLOCK: Final = re.compile(r"[^\n]*(?:\bdo[ \t]*(?:\|[^\n|]*\|)?[ \t]*(?:\n|$)|\)[ \t]*\{)")
 """A line with a call of Ruby that is given a block; `get "/do"` has none."""
-_GIVEN: Final = re.compile(r"(?<![\w.$])(?:(?:this|self)\.)?([A-Za-z_$][\w$]*)\s*(?::\s*[\w.<>\[\]| ]+)?\s*(?::=|=(?![=>]))\s*")
+_GIVEN: Final = re.compile(r"(?<![\w.$])(?:(?:this|self)\.)?([A-Za-z_$][\w$]*)\s*(?::[^\S\n]*[\w.<>\[\]| ]+)?\s*(?::=|=(?![=>]))\s*")
 """What stands before a value that a name gets."""
 _ENTRY: Final = re.compile(
     r"(?<![\w.$])[\"']?([A-Za-z_$][\w$]*)[\"']?\s*:\s*(\((?:[^()]|\([^()]*\))*\)\s*(?::\s*\w+\s*)?=>\s*|\w+\s*=>\s*)?(?=[\"'`])"
@@ -109,6 +110,17 @@ class Source:
             receiver = chain[0] if chain else "?"
         return Site(reference, name, receiver, tuple(chain), given, start, end)
 
+    def scope_at(self, at: int) -> int:
+        """Return the index of the innermost class or function around an offset."""
+        line = bisect_right(self.starts, at)
+        kinds = CLASS_KINDS | FUNCTION_KINDS
+        around = [
+            (one.end_line - one.start_line, -position)
+            for position, one in enumerate(self.facts.definitions)
+            if one.kind in kinds and one.start_line <= line <= one.end_line
+        ]
+        return -min(around)[1] if around else 0
+
     def line_before(self, site: Site) -> str:
         """Return the text that precedes a call's name on the name's line."""
         return self.text[self.text.rfind("\n", 0, site.start) + 1 : site.start]
@@ -167,16 +179,18 @@ class Source:
     def variants(self, text: str, site: Site) -> list[str]:
         """Return the possible values of a call's argument, as source expressions.
 
-        `text` is the source of the argument. If it is a variable, the result has the values of its last assignments before the call, at
-        most four. Only assignments in the function that contains the call count. If there are none, or `text` is not a variable, the result
-        is `text` alone.
+        `text` is the source of the argument. If it is a variable, or a sum that begins with one, the result has the values of its last
+        assignments before the call, at most four. Only assignments in the function that contains the call count. If there are none, the
+        result is `text` alone.
         """
-        if not re.fullmatch(r"[A-Za-z_$][\w$]*", text):
+        match = re.match(r"([A-Za-z_$][\w$]*)(?=(\s*\+.*)?$)", text, re.DOTALL)
+        if match is None:
             return [text] if text else []
+        name, rest = match[1], match[2] or ""
         owner = self.facts.definitions[site.reference.scope]
         first = self.starts[owner.start_line - 1] if owner.parent >= 0 else 0
-        found = [at for at in self.values(text) if first < at <= site.start]
-        return list(dict.fromkeys(self.expression(at) for at in found[-4:])) or [text]
+        found = [at for at in self.values(name) if first < at <= site.start]
+        return list(dict.fromkeys(self.expression(at) + rest for at in found[-4:])) or [text]
 
     def look_up(self, name: str) -> str | None:
         """Return the string expression that the file assigns to `name`, or None.

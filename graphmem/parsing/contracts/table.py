@@ -46,6 +46,7 @@ class Row:
     imports: tuple[str, ...] = ()
     keyword: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()  # of a resource: method of the controller, verb, and the path below the resource
+    named: tuple[str, ...] = ()  # of a route: where its name is; of a client: functions that return the path of a named route
     given: str = ""
     role: str = ""
     absolute: bool = False

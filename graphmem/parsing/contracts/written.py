@@ -18,6 +18,7 @@ _CLOSES: Final = {"(": ")", "[": "]", "{": "}"}
 _QUOTES: Final = "\"'`"
 _PREFIX: Final = re.compile(r"[A-Za-z$@]{0,3}$")
 _FORMAT: Final = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[sdvifgqxuc]|\{[^{}/]*\}")
+_EMPTY: Final = ('""', "''")
 _WORD: Final = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*")
 _HOLES: Final = re.compile(r"\$\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}|#\{([^{}]*)\}|\$(\w+(?:->\w+)?)")
 _BRACES: Final = re.compile(r"\{([^{}:!]*)[^{}]*\}")
@@ -267,7 +268,7 @@ def _word(text: str, match: re.Match[str], names: list[str], look_up: Lookup, de
         made = evaluate(value, look_up, depth + 1)
         names.append(word)
         names.extend(made.names)
-        return at, made.pattern or HOLE
+        return at, made.pattern or ("" if value.strip() in _EMPTY else HOLE)
     names.append(word)
     return at, HOLE
 

@@ -1,0 +1,170 @@
+"""Tests that build an address before they request it are tests of its handler, in `impact` and in `review`."""
+
+from __future__ import annotations
+
+import pytest
+
+DJANGO = {
+    "manage.py": "",
+    "shop/urls.py": """\
+from django.urls import include, path
+
+from shop import views
+
+prefix = "" if not settings.ROOT else f"{settings.ROOT}/"
+items = [path("", views.items), path("log", views.log)]
+api = [
+    path("carts/<uuid:code>", views.cart, name="cart"),
+    path("carts/<uuid:code>/items/", include(items)),
+    path("badges/", views.badges),
+]
+urlpatterns = [path("api/v1/", include(api)), path("api/v2/", include(api)), path(f"{prefix}help/", views.help)]
+""",
+    "shop/views.py": "".join(f"def {name}(request, code=None): ...\n\n\n" for name in ("items", "log", "cart", "badges", "help", "unused")),
+    "shop/tests/test_shop.py": """\
+from django.test import TestCase
+from django.urls import reverse
+
+
+class Base(TestCase):
+    help_url = "/help/"
+
+
+class CartTests(Base):
+    def setUp(self) -> None:
+        self.code = make().code
+        self.url = f"/api/v1/carts/{self.code}"
+        self.named = reverse("cart", args=[self.code])
+
+    def post(self, v: int = 1) -> Response:
+        url = f"/api/v{v}/carts/{self.code}/items/log"
+        return self.client.post(url, {})
+
+    def badges(self, qs: str = "") -> Response:
+        return self.client.get("/api/v1/badges/" + qs)
+
+    def test_field(self) -> None:
+        self.client.get(self.url)
+
+    def test_query(self) -> None:
+        self.client.get(self.url + "?page=2")
+
+    def test_name(self) -> None:
+        self.client.get(self.named)
+
+    def test_below(self) -> None:
+        self.client.get(f"{self.url}/items/")
+
+    def test_helper(self) -> None:
+        self.post()
+
+    def test_default(self) -> None:
+        self.badges()
+
+    def test_base(self) -> None:
+        self.client.get(self.help_url)
+""",
+}
+
+
+@pytest.fixture
+def written(tmp_path, open_memory):
+    """Return a function that writes a project, and returns its open index."""
+
+    def write(files):
+        for name, text in files.items():
+            path = tmp_path / "repo" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        memory = open_memory()
+        memory.index(tmp_path / "repo")
+        return memory
+
+    return write
+
+
+def cases(memory, target):
+    """Return the names of the tests in the answer to the default question."""
+    return {one.symbol.name for one in memory.impact(target).tests if one.symbol.is_runnable}
+
+
+def test_addresses_in_fields_helpers_and_names_lead_to_the_views_of_django(written):
+    memory = written(DJANGO)
+    assert cases(memory, "shop/views.py:cart") == {"test_field", "test_query", "test_name"}
+    assert cases(memory, "shop/views.py:items") == {"test_below"}
+    assert cases(memory, "shop/views.py:log") == {"test_helper"}
+    assert cases(memory, "shop/views.py:badges") == {"test_default"}
+    assert cases(memory, "shop/views.py:help") == {"test_base"}
+    assert cases(memory, "shop/views.py:unused") == set()
+    assert {one.name for one in memory.tests_to_run("shop/views.py:log").tests} == {"CartTests.test_helper"}
+
+
+LARAVEL = {
+    "composer.json": "{}",
+    "routes/web.php": """\
+<?php
+Route::get('/carts/{cart}', [CartController::class, 'show'])->middleware('auth')->name('carts.show');
+Route::resource('items', ItemController::class);
+""",
+    "app/CartController.php": "<?php\nclass CartController\n{\n    public function show() {}\n}\n",
+    "app/ItemController.php": "<?php\nclass ItemController\n{\n    public function index() {}\n\n    public function store() {}\n}\n",
+    "tests/Feature/CartTest.php": """\
+<?php
+class CartTest extends TestCase
+{
+    public function test_show(): void
+    {
+        $this->get(route('carts.show', 7))->assertOk();
+    }
+
+    public function test_store(): void
+    {
+        $this->url = route('items.store');
+        $this->actingAs($user)->post($this->url);
+    }
+}
+""",
+}
+
+
+def test_names_of_routes_lead_to_the_controllers_of_laravel(written):
+    memory = written(LARAVEL)
+    assert cases(memory, "CartController.show") == {"test_show"}
+    assert cases(memory, "ItemController.store") == {"test_store"}
+    assert cases(memory, "ItemController.index") == set()
+
+
+RAILS = {
+    "config/routes.rb": """\
+Rails.application.routes.draw do
+  resources :carts do
+    resources :line_items, only: [:index]
+  end
+end
+""",
+    "app/controllers/carts_controller.rb": "class CartsController\n  def index\n  end\n\n  def edit\n  end\n\n  def destroy\n  end\nend\n",
+    "app/controllers/line_items_controller.rb": "class LineItemsController\n  def index\n  end\nend\n",
+    "test/integration/carts_test.rb": """\
+class CartsTest < ActionDispatch::IntegrationTest
+  def test_list
+    get carts_path
+  end
+
+  def test_edit
+    get edit_cart_url(1)
+  end
+
+  def test_items
+    get cart_line_items_path(1), params: {}
+  end
+end
+""",
+}
+
+
+def test_helpers_named_after_routes_lead_to_the_actions_of_rails(written):
+    memory = written(RAILS)
+    assert cases(memory, "CartsController.index") == {"test_list"}
+    assert cases(memory, "CartsController.edit") == {"test_edit"}
+    assert cases(memory, "LineItemsController.index") == {"test_items"}
+    assert cases(memory, "CartsController.destroy") == set()
