@@ -264,7 +264,7 @@ def run(
 ) -> dict[str, Any]:
     """Kill `count` processes, or as many as fit into `seconds`."""
     import graphmem.maintenance.backup
-    import graphmem.memory.repository
+    import graphmem.memory.repository.repository
     import graphmem.projection.memories
     import graphmem.store.kuzu_store  # noqa: F401 -- imported once, before the forks
     from graphmem import GraphMem

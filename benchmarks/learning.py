@@ -287,9 +287,9 @@ class Result(NamedTuple):
 def run(sessions: Sequence[Session], folder: Path, embedder: str = "hashed") -> Result:
     """Process the sessions in a new project."""
     from graphmem import GraphMem
-    from graphmem.memory.clock import ManualClock
-    from graphmem.observe.learner import SOURCE
-    from graphmem.observe.wording import dead_ends, worded
+    from graphmem.memory.reading.clock import ManualClock
+    from graphmem.observe.learning.learner import SOURCE
+    from graphmem.observe.texts.wording import dead_ends, worded
     from graphmem.settings import Settings
 
     planted = lessons()

@@ -106,7 +106,7 @@ class Agent:
 
 def run(sessions: int, seed: int, *, deaf: bool) -> dict[str, Any]:
     from graphmem.injection.experiment import FULL, group_of
-    from graphmem.memory.clock import ManualClock
+    from graphmem.memory.reading.clock import ManualClock
     from graphmem.project.graphmem import GraphMem
     from graphmem.settings import Settings
 

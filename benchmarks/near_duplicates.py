@@ -4,7 +4,7 @@
 
 Labelled pairs of sentences are in this file: the same fact in other words, another fact about the same topic, and the opposite. For each
 installed embedder, `duplicate` is the lowest cosine above which at most one in fifty pairs of another fact lies. `topic` is the cosine that
-nineteen in twenty of the opposites reach. --write stores both in `graphmem/memory/thresholds.json`, which the write path reads.
+nineteen in twenty of the opposites reach. --write stores both in `graphmem/memory/texts/thresholds.json`, which the write path reads.
 
 The second table is about joining, which hides one of two memories from search. It has precision and recall on these pairs, on sentences
 repeated with small changes (`SAID_AGAIN`), and on sentences that differ in one word or in word order (`ONE_WORD`). The last two
@@ -27,7 +27,7 @@ from graphmem.embedding.packaged import FULL
 from graphmem.embedding.quantised import QuantisedEmbedder, missing_for
 from graphmem.embedding.sentence import SentenceEmbedder
 from graphmem.location import models_dir
-from graphmem.memory.similar import (
+from graphmem.memory.texts.similar import (
     OVERLAP,
     Similarity,
     Thresholds,
@@ -38,9 +38,9 @@ from graphmem.memory.similar import (
     says_the_same,
     words_of,
 )
-from graphmem.memory.text import contextual_text
+from graphmem.memory.texts.text import contextual_text
 
-THRESHOLDS = Path(graphmem.memory.__file__).parent / "thresholds.json"
+THRESHOLDS = Path(graphmem.memory.__file__).parent / "texts" / "thresholds.json"
 SPARED = 0.02  # allowed share of pairs above the threshold that are not duplicates
 REACHED = 0.95  # share of the opposites above `topic`
 
@@ -265,7 +265,7 @@ def main() -> int:
     """Measure, print, and write the thresholds with --write."""
     parser = report.parser(__doc__)
     parser.add_argument("--models", type=Path, default=models_dir({}), help="where prepared models are kept")
-    parser.add_argument("--write", action="store_true", help="write graphmem/memory/thresholds.json")
+    parser.add_argument("--write", action="store_true", help="write graphmem/memory/texts/thresholds.json")
     arguments = parser.parse_args()
     embedders: list[Embedder] = [HashedEmbedder()]
     if FULL.path() is not None:

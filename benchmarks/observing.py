@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.report import parser, percentile, publish, table
-from graphmem.observe.events import checked
-from graphmem.observe.observer import Observer
-from graphmem.observe.running import EVENT_BUDGET_S, FINISH_BUDGET_S, Running, started_info
-from graphmem.observe.scratchpad import MAX_BYTES
+from graphmem.observe.counts.scratchpad import MAX_BYTES
+from graphmem.observe.running.events import checked
+from graphmem.observe.running.observer import Observer
+from graphmem.observe.running.running import EVENT_BUDGET_S, FINISH_BUDGET_S, Running, started_info
 
 SESSIONS: Final = Path(__file__).parent.parent / "tests" / "observe" / "sessions"
 ROOT: Final = "/home/dev/shop"

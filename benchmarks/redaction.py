@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import networkx
 
-from graphmem.memory.redact import redact
+from graphmem.memory.texts.redact import redact
 
 UPPER, LOWER, DIGITS = string.ascii_uppercase, string.ascii_lowercase, string.digits
 ALNUM = UPPER + LOWER + DIGITS

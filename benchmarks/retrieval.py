@@ -42,8 +42,8 @@ import report
 
 from graphmem.embedding.choose import choose
 from graphmem.embedding.hashed import HashedEmbedder
-from graphmem.memory.lifecycle import confidence_in_use
-from graphmem.memory.text import contextual_text
+from graphmem.memory.reading.lifecycle import confidence_in_use
+from graphmem.memory.texts.text import contextual_text
 from graphmem.project.graphmem import GraphMem
 from graphmem.search.dates import periods
 from graphmem.search.fusion import RRF

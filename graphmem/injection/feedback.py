@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.injection.edits import Edit
 from graphmem.injection.uses import Doubt, Known, UseBook
 from graphmem.knowledge import is_held
-from graphmem.memory.types import LIVE_STATUSES
-from graphmem.observe.interpreter import AGENT_ROLES
-from graphmem.observe.tools import FOREIGN, OWN_SERVER, call_of
-from graphmem.observe.words import outcome
+from graphmem.memory.texts.types import LIVE_STATUSES
+from graphmem.observe.commands.tools import FOREIGN, OWN_SERVER, call_of
+from graphmem.observe.running.interpreter import AGENT_ROLES
+from graphmem.observe.texts.words import outcome
 
 if TYPE_CHECKING:
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
 
 MAX_TEXT: Final = 65_536  # characters of one event that are read
 _CHANGES: Final = 32  # replacements of one event

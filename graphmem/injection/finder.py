@@ -18,9 +18,9 @@ from graphmem.injection.agent import MAX_CANDIDATES, MIN_SIMILARITY, Candidate, 
 from graphmem.injection.ask import Ask
 from graphmem.injection.floor import WORDS, sentences_of, spoken_of
 from graphmem.knowledge import Anchor, is_held
-from graphmem.memory.lifecycle import confidence_in_use, importance_now, last_use
-from graphmem.memory.seeds import ORIENTATION
-from graphmem.memory.types import COMMIT, LIVE_STATUSES, SEEDED, SOURCES, TRAPS
+from graphmem.memory.reading.lifecycle import confidence_in_use, importance_now, last_use
+from graphmem.memory.seeds.seeds import ORIENTATION
+from graphmem.memory.texts.types import COMMIT, LIVE_STATUSES, SEEDED, SOURCES, TRAPS
 from graphmem.model import file_id
 from graphmem.projection.entries import DamagedWordsError
 from graphmem.projection.postings import Elsewhere
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from graphmem.answers import IndexState, MemoryInfo, SearchHit
     from graphmem.injection.trust import TrustBook
     from graphmem.knowledge import KnowledgeDelta, MemoryRow
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.projection.graph import GraphView
     from graphmem.projection.memories import MemoryIndex
     from graphmem.projection.projections import Projections
@@ -397,7 +397,7 @@ class Finder:
 
     def count_shown(self, ids: Sequence[str], session: str) -> None:
         """Add one to each memory's count of how often it was shown."""
-        from graphmem.memory.changes import note_use
+        from graphmem.memory.repository.changes import note_use
 
         self._counting = get_ident()
         try:

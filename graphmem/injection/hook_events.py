@@ -25,7 +25,7 @@ from graphmem.injection.delegations import Delegations
 from graphmem.injection.edits import Edit
 from graphmem.injection.phase import WorkPhases
 from graphmem.injection.tokens import count_tokens
-from graphmem.observe.tools import call_of
+from graphmem.observe.commands.tools import call_of
 
 if TYPE_CHECKING:
     from graphmem.hooks.agents import Agent

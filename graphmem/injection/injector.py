@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from graphmem.injection.edits import Consequences, Edit
     from graphmem.injection.project_calls import ProjectCalls
     from graphmem.knowledge import KnowledgeDelta
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.projection.projections import Projections
     from graphmem.search.searcher import Searcher
     from graphmem.vectors.filler import VectorFiller

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.answers.memory import code_since
-from graphmem.memory.seeds import SEEDED_FROM
-from graphmem.memory.text import clipped
-from graphmem.memory.types import SEEDED
+from graphmem.memory.seeds.seeds import SEEDED_FROM
+from graphmem.memory.texts.text import clipped
+from graphmem.memory.texts.types import SEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -118,8 +118,8 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
 def with_extras(content: str, details: Mapping[str, Any] | None) -> str:
     """Append the additional fields of a memory to its text.
 
-    `details` has the values of the fields, such as the fix of an error. The memory's type defines the fields; see `memory.types`. Fields
-    that the text already mentions are not appended.
+    `details` has the values of the fields, such as the fix of an error. The memory's type defines the fields; see `memory.texts.types`.
+    Fields that the text already mentions are not appended.
     """
     said: list[str] = []
     for name, words in EXTRAS.items():

@@ -21,7 +21,7 @@ from graphmem.injection.packing import pack
 from graphmem.injection.project_items import of_hit, of_prefetch, tokens_of
 from graphmem.injection.tokens import count_tokens
 from graphmem.knowledge import is_held
-from graphmem.memory.types import LIVE_STATUSES
+from graphmem.memory.texts.types import LIVE_STATUSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from graphmem.answers import SearchAnswer
     from graphmem.injection.finder import Finder
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.projection.projections import Projections
 
 MAX_MODULE: Final = 1_000  # characters

@@ -20,8 +20,8 @@ from graphmem.injection.planner import Planner
 from graphmem.injection.project_items import of_places, of_summary
 from graphmem.injection.steps import FILE, StepTriggers, Trigger
 from graphmem.injection.tokens import count_tokens, is_exact
-from graphmem.memory.rules import endings
-from graphmem.memory.types import COMMIT, TRAPS
+from graphmem.memory.files.rules import endings
+from graphmem.memory.texts.types import COMMIT, TRAPS
 
 if TYPE_CHECKING:
     from graphmem.answers import MemoryInfo

@@ -12,14 +12,14 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import LanguageModelError
-from graphmem.memory.redact import redact
+from graphmem.memory.texts.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphmem.injection.agent import Candidate, Context
     from graphmem.language_model import LanguageModel
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.projection.projections import Projections
 
 ASKED: Final = 2_000  # characters of the end of the conversation

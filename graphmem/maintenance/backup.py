@@ -47,7 +47,7 @@ from graphmem.runtime.worktree import journal_folder
 from graphmem.store.capabilities import local_file
 
 if TYPE_CHECKING:
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.settings import Settings
     from graphmem.store.base import GraphStore
 
@@ -120,7 +120,7 @@ def before_change(
     Raises:
         DiskFullError: the disk is full; the partial backup was deleted, and the database is unchanged.
     """
-    from graphmem.memory.recovery import META
+    from graphmem.memory.repository.recovery import META
     from graphmem.store.meta_names import GENERATION
 
     kind = f"before-{version}"

@@ -25,7 +25,7 @@ from graphmem.store.lock import read_record
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.parsing.ignore import DiscoveryOptions
     from graphmem.projection.projections import Projections
     from graphmem.settings import Settings

@@ -36,8 +36,8 @@ _NO_ARGS: Final[Mapping[str, Any]] = MappingProxyType({})
 class Event(NamedTuple):
     """A report of an agent, such as a tool call, after validation.
 
-    Long values were cut to the allowed size; see `observe.events`. An event is never stored: `observe.acts` converts it to an act and
-    removes secrets.
+    Long values were cut to the allowed size; see `observe.running.events`. An event is never stored: `observe.counts.acts` converts it to
+    an act and removes secrets.
     """
 
     session_id: str

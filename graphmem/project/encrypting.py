@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from graphmem.errors import EncryptionError
 from graphmem.maintenance.archive import FOLDER as BACKUPS
 from graphmem.maintenance.backup import readable
-from graphmem.memory.sync_state import BASE
-from graphmem.observe.checkpoint import RECORD, TRAIL, Reader, Trail, keep_record, read_record
-from graphmem.observe.ledger import LEDGER
-from graphmem.observe.summary import FOLDER as SUMMARIES
+from graphmem.memory.files.sync_state import BASE
+from graphmem.observe.learning.summary import FOLDER as SUMMARIES
+from graphmem.observe.ledger.ledger import LEDGER
+from graphmem.observe.running.checkpoint import RECORD, TRAIL, Reader, Trail, keep_record, read_record
 from graphmem.project.opening import open_project
 from graphmem.project.sessions.session_learner import TRAILS
 from graphmem.runtime import vault as vaults

@@ -18,10 +18,10 @@ from graphmem.runtime.system import after_fork
 
 if TYPE_CHECKING:
     from graphmem.injection.injector import Injector
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.model import IndexProgress
-    from graphmem.observe.ledger import Ledger
-    from graphmem.observe.observer import Observer
+    from graphmem.observe.ledger.ledger import Ledger
+    from graphmem.observe.running.observer import Observer
     from graphmem.project.care.backing_up import Backups
     from graphmem.project.care.runs import IndexRuns
     from graphmem.project.care.upkeep import Upkeep

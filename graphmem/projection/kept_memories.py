@@ -22,7 +22,7 @@ from graphmem.projection.memory_file import load_memories, save_memories
 from graphmem.store.base import GraphReads
 
 JOURNAL_MARK: Final = "memory_journal"
-"""Store meta, written by `memory.recovery`: the journal position in the store."""
+"""Store meta, written by `memory.repository.recovery`: the journal position in the store."""
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from graphmem.answers import Factor, SearchHit
 from graphmem.knowledge import LESSON_OF_COMMIT, MemoryRow
-from graphmem.memory.types import SEEDED
+from graphmem.memory.texts.types import SEEDED
 from graphmem.search.memories import ScoredMemory
 
 NEAREST: Final = 5  # code hits whose files a lesson may be about

@@ -10,10 +10,10 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import EmbedderError
-from graphmem.memory.changes import aliases
-from graphmem.memory.lifecycle import confidence_in_use
-from graphmem.memory.redact import redact
-from graphmem.memory.types import SOURCES
+from graphmem.memory.reading.lifecycle import confidence_in_use
+from graphmem.memory.repository.changes import aliases
+from graphmem.memory.texts.redact import redact
+from graphmem.memory.texts.types import SOURCES
 from graphmem.projection.text import STOP_WORDS, query_words
 from graphmem.search.candidates import query_vector
 from graphmem.search.evaluate import with_factors
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from graphmem.answers import IndexState, MemoryInfo, SearchAnswer, SearchHit
     from graphmem.language_model import LanguageModel
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.projection.projections import Projections
     from graphmem.projection.snapshot import Snapshot
     from graphmem.search.accepted import WeightBook

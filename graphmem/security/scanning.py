@@ -20,10 +20,10 @@ from typing import Any, Final
 
 from graphmem.answers import FileSecrets
 from graphmem.maintenance.archive import DATABASE, FOLDER, SUFFIX
-from graphmem.memory.redact import find, redact
-from graphmem.memory.secret_shapes import personal_kinds
-from graphmem.memory.sync_state import BASE, cleaned_state
-from graphmem.observe.summary import FOLDER as SUMMARIES
+from graphmem.memory.files.sync_state import BASE, cleaned_state
+from graphmem.memory.texts.redact import find, redact
+from graphmem.memory.texts.secret_shapes import personal_kinds
+from graphmem.observe.learning.summary import FOLDER as SUMMARIES
 
 _log = logging.getLogger(__name__)
 

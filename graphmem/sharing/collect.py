@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from graphmem.memory.text import uuid7
+from graphmem.memory.texts.text import uuid7
 from graphmem.sharing.rows import FIELD_OF, Record, is_shared, record_of
 from graphmem.sharing.sidecar import DIRTY, Base, Sidecar
 from graphmem.sharing.state import FORGOTTEN, STATUS, TEXT, WORDS, Shared, digest, ids_of
@@ -20,9 +20,9 @@ from graphmem.sharing.wire import FIELDS, Op, Write
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from graphmem.memory.describe import Describer
-    from graphmem.memory.journal_lines import Entry
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.journal.journal_lines import Entry
+    from graphmem.memory.reading.describe import Describer
+    from graphmem.memory.repository.repository import MemoryRepository
 
 # Operations of the journal with which a person or a caller decides. In `update` the note names the chosen fields.
 _DECISIONS: Final = frozenset({"pin", "unpin", "verify", "dispute", "resolve", "supersede", "remove", "retract", "import", "undo"})

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.answers.sharing import Disagreement, Said, SharingAnswer
 from graphmem.errors import SharingError
 from graphmem.knowledge import MemoryRow
-from graphmem.memory.changes import forget_many
-from graphmem.memory.types import LIVE_STATUSES
+from graphmem.memory.repository.changes import forget_many
+from graphmem.memory.texts.types import LIVE_STATUSES
 from graphmem.sharing.collect import Collector
 from graphmem.sharing.incoming import OP, Incoming, Tally
 from graphmem.sharing.rows import is_shared
@@ -23,7 +23,7 @@ from graphmem.sharing.state import FORGOTTEN, STATUS, TEXT, Shared, ids_of
 from graphmem.sharing.wire import Write
 
 if TYPE_CHECKING:
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.sharing.postgres import SharedLog
 
 MARK: Final = "exchange"  # key of the journal's entry that names the exchange

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from graphmem.knowledge import KnowledgeDelta, MemoryRow, RelatesRow
-from graphmem.memory.changes import forget_many
-from graphmem.memory.plan import Taken
-from graphmem.memory.records import Event
+from graphmem.memory.journal.records import Event
+from graphmem.memory.repository.changes import forget_many
+from graphmem.memory.repository.plan import Taken
 from graphmem.sharing.rows import Made, is_shared, made, record_of
 from graphmem.sharing.sidecar import BY_OTHERS, UNLINKED, Base, Sidecar
 from graphmem.sharing.state import FORGOTTEN, STATUS, TEXT, Shared, ids_of
 
 if TYPE_CHECKING:
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.sharing.collect import Collector
 
 OP: Final = "sync"  # operation of the journal's entries

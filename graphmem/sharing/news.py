@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers.organisation import Knows, Learnt, TeamNews
-from graphmem.memory.disputes import disputes
-from graphmem.memory.types import COMMIT, LIVE_STATUSES, SEEDED
+from graphmem.memory.repository.disputes import disputes
+from graphmem.memory.texts.types import COMMIT, LIVE_STATUSES, SEEDED
 from graphmem.sharing.rows import is_shared
 from graphmem.sharing.state import TEXT
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from graphmem.answers.organisation import Colleague
     from graphmem.answers.sharing import Disagreement
     from graphmem.knowledge import AboutRow, MemoryRow
-    from graphmem.memory.describe import Describer
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.reading.describe import Describer
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.sharing.sidecar import Sidecar
 
 FILES: Final = 3  # named for each person

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import orjson
 
 from graphmem.knowledge import AboutRow, Anchor, MemoryRow, NamedFile, RelatesRow
-from graphmem.memory.link import link
-from graphmem.memory.records import plain
-from graphmem.memory.redact import redact_all
-from graphmem.memory.text import citation_of, fingerprint, short_id, text_hash, title_of
-from graphmem.memory.types import SEEDED
-from graphmem.memory.user_book import USER
+from graphmem.memory.files.user_book import USER
+from graphmem.memory.journal.records import plain
+from graphmem.memory.texts.link import link
+from graphmem.memory.texts.redact import redact_all
+from graphmem.memory.texts.text import citation_of, fingerprint, short_id, text_hash, title_of
+from graphmem.memory.texts.types import SEEDED
 from graphmem.model import file_id
 from graphmem.sharing.state import Shared
 from graphmem.sharing.wire import COUNTS, FIELDS, spelled
@@ -21,7 +21,7 @@ from graphmem.sharing.wire import COUNTS, FIELDS, spelled
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
 
 # Keys of the journal -> the shared field that they change, where the names differ.
 FIELD_OF: Final = {

@@ -15,10 +15,10 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from graphmem.memory.fields import moment, text
-from graphmem.memory.text import TITLE_CHARACTERS
-from graphmem.memory.types import ORIGINS, RELATIONS, ROLES, SCOPES, SOURCES, STATUSES, TYPES, VISIBILITIES
-from graphmem.memory.validate import CONTENT_CHARACTERS
+from graphmem.memory.repository.fields import moment, text
+from graphmem.memory.repository.validate import CONTENT_CHARACTERS
+from graphmem.memory.texts.text import TITLE_CHARACTERS
+from graphmem.memory.texts.types import ORIGINS, RELATIONS, ROLES, SCOPES, SOURCES, STATUSES, TYPES, VISIBILITIES
 
 VERSION: Final = 1
 _SKIPPED: Final = "graphmem skips this change, so you need not do anything"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
 from graphmem.embedding.choose import Server, choose, for_model
 from graphmem.embedding.fill import FillResult, Pace, fill
 from graphmem.embedding.idle import IdleProcessors
-from graphmem.memory.model_adoption import adopt_model
+from graphmem.memory.repository.model_adoption import adopt_model
 from graphmem.model import IndexProgress
 from graphmem.runtime.faults import unraised
 from graphmem.runtime.heap import give_back
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from graphmem.embedding.base import Embedder
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.projection.projections import Projections
     from graphmem.settings import Settings
     from graphmem.store.base import GraphStore

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 import graphmem
 
 PACKAGE = Path(graphmem.__file__).parent
@@ -45,19 +47,30 @@ def test_files_form_no_circles() -> None:
 
 
 PROJECT = "graphmem.project"
+LAYERED = ("graphmem.memory", "graphmem.observe", PROJECT)
 
 
 def _package(name: str) -> str:
-    """The package of `project` that holds a file; the files that compose the parts are one."""
+    """The package of a room that holds a file. A file beside the packages is its own; those that compose the project are one."""
     parts = name.split(".")
-    return ".".join(parts[:3]) if len(parts) > 3 and parts[2] != "wiring" else PROJECT
+    if parts[:2] == PROJECT.split(".") and (len(parts) == 3 or parts[2] == "wiring"):
+        return PROJECT
+    return ".".join(parts[:3])
 
 
-def test_packages_of_the_project_form_no_circles() -> None:
-    sources = {name: path.read_text(encoding="utf-8") for name, path in FILES.items() if name.startswith(PROJECT + ".")}
-    inner = {name: "\n".join(f"import {other}" for other in _imported(source) if other in sources) for name, source in sources.items()}
-    assert _circles(inner, _package) == []
-    found = _circles({**inner, f"{PROJECT}.graph.stale": f"import {PROJECT}.care.runs"}, _package)
+def _within(room: str) -> dict[str, str]:
+    """Files of a room, with their imports of the same room."""
+    sources = {name: path.read_text(encoding="utf-8") for name, path in FILES.items() if name.startswith(room + ".")}
+    return {name: "\n".join(f"import {other}" for other in _imported(source) if other in sources) for name, source in sources.items()}
+
+
+@pytest.mark.parametrize("room", LAYERED)
+def test_packages_of_a_room_form_no_circles(room: str) -> None:
+    assert _circles(_within(room), _package) == []
+
+
+def test_a_circle_of_packages_is_found() -> None:
+    found = _circles({**_within(PROJECT), f"{PROJECT}.graph.stale": f"import {PROJECT}.care.runs"}, _package)
     assert [PROJECT + ".care" in circle and PROJECT + ".graph" in circle for circle in found] == [True]
 
 

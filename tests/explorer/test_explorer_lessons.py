@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from explorer_views import CHOOSE, PAINTED
-from graphmem.observe.gates import OUTCOMES
+from graphmem.observe.learning.gates import OUTCOMES
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from graphmem.observe.statements import requirements, statements
+from graphmem.observe.texts.statements import requirements, statements
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 

@@ -14,7 +14,7 @@ from graphmem.injection.formats import FORMATS, XmlFormat
 from graphmem.injection.items import Item, distinct
 from graphmem.injection.packing import MAX_OF_SESSION, MAX_PINNED, MAX_RETRIEVED, choose, merged, pack
 from graphmem.injection.tokens import count_tokens, is_exact
-from graphmem.memory.types import TYPES
+from graphmem.memory.texts.types import TYPES
 
 TABLE = [  # the specification's, row by row
     (100_000, Budget(5_000, 400, 2_300, 1_500, 600)),

@@ -17,8 +17,8 @@ from graphmem.injection.phase import LOOKS, WorkPhases
 from graphmem.injection.tokens import count_tokens
 from graphmem.injection.uses import Known, UseBook, follows
 from graphmem.mcp_server.tools import TOOLS
-from graphmem.memory.clock import ManualClock
-from graphmem.observe.measures import by_week, cost
+from graphmem.memory.reading.clock import ManualClock
+from graphmem.observe.ledger.measures import by_week, cost
 from graphmem.security.access import Access
 from graphmem.security.guarded import guarded
 from graphmem.settings import Settings

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from graphmem import GraphMem
 from graphmem.errors import BadInputError
-from graphmem.memory.clock import ManualClock
+from graphmem.memory.reading.clock import ManualClock
 from graphmem.settings import Settings
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1, max_size=60).filter(lambda text: text.strip())

@@ -11,7 +11,7 @@ from graphmem.api.app import build_app
 from graphmem.api.serve import Server
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError
-from graphmem.memory.obeyed import obeyed
+from graphmem.memory.files.obeyed import obeyed
 from graphmem.settings import Settings
 
 OBEYED = [

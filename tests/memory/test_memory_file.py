@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graphmem import GraphMem
 from graphmem.errors import BadInputError
-from graphmem.memory import sync
+from graphmem.memory.files import sync
 from graphmem.settings import Settings
 from made_once import empty_index
 

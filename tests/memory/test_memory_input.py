@@ -7,9 +7,9 @@ import math
 import pytest
 
 from graphmem.errors import BadInputError
-from graphmem.memory.fields import moment, path
-from graphmem.memory.text import citation_of, clipped, fingerprint, short_id, title_of, uuid7
-from graphmem.memory.validate import checked
+from graphmem.memory.repository.fields import moment, path
+from graphmem.memory.repository.validate import checked
+from graphmem.memory.texts.text import citation_of, clipped, fingerprint, short_id, title_of, uuid7
 from made_once import empty_index
 
 BAD = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphmem.memory.wording import says_all_of
+from graphmem.memory.texts.wording import says_all_of
 
 DIFFERENT = [
     (

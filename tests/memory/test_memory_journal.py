@@ -10,10 +10,10 @@ import os
 import pytest
 
 from graphmem.errors import DiskFullError
-from graphmem.memory import journal as module
-from graphmem.memory import journal_lines
-from graphmem.memory.journal import Journal
-from graphmem.memory.journal_lines import hash_of
+from graphmem.memory.journal import journal as module
+from graphmem.memory.journal import journal_lines
+from graphmem.memory.journal.journal import Journal
+from graphmem.memory.journal.journal_lines import hash_of
 
 
 def fill(journal, count, batch=1):

@@ -8,9 +8,9 @@ import pytest
 
 from graphmem import GraphMem
 from graphmem.errors import BadInputError
-from graphmem.memory import lifecycle
-from graphmem.memory.lifecycle import Policy
-from graphmem.memory.types import TYPES
+from graphmem.memory.reading import lifecycle
+from graphmem.memory.reading.lifecycle import Policy
+from graphmem.memory.texts.types import TYPES
 from graphmem.settings import Settings
 from made_once import empty_index
 

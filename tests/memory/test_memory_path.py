@@ -9,8 +9,8 @@ from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.embedding.quantised import QuantisedEmbedder
 from graphmem.embedding.sentence import SentenceEmbedder
 from graphmem.errors import BadInputError, MemoryNotFoundError
-from graphmem.memory.similar import thresholds_of
-from graphmem.memory.types import SOURCES
+from graphmem.memory.texts.similar import thresholds_of
+from graphmem.memory.texts.types import SOURCES
 
 TABS = "Indent Python sources with four spaces everywhere in this repository."
 

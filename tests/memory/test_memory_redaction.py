@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from graphmem.errors import BadInputError, SecretError
-from graphmem.memory.redact import find, redact
-from graphmem.memory.secret_shapes import shapes
-from graphmem.memory.secret_values import entropy
+from graphmem.memory.texts.redact import find, redact
+from graphmem.memory.texts.secret_shapes import shapes
+from graphmem.memory.texts.secret_values import entropy
 
 CORPUS = Path(__file__).parents[2] / "benchmarks" / "redaction.py"
 KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 4
@@ -202,7 +202,7 @@ def test_an_address_alone_is_personal_and_no_reason_to_refuse():
 
 
 def test_a_later_scan_finds_what_was_stored_before_the_rules_and_takes_it_out_everywhere(gm, tmp_path, monkeypatch):
-    import graphmem.memory.drafts as intake
+    import graphmem.memory.repository.drafts as intake
 
     kept = gm.remember("Nothing to hide in this one, it is about caches.").memory
     with monkeypatch.context() as patch:  # as an older version without these rules would have stored it

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from graphmem.memory.types import TYPES, classify
+from graphmem.memory.texts.types import TYPES, classify
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from graphmem.maintenance.place import prepare_data_dir
-from graphmem.memory.rules import _matches, endings, rules
+from graphmem.memory.files.rules import _matches, endings, rules
 
 
 def test_rules_apply_by_scope_the_most_specific_last(tmp_path):

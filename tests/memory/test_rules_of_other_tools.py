@@ -6,7 +6,7 @@ import pytest
 
 from books import contents
 from graphmem.hooks import guides
-from graphmem.memory import importers
+from graphmem.memory.files import importers
 from graphmem.runtime import own_block
 
 CLAUDE = """# Project

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from graphmem.memory.importers import MAX_BYTES
-from graphmem.memory.seeds import seed_files, seeds_of
+from graphmem.memory.files.importers import MAX_BYTES
+from graphmem.memory.seeds.seeds import seed_files, seeds_of
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
@@ -237,7 +237,7 @@ def test_an_index_seeds_a_project_and_follows_its_files(shop) -> None:
 
 
 def test_seeds_stay_out_of_the_file_of_memories_and_of_the_team(shop) -> None:
-    from graphmem.memory.sync import listed
+    from graphmem.memory.files.sync import listed
     from graphmem.sharing.rows import is_shared
 
     _, memory = shop

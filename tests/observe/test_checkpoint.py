@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.memory.clock import ManualClock
-from graphmem.observe.checkpoint import RECORD, TRAIL, file_name, read_record
-from graphmem.observe.observer import Observer
-from graphmem.observe.open_sessions import MAX_RUNNING
+from graphmem.memory.reading.clock import ManualClock
+from graphmem.observe.running.checkpoint import RECORD, TRAIL, file_name, read_record
+from graphmem.observe.running.observer import Observer
+from graphmem.observe.running.open_sessions import MAX_RUNNING
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 WRITER = """
 import sys, time
 from pathlib import Path
-from graphmem.observe.observer import Observer
+from graphmem.observe.running.observer import Observer
 
 observer = Observer(Path(sys.argv[1]), lambda: ["/repo"])
 step = 0

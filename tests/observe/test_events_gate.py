@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from graphmem.memory.clock import ManualClock
-from graphmem.observe.events import MAX_BATCH, REASONS, TEXT_BYTES, checked
-from graphmem.observe.observer import Observer
-from graphmem.observe.shell import command_of
-from graphmem.observe.tools import TOOLS, action_of, call_of
+from graphmem.memory.reading.clock import ManualClock
+from graphmem.observe.commands.shell import command_of
+from graphmem.observe.commands.tools import TOOLS, action_of, call_of
+from graphmem.observe.running.events import MAX_BATCH, REASONS, TEXT_BYTES, checked
+from graphmem.observe.running.observer import Observer
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -104,7 +104,7 @@ def test_the_future_is_now_and_a_clock_that_jumps_back_is_noted(observer, clock)
 
 
 def test_a_flood_costs_memory_and_disk_no_more_than_is_allowed(observer, monkeypatch):
-    monkeypatch.setattr("graphmem.observe.running.MAX_EVENTS", 500)
+    monkeypatch.setattr("graphmem.observe.running.running.MAX_EVENTS", 500)
     seen = observer.observe([event(i, text=f"message {i}") for i in range(800)])
     assert seen.taken == 500
     assert seen.ignored == {"flood": 300}

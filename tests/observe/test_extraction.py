@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from graphmem import GraphMem
-from graphmem.observe.extraction import FACTS, LONGEST, TAG, fits, stands
+from graphmem.observe.learning.extraction import FACTS, LONGEST, TAG, fits, stands
 from graphmem.observe.model import Decision, ErrorSeen, FileStat, Finding, SessionInfo, SessionRecord
 from graphmem.settings import Settings
 from made_once import empty_index

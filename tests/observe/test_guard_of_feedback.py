@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from graphmem import GraphMem
-from graphmem.observe.guard import Guard, stripped
+from graphmem.observe.counts.guard import Guard, stripped
 from graphmem.settings import Settings
 from made_once import empty_index
 

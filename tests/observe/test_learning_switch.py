@@ -9,8 +9,8 @@ import pytest
 
 from graphmem import GraphMem
 from graphmem.errors import BadInputError
-from graphmem.memory.clock import ManualClock
-from graphmem.observe.switch import FILE, MAX_MINUTES
+from graphmem.memory.reading.clock import ManualClock
+from graphmem.observe.learning.switch import FILE, MAX_MINUTES
 from graphmem.security.access import Access
 from graphmem.security.guarded import guarded
 from graphmem.settings import Settings

@@ -6,16 +6,16 @@ import sys
 
 import pytest
 
-from graphmem.memory.types import TYPES
-from graphmem.observe.methodology import BUILT_IN, methodologies
+from graphmem.memory.texts.types import TYPES
 from graphmem.observe.model import PHASES
-from graphmem.observe.running import started_info
+from graphmem.observe.running.methodology import BUILT_IN, methodologies
+from graphmem.observe.running.running import started_info
 
 PACKAGE = '''
 """Kanban for graphmem: a card moves over a board."""
 
-from graphmem.memory.types import MemoryType
-from graphmem.observe.methodology import Methodology, Relay, WorkUnit
+from graphmem.memory.texts.types import MemoryType
+from graphmem.observe.running.methodology import Methodology, Relay, WorkUnit
 
 
 def _card(context):

@@ -9,8 +9,8 @@ import pytest
 
 from graphmem import GraphMem
 from graphmem.errors import BadInputError, SessionNotFoundError
-from graphmem.memory.clock import ManualClock
-from graphmem.observe import gates
+from graphmem.memory.reading.clock import ManualClock
+from graphmem.observe.learning import gates
 from graphmem.observe.model import DeadEnd, FileStat, Finding, SessionInfo, SessionRecord, UnitDone, as_json
 from graphmem.observe.signals import SIGNALS
 from graphmem.settings import Settings

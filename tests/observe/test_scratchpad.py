@@ -9,15 +9,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from graphmem.errors import BadInputError
-from graphmem.memory.clock import ManualClock
-from graphmem.observe.events import checked
-from graphmem.observe.merge import folded, merged
-from graphmem.observe.observer import Observer
-from graphmem.observe.places import is_config, module_of
-from graphmem.observe.running import Running, started_info
-from graphmem.observe.scratchpad import MAX_BYTES
+from graphmem.memory.reading.clock import ManualClock
+from graphmem.observe.commands.places import is_config, module_of
+from graphmem.observe.counts.scratchpad import MAX_BYTES
+from graphmem.observe.counts.tables import Table
+from graphmem.observe.running.events import checked
+from graphmem.observe.running.merge import folded, merged
+from graphmem.observe.running.observer import Observer
+from graphmem.observe.running.running import Running, started_info
 from graphmem.observe.signals import BY_VALUE
-from graphmem.observe.tables import Table
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.observe.shell import command_of, program_of
+from graphmem.observe.commands.shell import command_of, program_of
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.memory.clock import ManualClock
-from graphmem.memory.types import TYPES
+from graphmem.memory.reading.clock import ManualClock
+from graphmem.memory.texts.types import TYPES
 from graphmem.observe.model import as_json, session_record
-from graphmem.observe.observer import Observer
+from graphmem.observe.running.observer import Observer
 from graphmem.observe.signals import BY_VALUE, SIGNALS
 
 SESSIONS = sorted((Path(__file__).parent / "sessions").glob("*.jsonl"))

@@ -13,7 +13,8 @@ import pytest
 from commands import run_here
 from graphmem import GraphMem
 from graphmem.errors import SessionNotFoundError
-from graphmem.memory.clock import ManualClock
+from graphmem.memory.reading.clock import ManualClock
+from graphmem.observe.learning.summary import KEPT_FILES, markdown, short, summarised, write
 from graphmem.observe.model import (
     CommandRun,
     DeadEnd,
@@ -26,7 +27,6 @@ from graphmem.observe.model import (
     UnitDone,
     as_json,
 )
-from graphmem.observe.summary import KEPT_FILES, markdown, short, summarised, write
 from graphmem.settings import Settings
 from made_once import empty_index
 

@@ -10,12 +10,12 @@ import pytest
 
 from graphmem import GraphMem
 from graphmem.errors import LedgerError
-from graphmem.memory.clock import ManualClock
-from graphmem.observe.frequency import lower, upper
-from graphmem.observe.ledger import Ledger
-from graphmem.observe.ledger_file import FORMAT
+from graphmem.memory.reading.clock import ManualClock
+from graphmem.observe.learning.synthesis import MILESTONES
+from graphmem.observe.ledger.frequency import lower, upper
+from graphmem.observe.ledger.ledger import Ledger
+from graphmem.observe.ledger.ledger_file import FORMAT
 from graphmem.observe.model import ErrorSeen, FileStat, Finding, SessionInfo, SessionRecord
-from graphmem.observe.synthesis import MILESTONES
 from graphmem.runtime.checksums import unseal
 from graphmem.settings import Settings
 from made_once import empty_index

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from graphmem import GraphMem
-from graphmem.observe.prompts import request_in
-from graphmem.observe.words import error_line, fingerprint, same_error
+from graphmem.observe.texts.prompts import request_in
+from graphmem.observe.texts.words import error_line, fingerprint, same_error
 from graphmem.settings import Settings
 from made_once import empty_index
 

@@ -7,7 +7,7 @@ import pytest
 from graphmem import GraphMem
 from graphmem.errors import BadInputError
 from graphmem.location import find_project
-from graphmem.memory.user_book import FILE, Own, UserBook
+from graphmem.memory.files.user_book import FILE, Own, UserBook
 from graphmem.settings import Settings
 
 TEXT = "Answers in the chat are one paragraph long and without headings."

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import GraphMem
-from graphmem.memory.journal_lines import line_of, scanned
+from graphmem.memory.journal.journal_lines import line_of, scanned
 from graphmem.runtime.checksums import Proof, proof
 from graphmem.store.files import QUARANTINE
 from small_index import write_modules

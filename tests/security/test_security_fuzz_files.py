@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from graphmem.errors import BadInputError, DatabaseDamagedError, GraphMemError
 from graphmem.maintenance import archive as archives
-from graphmem.memory import importers, rules, sync
-from graphmem.memory.redact import redact
-from graphmem.memory.text import fingerprint
+from graphmem.memory.files import importers, rules, sync
+from graphmem.memory.texts.redact import redact
+from graphmem.memory.texts.text import fingerprint
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 

@@ -15,7 +15,7 @@ from graphmem.contracts import rows
 from graphmem.evidence import merge
 from graphmem.location import locate
 from graphmem.maintenance import archive, place
-from graphmem.memory.sync_state import BASE
+from graphmem.memory.files.sync_state import BASE
 from graphmem.project.explaining import paragraphs
 from graphmem.project.structure import kept
 from graphmem.project.team import sharing

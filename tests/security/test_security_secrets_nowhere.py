@@ -17,7 +17,7 @@ import pytest
 
 from graphmem import GraphMem
 from graphmem.errors import BadInputError
-from graphmem.memory.redact import redact
+from graphmem.memory.texts.redact import redact
 from graphmem.runtime.checksums import sealed_json
 from graphmem.settings import Settings
 

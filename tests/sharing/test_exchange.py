@@ -11,7 +11,7 @@ import pytest
 from graphmem.cli.output import Output
 from graphmem.cli.render.sharing import disagreements
 from graphmem.errors import SharingError
-from graphmem.memory.clock import ManualClock
+from graphmem.memory.reading.clock import ManualClock
 from graphmem.sharing.exchange import Exchange
 from machines import KEY, Machine
 from offline_histories import BrokenLineError, FlakyLog, ending

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.observe.prompts import request_in
+from graphmem.observe.texts.prompts import request_in
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "strangers.py"
 

@@ -12,7 +12,7 @@ from mcp.client import Client
 from graphmem import GraphMem
 from graphmem.knowledge import is_held
 from graphmem.mcp_server.server import build_server
-from graphmem.observe.tools import call_of
+from graphmem.observe.commands.tools import call_of
 from graphmem.settings import Settings
 from made_once import empty_index
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from graphmem import GraphMem
-from graphmem.memory.clock import ManualClock
+from graphmem.memory.reading.clock import ManualClock
 from graphmem.settings import Settings
 from made_once import empty_index
 

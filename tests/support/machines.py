@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from graphmem import GraphMem
-from graphmem.memory.clock import ManualClock
+from graphmem.memory.reading.clock import ManualClock
 from graphmem.settings import Settings
 from graphmem.sharing.exchange import Exchange
 from graphmem.sharing.postgres import SharedLog

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from graphmem.errors import SharingError
-from graphmem.memory.types import LIVE_STATUSES
+from graphmem.memory.texts.types import LIVE_STATUSES
 from graphmem.sharing.organisation import OrganisationDesk
 from graphmem.sharing.postgres import SharedLog
 from machines import KEY, Machine

@@ -53,7 +53,7 @@ def config(
     The choice is the setting `promotion` in the project's graphmem.toml. A running server uses it after a restart.
     """
     from graphmem.location import find_project
-    from graphmem.observe.gates import PRESETS
+    from graphmem.observe.learning.gates import PRESETS
     from graphmem.settings import PROJECT_FILE, with_setting
 
     now = here.settings.promotion

@@ -14,7 +14,7 @@ from graphmem.answers.upkeep import BackupInfo, RestoreAnswer
 from graphmem.errors import BadInputError, EncryptionError
 from graphmem.maintenance import archive as archives
 from graphmem.maintenance import backup as backups
-from graphmem.memory.rules import FOLDER as RULES
+from graphmem.memory.files.rules import FOLDER as RULES
 from graphmem.runtime.vault import FILE as ENCRYPTION
 from graphmem.runtime.vault import read_mark
 from graphmem.store.capabilities import local_file
@@ -22,7 +22,7 @@ from graphmem.store.capabilities import local_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.project.care.runs import IndexRuns
     from graphmem.projection.projections import Projections
     from graphmem.settings import Settings

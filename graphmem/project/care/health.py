@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from graphmem.answers.upkeep import MemoryCost
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.project.graph.graph_source import IndexStatus
     from graphmem.project.graph.outside_evidence import OutsideEvidence
     from graphmem.project.graph.watching import Following

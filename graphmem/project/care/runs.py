@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.answers import DiagnosticInfo
 from graphmem.errors import IndexCancelledError, StoreBusyError
 from graphmem.indexing.listener import Listener
-from graphmem.memory.code_links import follow_index
+from graphmem.memory.repository.code_links import follow_index
 from graphmem.model import IndexProgress
 from graphmem.parsing.contents import most_bytes, read_regular
 from graphmem.parsing.discovery import content_hash
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from graphmem.answers import IndexSummary
     from graphmem.history.git_history import Reading
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.parsing.ignore import DiscoveryOptions
     from graphmem.project.care.seeding import Seeding
     from graphmem.project.graph.graph_source import GraphSource

@@ -11,24 +11,24 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from graphmem.memory.changes import forget_many
-from graphmem.memory.seeds import seed_files, seeds_of
-from graphmem.memory.text import fingerprint
-from graphmem.memory.types import LIVE_STATUSES, SEEDED
+from graphmem.memory.repository.changes import forget_many
+from graphmem.memory.seeds.seeds import seed_files, seeds_of
+from graphmem.memory.texts.text import fingerprint
+from graphmem.memory.texts.types import LIVE_STATUSES, SEEDED
 from graphmem.parsing.contents import read_regular
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from graphmem.knowledge import MemoryRow
-    from graphmem.memory.repository import MemoryRepository
-    from graphmem.memory.seeds import Kind
+    from graphmem.memory.repository.repository import MemoryRepository
+    from graphmem.memory.seeds.seeds import Kind
     from graphmem.projection.projections import Projections
     from graphmem.settings import Settings
 
 ACTOR: Final = "index"
 STATE: Final = "seeds"  # meta of the store: hash of the files at the last run
-RULES: Final = 1  # changes with the rules of `memory.seeds`
+RULES: Final = 1  # changes with the rules of `memory.seeds.seeds`
 _log = logging.getLogger(__name__)
 
 

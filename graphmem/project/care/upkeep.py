@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 from graphmem.answers.upkeep import Check, CompactAnswer, RebuildAllAnswer, VerifyAnswer
 from graphmem.errors import NotIndexedError
 from graphmem.maintenance import checks
-from graphmem.memory import retention
+from graphmem.memory.repository import retention
 from graphmem.model import GraphDelta
 from graphmem.store.capabilities import local_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.model import IndexProgress
     from graphmem.project.care.runs import IndexRuns
     from graphmem.projection.projections import Projections

@@ -9,13 +9,13 @@ from graphmem.analysis.direct_users import direct_users
 from graphmem.answers.outline import FileOutline, OutlineEntry
 from graphmem.errors import SymbolNotFoundError
 from graphmem.knowledge import is_held
-from graphmem.memory.types import LIVE_STATUSES, TRAPS
+from graphmem.memory.texts.types import LIVE_STATUSES, TRAPS
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 from graphmem.runtime.naming import in_project
 
 if TYPE_CHECKING:
     from graphmem.answers import MemoryInfo
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.project.graph.graph_source import GraphSource
 
 

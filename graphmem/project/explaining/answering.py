@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers.semantic import Reply, Sentence
 from graphmem.errors import LanguageModelError
-from graphmem.memory.redact import redact
-from graphmem.observe.extraction import grounded
-from graphmem.observe.novelty import one_line
+from graphmem.memory.texts.redact import redact
+from graphmem.observe.learning.extraction import grounded
+from graphmem.observe.learning.novelty import one_line
 from graphmem.search.groups import grouped
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers.semantic import ParagraphState
 from graphmem.errors import LanguageModelError
-from graphmem.observe.extraction import grounded
-from graphmem.observe.novelty import one_line
+from graphmem.observe.learning.extraction import grounded
+from graphmem.observe.learning.novelty import one_line
 from graphmem.runtime.checksums import MISMATCH, Proof, proof, seal, unseal
 from graphmem.runtime.faults import unraised
 from graphmem.runtime.sqlite_file import private_file

@@ -19,7 +19,7 @@ from graphmem.answers.semantic import Reason
 from graphmem.errors import GitError
 from graphmem.history import messages
 from graphmem.knowledge import is_held
-from graphmem.memory.text import clipped
+from graphmem.memory.texts.text import clipped
 from graphmem.parsing.contents import read_inside
 from graphmem.projection.text import STOP_WORDS, query_words
 from graphmem.runtime.lines import lines_of

@@ -16,7 +16,7 @@ from graphmem.store.capabilities import cypher_queries
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.settings import Settings
     from graphmem.store.base import GraphStore
 

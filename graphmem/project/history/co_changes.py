@@ -24,7 +24,7 @@ from graphmem.history.coaccess_often import often_with
 from graphmem.history.reviewers import reviewers
 from graphmem.injection.planner import Moving
 from graphmem.injection.planning import Wanted
-from graphmem.memory import fields
+from graphmem.memory.repository import fields
 from graphmem.project.history.history_source import CHURN_HALF_LIFE_S, iso
 from graphmem.runtime.naming import in_project
 

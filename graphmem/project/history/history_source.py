@@ -13,7 +13,7 @@ from graphmem.history import coaccess, git_history, git_lessons, git_log, git_ma
 from graphmem.history.change_log import AGENT, GIT, HistoryLog
 from graphmem.history.co_edits import History
 from graphmem.history.coaccess_pairs import pairs
-from graphmem.memory.types import COMMIT
+from graphmem.memory.texts.types import COMMIT
 from graphmem.runtime.lazy import Lazy
 from graphmem.runtime.limits import kept_if_possible
 from graphmem.runtime.pushes import is_pushed
@@ -22,7 +22,7 @@ from graphmem.store.base import CoAccessRow
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.model import IndexProgress
     from graphmem.projection.projections import Projections
     from graphmem.settings import Settings

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from graphmem.knowledge import AboutRow
-from graphmem.memory.code_links import adopt_links
+from graphmem.memory.repository.code_links import adopt_links
 from graphmem.project.hosted.branches import Branches, BranchKey, BranchLink
 
 if TYPE_CHECKING:
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.projection.graph import GraphView
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.errors import BadInputError
 from graphmem.indexing.delta import Rows, difference, edges_of, external_uses
 from graphmem.knowledge import AboutRow, Anchor
-from graphmem.memory.link import link
+from graphmem.memory.texts.link import link
 from graphmem.project.hosted.branch_links import BranchLinks
 from graphmem.project.hosted.branch_tree import FOLDER, BranchTrees
 from graphmem.project.hosted.branches import GONE, Branch, Branches, BranchId, BranchKey

@@ -19,7 +19,7 @@ from graphmem.contracts.rows import ContractRow
 from graphmem.errors import BadInputError, ForbiddenError, GenerationChangedError
 from graphmem.history.change_log import GIT
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
-from graphmem.memory.code_links import follow_index
+from graphmem.memory.repository.code_links import follow_index
 from graphmem.model import HandlesRow, IndexProgress, stable_id
 from graphmem.project.hosted.branches import BranchKey
 from graphmem.project.hosted.overlays import Overlays, PushedBranch, unknown_branch

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 from graphmem.analysis.impact import expand
 from graphmem.analysis.relations import nodes_of
 from graphmem.answers import NearbyMemories
-from graphmem.memory.nearby import AROUND, HIT, SHOWN, TARGET, TEST, TOGETHER, WAY, Places, nearby
-from graphmem.memory.types import FROM_INDEX, SEEDED
+from graphmem.memory.reading.nearby import AROUND, HIT, SHOWN, TARGET, TEST, TOGETHER, WAY, Places, nearby
+from graphmem.memory.texts.types import FROM_INDEX, SEEDED
 from graphmem.model import file_id
 from graphmem.projection.arrays import FILE
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from graphmem.answers import CoAccessHit, ImpactReport, PathAnswer
     from graphmem.knowledge import MemoryRow
-    from graphmem.memory.describe import BranchesOf
-    from graphmem.memory.nearby import Place
+    from graphmem.memory.reading.describe import BranchesOf
+    from graphmem.memory.reading.nearby import Place
     from graphmem.project.graph.graph_source import GraphSource
     from graphmem.projection.graph import GraphView
     from graphmem.projection.memories import MemoryIndex

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Final
 from graphmem.answers import RuleSet
 from graphmem.errors import BadInputError, EncryptionError
 from graphmem.knowledge import is_held
-from graphmem.memory import exchange, importers, markdown
-from graphmem.memory.obeyed import obeyed
-from graphmem.memory.rules import rules as read_rules
-from graphmem.memory.sync import listed, sync
-from graphmem.memory.types import LIVE_STATUSES
-from graphmem.memory.user_book import USER
-from graphmem.memory.write import FILE
+from graphmem.memory.files import exchange, importers, markdown
+from graphmem.memory.files.obeyed import obeyed
+from graphmem.memory.files.rules import rules as read_rules
+from graphmem.memory.files.sync import listed, sync
+from graphmem.memory.files.user_book import USER
+from graphmem.memory.repository.write import FILE
+from graphmem.memory.texts.types import LIVE_STATUSES
 from graphmem.runtime.inside import inside
 from graphmem.runtime.limits import unless_refused
 from graphmem.runtime.naming import in_project
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from graphmem.answers import ImportAnswer, SyncAnswer
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.settings import Settings
 
 MEMORY_MD: Final = "MEMORY.md"
@@ -85,7 +85,7 @@ class PeopleFiles:
         Args:
             content: content of the file.
             path: name of the file, which determines the format; absolute or from the project's root; "" when the text comes from no file.
-            format: one of `memory.importers.NAMES`; needed only if `path` does not determine the format.
+            format: one of `memory.files.importers.NAMES`; needed only if `path` does not determine the format.
             actor: name of the caller, for the audit log.
 
         Raises:
@@ -135,7 +135,7 @@ class PeopleFiles:
         personal: bool = False,
         remote: bool = False,
     ) -> SyncAnswer:
-        """Synchronise MEMORY.md and the memories, both ways; see `memory.sync`.
+        """Synchronise MEMORY.md and the memories in both directions.
 
         Args:
             path: the Markdown file, from the project's root; None for MEMORY.md.

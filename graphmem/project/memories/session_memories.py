@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from graphmem.injection.injector import Injector
-    from graphmem.observe.observer import Observer
+    from graphmem.observe.running.observer import Observer
     from graphmem.runtime.lazy import Lazy
 
 TOLD: Final = 50  # maximum memories in one event

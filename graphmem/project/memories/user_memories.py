@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import GraphMemError
-from graphmem.memory.changes import forget_many
-from graphmem.memory.types import LIVE_STATUSES
-from graphmem.memory.user_book import USER, Own, UserBook
+from graphmem.memory.files.user_book import USER, Own, UserBook
+from graphmem.memory.repository.changes import forget_many
+from graphmem.memory.texts.types import LIVE_STATUSES
 
 if TYPE_CHECKING:
     from graphmem.answers import MemoryInfo
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
 
 ACTOR: Final = "user"
 # A request whose words say that it holds beyond this project.

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import Noted
 from graphmem.knowledge import is_held
-from graphmem.memory import changes as changing
-from graphmem.memory import outside, read, retention
-from graphmem.memory.drafts import listed
-from graphmem.memory.update import update
-from graphmem.memory.user_book import USER
-from graphmem.observe.learner import WISH_TAGS
+from graphmem.memory.files.user_book import USER
+from graphmem.memory.repository import changes as changing
+from graphmem.memory.repository import outside, read, retention
+from graphmem.memory.repository.drafts import listed
+from graphmem.memory.repository.update import update
+from graphmem.observe.learning.learner import WISH_TAGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
         Timeline,
     )
     from graphmem.injection.uses import Doubt
-    from graphmem.memory.filters import MemoryQuery
-    from graphmem.memory.plan import Plan
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.filters import MemoryQuery
+    from graphmem.memory.repository.plan import Plan
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.operations.memory import MemoryChanges, MemoryFilter, RememberExtras
     from graphmem.project.graph.progress import Feed, Hub
     from graphmem.project.memories.session_memories import SessionMemories
@@ -85,7 +85,7 @@ class Memories:
 
         Args:
             content: 1 to 8,000 characters; 500 or fewer are best.
-            type: a key of `memory.types.TYPES`, or a name other tools use; default: inferred from the words.
+            type: a key of `memory.texts.types.TYPES`, or a name other tools use; default: inferred from the words.
             actor: name of the caller, for the audit log.
             **given: see `RememberExtras`.
 
@@ -177,7 +177,7 @@ class Memories:
         return item | {"contaminated": True} | ({"source": "agent_explicit"} if source == "user_taught" else {}), brought
 
     def update_memory(self, id: str, *, actor: str = "", **changes: Unpack[MemoryChanges]) -> MemoryInfo:  # noqa: A002
-        """Change fields of a memory; `memory.update.FIELDS` names them.
+        """Change fields of a memory; `memory.repository.update.FIELDS` names them.
 
         Changed content makes a new version; the old version stays. Returns the changed memory.
 
@@ -274,7 +274,7 @@ class Memories:
         """Return a page of the memories that pass a filter.
 
         Args:
-            filter: see `memory.filters.MemoryQuery`; by default all memories that are neither superseded nor deprecated.
+            filter: see `memory.repository.filters.MemoryQuery`; by default all memories that are neither superseded nor deprecated.
             sort: newest, oldest, updated, importance, confidence, strength or used.
             limit: 1 to 1,000.
         """

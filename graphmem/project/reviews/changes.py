@@ -19,7 +19,7 @@ from graphmem.errors import GitError
 from graphmem.history import git_log
 from graphmem.history.authors import is_routine
 from graphmem.indexing import git
-from graphmem.memory import fields
+from graphmem.memory.repository import fields
 from graphmem.operations.arguments import within
 from graphmem.project.history.history_source import CHURN_HALF_LIFE_S, iso
 from graphmem.project.reviews import drift as drifting

@@ -17,7 +17,7 @@ from graphmem.answers.review import KnownHere, Review, TestSelection, TestToRun
 from graphmem.errors import HistoryError
 from graphmem.history.git_log import only_in
 from graphmem.knowledge import is_held
-from graphmem.memory.types import COMMIT, LIVE_STATUSES
+from graphmem.memory.texts.types import COMMIT, LIVE_STATUSES
 from graphmem.model import FUNCTION_KINDS, file_id
 from graphmem.project.code.questions import DEFAULT_CONFIDENCE, DEFAULT_DEPTH
 from graphmem.project.reviews.inherited_tests import classes_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from graphmem.answers import ChangedSymbol, CoAccessHit, DiffImpact, ImpactHit
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.project.code.contracts import ContractQuestions
     from graphmem.project.code.questions import ImpactQuestions
     from graphmem.project.graph.graph_source import GraphSource

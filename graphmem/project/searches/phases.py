@@ -18,8 +18,8 @@ from graphmem.search.request import PHASES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from graphmem.memory.repository import MemoryRepository
-    from graphmem.observe.ledger import Ledger
+    from graphmem.memory.repository.repository import MemoryRepository
+    from graphmem.observe.ledger.ledger import Ledger
     from graphmem.search.phases import PhaseBook
 
 PROPOSED: Final = "proposed"

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from graphmem.memory.fields import moment
+from graphmem.memory.repository.fields import moment
 from graphmem.project.structure.structure_found import Structure
 from graphmem.search.groups import counted, grouped, is_unknown, near_names
 from graphmem.search.request import SYSTEM_KINDS, Request

@@ -14,18 +14,18 @@ from graphmem.answers.sessions import LearningState
 from graphmem.answers.upkeep import MemoryCost, WeekOfCost
 from graphmem.errors import BadInputError, GraphMemError, LedgerError, SessionNotFoundError
 from graphmem.injection.experiment import CONTROL, GROUPS, group_of
-from graphmem.memory.fields import moment, text
-from graphmem.memory.redact import redact_all
-from graphmem.observe import summary as summaries
-from graphmem.observe.learner import Means
-from graphmem.observe.ledger import Ledger
-from graphmem.observe.measures import by_week, cost, share, summed
+from graphmem.memory.repository.fields import moment, text
+from graphmem.memory.texts.redact import redact_all
+from graphmem.observe.learning import summary as summaries
+from graphmem.observe.learning.learner import Means
+from graphmem.observe.learning.promotion import promote
+from graphmem.observe.learning.switch import PAUSED
+from graphmem.observe.learning.synthesis import synthesise
+from graphmem.observe.learning.trial import settle, undo
+from graphmem.observe.learning.verdicts import receipt_of
+from graphmem.observe.ledger.ledger import Ledger
+from graphmem.observe.ledger.measures import by_week, cost, share, summed
 from graphmem.observe.model import SessionRecord, session_record
-from graphmem.observe.promotion import promote
-from graphmem.observe.switch import PAUSED
-from graphmem.observe.synthesis import synthesise
-from graphmem.observe.trial import settle, undo
-from graphmem.observe.verdicts import receipt_of
 from graphmem.runtime.vault import read_mark
 from graphmem.security.access import caller
 from graphmem.security.guarded import rule_of
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from graphmem.answers import Forgotten, Recorded
     from graphmem.language_model import LanguageModel
-    from graphmem.memory.repository import MemoryRepository
-    from graphmem.observe.switch import Learning, LearningSwitch
+    from graphmem.memory.repository.repository import MemoryRepository
+    from graphmem.observe.learning.switch import Learning, LearningSwitch
     from graphmem.runtime.lazy import Lazy
     from graphmem.settings import Settings
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.answers.sessions import ObserveAnswer, SessionDetail, SessionEnded, SessionInfo, SessionPage, SessionStarted
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.knowledge import is_held
-from graphmem.memory import changes as changing
-from graphmem.memory.user_book import USER
-from graphmem.observe.events import MAX_BATCH
-from graphmem.observe.gates import UNITS
-from graphmem.observe.learner import WISH_TAGS
+from graphmem.memory.files.user_book import USER
+from graphmem.memory.repository import changes as changing
+from graphmem.observe.learning.gates import UNITS
+from graphmem.observe.learning.learner import WISH_TAGS
+from graphmem.observe.learning.switch import OFF
 from graphmem.observe.model import SESSION_KINDS
-from graphmem.observe.switch import OFF
+from graphmem.observe.running.events import MAX_BATCH
 from graphmem.project.memories.user_memories import EVERYWHERE
 from graphmem.project.sessions.session_answers import detail, row
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from graphmem.answers import Receipt
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
+    from graphmem.observe.learning.switch import LearningSwitch
     from graphmem.observe.model import SessionRecord
-    from graphmem.observe.observer import Observer, Wish
-    from graphmem.observe.switch import LearningSwitch
+    from graphmem.observe.running.observer import Observer, Wish
     from graphmem.project.memories.user_memories import UserMemories
     from graphmem.project.sessions.session_learner import SessionLearner
     from graphmem.runtime.lazy import Lazy

@@ -13,7 +13,7 @@ from graphmem.answers.sessions import (
     SessionFinding,
     SessionInfo,
 )
-from graphmem.observe.summary import title_of
+from graphmem.observe.learning.summary import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

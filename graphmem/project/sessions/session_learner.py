@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import BadInputError
-from graphmem.observe.checkpoint import TRAIL, UNLEARNT
-from graphmem.observe.observer import QUIET_AT_START, Observer
+from graphmem.observe.running.checkpoint import TRAIL, UNLEARNT
+from graphmem.observe.running.observer import QUIET_AT_START, Observer
 from graphmem.runtime.faults import unraised
 from graphmem.runtime.lazy import Lazy
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from graphmem.answers import Receipt
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.observe.model import SessionRecord
     from graphmem.project.graph.graph_source import GraphSource
 

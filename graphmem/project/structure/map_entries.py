@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers.maps import MapEntries, MapEntry
 from graphmem.errors import BadInputError, SymbolNotFoundError
-from graphmem.memory import fields
+from graphmem.memory.repository import fields
 from graphmem.runtime.inside import inside
 from graphmem.runtime.naming import raw
 from graphmem.runtime.own_folder import hide_from_git

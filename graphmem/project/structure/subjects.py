@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
 
 from graphmem.analysis.semantic.modules import Modules, first_sentence
-from graphmem.memory.redact import redact
+from graphmem.memory.texts.redact import redact
 
 if TYPE_CHECKING:
     from graphmem.answers.findings import Flow

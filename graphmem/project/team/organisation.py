@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.answers.organisation import Comments, OrganisationAudit
 from graphmem.errors import BadInputError, SharingError
-from graphmem.memory.fields import text as checked_text
-from graphmem.memory.redact import redact
+from graphmem.memory.repository.fields import text as checked_text
+from graphmem.memory.texts.redact import redact
 from graphmem.operations.memory import MemoryFilter
 from graphmem.sharing.organisation import LEVELS, STANDINGS, OrganisationDesk
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphmem.answers.organisation import Erased, Exported, Invited, Organisation, TeamNews
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.project.memories.writing import Memories
     from graphmem.project.team.sharing import Sharing
     from graphmem.settings import Settings

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from graphmem.answers.organisation import TeamNews
     from graphmem.answers.sharing import SharingAnswer
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.settings import Settings
 
 KEY: Final = "project.key"  # file in the index directory with the project's key

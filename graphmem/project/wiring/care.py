@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from graphmem.observe.ledger import Ledger
+from graphmem.observe.ledger.ledger import Ledger
 from graphmem.project.care.backing_up import Backups
 from graphmem.project.care.health import IndexHealth
 from graphmem.project.care.upkeep import Upkeep

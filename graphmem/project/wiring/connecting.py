@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from graphmem.maintenance.place import close_to_others
-from graphmem.observe.ledger import Ledger
-from graphmem.observe.observer import Observer
+from graphmem.observe.ledger.ledger import Ledger
+from graphmem.observe.running.observer import Observer
 from graphmem.project.care.health import Doctor
 from graphmem.project.code.edge_places import EdgeQuestions
 from graphmem.project.code.hovering import Hovers

@@ -11,9 +11,9 @@ from graphmem.embedding.served_reranker import reranker_of
 from graphmem.injection.background import Background
 from graphmem.injection.injector import Injector
 from graphmem.injection.project_calls import ProjectCalls
-from graphmem.memory.repository import MemoryRepository
-from graphmem.memory.user_book import UserBook
-from graphmem.observe.switch import LearningSwitch
+from graphmem.memory.files.user_book import UserBook
+from graphmem.memory.repository.repository import MemoryRepository
+from graphmem.observe.learning.switch import LearningSwitch
 from graphmem.project.graph.progress import Hub
 from graphmem.project.memories.people import PeopleFiles
 from graphmem.project.memories.user_memories import UserMemories

@@ -20,11 +20,11 @@ from graphmem.history.change_log import HistoryLog
 from graphmem.language_model import configured
 from graphmem.location import models_dir
 from graphmem.maintenance.proving import put_aside_damaged
-from graphmem.memory.lifecycle import Policy
-from graphmem.memory.repository import MemoryRepository
+from graphmem.memory.reading.lifecycle import Policy
+from graphmem.memory.repository.repository import MemoryRepository
 from graphmem.model import IndexProgress
-from graphmem.observe.ledger import LEDGER, Ledger
-from graphmem.observe.observer import Observer
+from graphmem.observe.ledger.ledger import LEDGER, Ledger
+from graphmem.observe.running.observer import Observer
 from graphmem.project.graph.graph_source import GraphSource, IndexStatus
 from graphmem.project.graph.outside_evidence import OutsideEvidence
 from graphmem.project.graph.progress import Hub

@@ -1,0 +1,1 @@
+"""People's files: MEMORY.md, rules, exports and imports."""

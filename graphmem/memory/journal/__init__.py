@@ -1,0 +1,1 @@
+"""The journal of memories: its files, lines and lock."""

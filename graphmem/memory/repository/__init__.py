@@ -1,0 +1,1 @@
+"""The repository: the only code that writes memories."""

@@ -1,0 +1,1 @@
+"""First memories of a project, made from its own files."""

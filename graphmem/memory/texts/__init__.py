@@ -1,0 +1,1 @@
+"""Texts of memories: wording, similarity, secrets in them."""

@@ -1,0 +1,1 @@
+"""Command lines and tools of agents: what they read, edit and run."""

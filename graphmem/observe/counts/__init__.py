@@ -1,0 +1,1 @@
+"""Acts of a session, and the bounded counts of them."""

@@ -1,0 +1,1 @@
+"""Detectors: each looks for one pattern in a session."""

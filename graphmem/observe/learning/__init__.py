@@ -1,0 +1,1 @@
+"""Learning: findings of ended sessions become memories."""

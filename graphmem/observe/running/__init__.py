@@ -1,0 +1,1 @@
+"""Running sessions: their events, their log, their records."""

@@ -1,0 +1,1 @@
+"""Texts of people and tools: requests, corrections, errors, decisions."""
