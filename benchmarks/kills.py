@@ -131,7 +131,7 @@ def work(kind: str, number: int, folder: Path, repo: Path, known: dict[str, Any]
 
 def pretend_newer_schema(count: int) -> None:
     """Patch in more schema migrations, so that opening migrates."""
-    from graphmem.store import dump, migrate
+    from graphmem.store.file import dump, migrate
 
     known = migrate.load_migrations()
     more = tuple(

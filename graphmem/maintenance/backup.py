@@ -121,7 +121,7 @@ def before_change(
         DiskFullError: the disk is full; the partial backup was deleted, and the database is unchanged.
     """
     from graphmem.memory.repository.recovery import META
-    from graphmem.store.meta_names import GENERATION
+    from graphmem.store.tables.meta_names import GENERATION
 
     kind = f"before-{version}"
     here = int(meta.get(GENERATION, "0")), int(meta.get(META, "").partition(":")[0] or 0)
@@ -212,8 +212,8 @@ def opened(archive: Path, settings: Settings, beside: Path | None = None) -> Ite
     Raises:
         BadInputError, DatabaseDamagedError: see `check`.
     """
-    from graphmem.store.dump_process import read_dump_in_process
-    from graphmem.store.opening import opens
+    from graphmem.store.file.dump_process import read_dump_in_process
+    from graphmem.store.file.opening import opens
 
     sizes = (settings.buffer_pool_mb << 20, settings.max_db_gb << 30)
     with _staging(beside or archive.parent, ".restore-") as staging:

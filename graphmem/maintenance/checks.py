@@ -19,8 +19,8 @@ from graphmem.maintenance.proving import damaged_files
 from graphmem.maintenance.recovery import lost_code
 from graphmem.projection.graph import GraphView
 from graphmem.runtime.arrow import pc
-from graphmem.store.files import checksum
-from graphmem.store.lock import read_record
+from graphmem.store.file.files import checksum
+from graphmem.store.file.lock import read_record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from graphmem.location import DATABASE
 from graphmem.runtime.own_folder import FOR_PEOPLE, hide_from_git
 from graphmem.runtime.sqlite_file import PRIVATE
 from graphmem.runtime.system import is_own
-from graphmem.store.lock import Holder, read_record
+from graphmem.store.file.lock import Holder, read_record
 
 NAME: Final = ".graphmem"  # of an index next to its project
 PRIVATE_FOLDER: Final = 0o700

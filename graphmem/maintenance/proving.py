@@ -24,7 +24,7 @@ from graphmem.observe.running.checkpoint import RECORD, TRAIL, damage_of_record,
 from graphmem.projection.container import DamagedFileError, read_container
 from graphmem.runtime.checksums import SIDES, Proof, proof, read_sealed_json
 from graphmem.runtime.limits import unless_refused
-from graphmem.store.files import quarantine
+from graphmem.store.file.files import quarantine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -107,7 +107,7 @@ KINDS: Final = (
     Kind(f"trails/*{RECORD}", damage_of_record, "nothing is learnt from that session", stays=True),
     Kind("backups/*.zip", _damage_of_backup),
 )
-"""The table; the database, its lock and the journal have proofs of their own (`store.lock`, `memory.journal.journal`)."""
+"""The table; the database, its lock and the journal have proofs of their own (`store.file.lock`, `memory.journal.journal`)."""
 
 
 def put_aside_damaged(data_dir: Path) -> list[str]:

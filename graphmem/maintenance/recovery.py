@@ -19,9 +19,10 @@ from graphmem.maintenance.archive import DATABASE, PORTABLE
 from graphmem.maintenance.place import close_to_others
 from graphmem.projection.loading import GRAPH_FILE
 from graphmem.runtime.worktree import journal_folder
-from graphmem.store import files, open_store
-from graphmem.store.lock import DatabaseLock
-from graphmem.store.opening import proven_damage, resolve
+from graphmem.store import open_store
+from graphmem.store.file import files
+from graphmem.store.file.lock import DatabaseLock
+from graphmem.store.file.opening import proven_damage, resolve
 
 if TYPE_CHECKING:
     from pathlib import Path

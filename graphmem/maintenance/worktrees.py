@@ -22,7 +22,7 @@ from graphmem.maintenance.place import NAME, prepare_data_dir, refuse_a_stranger
 from graphmem.runtime.system import clone
 from graphmem.runtime.vault import FILE as ENCRYPTION
 from graphmem.runtime.worktree import first_index
-from graphmem.store.lock import DatabaseLock
+from graphmem.store.file.lock import DatabaseLock
 
 DATABASE: Final = "graph.db"
 LOG: Final = f"{DATABASE}.wal"

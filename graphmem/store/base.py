@@ -297,7 +297,7 @@ class GraphWrites(Protocol):
 
         Args:
             delta: the change. Links to unknown code are left out, except links to files in `delta.files`. The state of each link is
-                computed from the stored code (see `store.anchors`); the state in the row is ignored.
+                computed from the stored code (see `store.writes.anchors`); the state in the row is ignored.
             vectors: (text_hash, vector) rows of the `embedding_model` of the memories, committed with the change.
             meta: named values to set.
 
@@ -436,7 +436,7 @@ class CypherQueries(Protocol):
     def ask(self, query: str, params: Mapping[str, Any], *, most_rows: int, timeout_s: float) -> AskedRows:
         """Return the rows of a user-written query.
 
-        See `store.cypher_filter` for the allowed language, `store.cypher_sandbox` for its execution.
+        See `store.cypher.cypher_filter` for the allowed language, `store.cypher.cypher_sandbox` for its execution.
 
         Raises:
             BadInputError: the query is not allowed, the engine rejects it, or it crashed the process that ran it.

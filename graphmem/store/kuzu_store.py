@@ -16,20 +16,22 @@ from graphmem.errors import BadInputError
 from graphmem.model import GraphDelta, HandlesRow
 from graphmem.runtime.limits import refusal
 from graphmem.runtime.vault import read_mark, vault_of
-from graphmem.store import derived, embeddings, files, times
 from graphmem.store.base import HANDLES_OF, AskedRows, CoAccessRow, FlowRow, ModuleRow
-from graphmem.store.building import Keep, OpenOptions
-from graphmem.store.changing import StoreChanges
-from graphmem.store.cypher_sandbox import CypherSandbox
-from graphmem.store.dump import write_dump
-from graphmem.store.engine import Engine
-from graphmem.store.lock import DatabaseLock
-from graphmem.store.meta_names import CO_ACCESSED_OF, FLOWS_OF, MODULES_OF
-from graphmem.store.opening import resolve
-from graphmem.store.reading import StoreReads, checked_meta
-from graphmem.store.sealed_rows import sealed, sealed_meta
-from graphmem.store.tables import EmbeddingTable
-from graphmem.store.write_knowledge import check_delta
+from graphmem.store.cypher.cypher_sandbox import CypherSandbox
+from graphmem.store.engine import times
+from graphmem.store.engine.engine import Engine
+from graphmem.store.file import files
+from graphmem.store.file.building import Keep, OpenOptions
+from graphmem.store.file.changing import StoreChanges
+from graphmem.store.file.dump import write_dump
+from graphmem.store.file.lock import DatabaseLock
+from graphmem.store.file.opening import resolve
+from graphmem.store.file.reading import StoreReads, checked_meta
+from graphmem.store.tables.meta_names import CO_ACCESSED_OF, FLOWS_OF, MODULES_OF
+from graphmem.store.tables.sealed_rows import sealed, sealed_meta
+from graphmem.store.tables.tables import EmbeddingTable
+from graphmem.store.writes import derived, embeddings
+from graphmem.store.writes.write_knowledge import check_delta
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,7 +64,7 @@ def open_store(
         read_only: share the database with other readers; nothing is created or migrated. A database in a read-only directory is opened this
             way, too.
         query_timeout_s: default time limit of one read.
-        at_rest: leave a properly closed file closed until the engine is needed; see `store.resting`.
+        at_rest: leave a properly closed file closed until the engine is needed; see `store.file.resting`.
         keep: a function that is called before a schema change. The arguments are the first new schema version, the meta values, and a
             function that writes a dump into a directory. If `keep` raises, the database stays unchanged.
 
@@ -198,7 +200,7 @@ class KuzuStore(StoreReads, StoreChanges):
     def dump(self, folder: Path) -> dict[str, int]:
         """Write a consistent snapshot as engine-independent files.
 
-        See `store.dump`. Reads and writes continue.
+        See `store.file.dump`. Reads and writes continue.
 
         Returns:
             Number of rows of each table.

@@ -1,4 +1,4 @@
-// Layer 2: modules and flows, derived from the code (graphmem/store/derived.py). Written whole, since a change of the code can move any of it.
+// Layer 2: modules and flows, derived from the code (graphmem/store/writes/derived.py). Written whole, since a change of the code can move any of it.
 
 // name: module_rows()
 // Modules as they were last worked out, gone ones too.

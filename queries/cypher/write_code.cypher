@@ -1,5 +1,5 @@
 // Changes of the code graph, inside one transaction. Small changes go by id, which uses the primary-key index;
-// larger ones as Arrow rows, joined in one pass (graphmem/store/write_edges.py chooses).
+// larger ones as Arrow rows, joined in one pass (graphmem/store/writes/write_edges.py chooses).
 //
 // Two habits of the engines shape them. DETACH DELETE leaves edges behind on kuzu, so edges are deleted first, in
 // words. And setting a string makes the next checkpoint write the whole column anew, in twice the room, so numbers

@@ -1,5 +1,5 @@
 // Changes of layer 3, inside one transaction. Few rows go by id, which uses the primary-key index; many go as Arrow
-// rows, joined in one pass (graphmem/store/write_knowledge.py chooses). Numbers, flags and times of a memory are set
+// rows, joined in one pass (graphmem/store/writes/write_knowledge.py chooses). Numbers, flags and times of a memory are set
 // together, strings only where they differ: setting a string makes the next checkpoint write the whole column anew.
 
 // name: create_memories(rows)

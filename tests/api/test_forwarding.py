@@ -116,7 +116,7 @@ def test_only_the_operator_is_served_with_the_secret_of_another_server(tmp_path)
 
 
 def test_a_search_of_several_projects_waits_for_a_project_that_moves(tmp_path):
-    holder = "import sys, time; from pathlib import Path; from graphmem.store.lock import DatabaseLock\n"
+    holder = "import sys, time; from pathlib import Path; from graphmem.store.file.lock import DatabaseLock\n"
     holder += "lock = DatabaseLock(Path(sys.argv[1]), 'kuzu', shared=False); print(flush=True); time.sleep(2)"
     with hosted(tmp_path / "srv", idle_s=0.2) as server:
         with indexed(tmp_path / "shop", SHOP) as own:

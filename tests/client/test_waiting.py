@@ -18,12 +18,12 @@ from graphmem.errors import StoreBusyError
 from graphmem.location import locate
 from graphmem.maintenance.place import prepare_data_dir
 from graphmem.settings import Settings
-from graphmem.store.lock import DatabaseLock
+from graphmem.store.file.lock import DatabaseLock
 
 HOLDER = """
 import sys
 from pathlib import Path
-from graphmem.store.lock import DatabaseLock
+from graphmem.store.file.lock import DatabaseLock
 lock = DatabaseLock(Path(sys.argv[1]), "kuzu", shared=False)
 lock.write(clean=False, database="d", checkpoint=0, log=0)
 print("open", flush=True)

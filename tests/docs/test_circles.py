@@ -47,7 +47,7 @@ def test_files_form_no_circles() -> None:
 
 
 PROJECT = "graphmem.project"
-LAYERED = ("graphmem.memory", "graphmem.observe", PROJECT)
+LAYERED = ("graphmem.memory", "graphmem.observe", PROJECT, "graphmem.store")
 
 
 def _package(name: str) -> str:
@@ -75,10 +75,10 @@ def test_a_circle_of_packages_is_found() -> None:
 
 
 def test_a_circle_is_found_whatever_the_way_of_importing() -> None:
-    first, second, third = "graphmem.store.base", "graphmem.store.files", "graphmem.store.opening"
+    first, second, third = "graphmem.store.base", "graphmem.store.file.files", "graphmem.store.file.opening"
     sources = {
-        first: "def build():\n    from graphmem.store.files import beside",
-        second: "if TYPE_CHECKING:\n    from graphmem.store import opening",
+        first: "def build():\n    from graphmem.store.file.files import beside",
+        second: "if TYPE_CHECKING:\n    from graphmem.store.file import opening",
         third: "import graphmem.store.base",
     }
     assert _circles(sources) == [[first, second, third]]

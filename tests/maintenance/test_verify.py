@@ -177,7 +177,7 @@ def test_a_damaged_index_is_mended_for_the_command_line_with_a_sentence(index, r
 
 
 def test_the_file_is_kept_before_the_schema_changes(index, open_index, tmp_path, monkeypatch):
-    from graphmem.store import migrate
+    from graphmem.store.file import migrate
 
     index.close()
     known = migrate.load_migrations()

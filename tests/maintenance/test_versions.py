@@ -15,12 +15,14 @@ from graphmem import GraphMem
 from graphmem.errors import DatabaseDamagedError, DiskFullError, MigrationError, SchemaTooNewError
 from graphmem.maintenance import archive as archives
 from graphmem.maintenance import backup as backups
-from graphmem.store import dump, files, migrate, open_store, times
-from graphmem.store.building import OpenOptions, build
-from graphmem.store.catalog import load_catalog
-from graphmem.store.dump import META_FILE, read_dump
-from graphmem.store.engine import Engine
-from graphmem.store.files import NEXT, beside
+from graphmem.store import open_store
+from graphmem.store.engine import times
+from graphmem.store.engine.engine import Engine
+from graphmem.store.file import dump, files, migrate
+from graphmem.store.file.building import OpenOptions, build
+from graphmem.store.file.dump import META_FILE, read_dump
+from graphmem.store.file.files import NEXT, beside
+from graphmem.store.tables.catalog import load_catalog
 
 OLDER = 2  # migrations a graphmem had that knew no memories
 SIZES = (64 << 20, 1 << 30)
@@ -97,8 +99,8 @@ def test_the_earlier_graphmem_reads_the_dump_that_was_made_before_and_refuses_th
         with zipfile.ZipFile(archive) as zipped:
             zipped.extractall(tmp_path / name)
     as_older_graphmem(monkeypatch)
-    monkeypatch.setattr("graphmem.store.opening.check_tables", lambda connection, path: None)  # of tables it does not know
-    monkeypatch.setattr("graphmem.store.live_file.LiveFile._count_memories", lambda store, connection: 0)  # it has no memories
+    monkeypatch.setattr("graphmem.store.file.opening.check_tables", lambda connection, path: None)  # of tables it does not know
+    monkeypatch.setattr("graphmem.store.file.live_file.LiveFile._count_memories", lambda store, connection: 0)  # it has no memories
     read_dump(tmp_path / "early" / archives.DUMP, tmp_path / "back.db", "kuzu", *SIZES)
     with open_store(tmp_path / "back.db", buffer_pool_bytes=SIZES[0], max_db_bytes=SIZES[1]) as store:
         assert len(store.read("file_hashes")) == 6

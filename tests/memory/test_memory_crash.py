@@ -23,7 +23,7 @@ import kuzu, numpy, pyarrow
 from graphmem import GraphMem
 from graphmem.settings import Settings
 import graphmem.memory.repository.repository, graphmem.store.kuzu_store, graphmem.projection.memories
-from graphmem.store import opening
+from graphmem.store.file import opening
 
 opening._after_crash = lambda *_: []
 folder, kills, budget, least = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])

@@ -11,12 +11,13 @@ import pytest
 import starlette
 
 from graphmem.errors import DatabaseDamagedError, SchemaTooNewError, SettingsError
-from graphmem.store import dump, pieces
-from graphmem.store.catalog import load_catalog
-from graphmem.store.dump_process import read_dump_in_process
-from graphmem.store.engine import Connection
-from graphmem.store.tables import CARRIED_NODES, CODE_NODES, NodeTable
-from graphmem.store.write_edges import ends
+from graphmem.store.engine.engine import Connection
+from graphmem.store.file import dump
+from graphmem.store.file.dump_process import read_dump_in_process
+from graphmem.store.reads import pieces
+from graphmem.store.tables.catalog import load_catalog
+from graphmem.store.tables.tables import CARRIED_NODES, CODE_NODES, NodeTable
+from graphmem.store.writes.write_edges import ends
 
 SIZES = (64 << 20, 1 << 30)
 PIECE = 20_000

@@ -19,7 +19,7 @@ from forked import Forks
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import GraphMemError
 from graphmem.store import open_store
-from graphmem.store.dump import META_FILE, read_dump
+from graphmem.store.file.dump import META_FILE, read_dump
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 MB = 1 << 20

@@ -19,8 +19,8 @@ from graphmem.errors import BadInputError, DeadlineError, DiskFullError, Forbidd
 from graphmem.project.graphmem import GraphMem
 from graphmem.security.access import SCOPES, VISIBILITIES
 from graphmem.settings import Limits, Settings
-from graphmem.store import cypher_filter, cypher_sandbox
-from graphmem.store.cypher_filter import FUNCTIONS, KEYWORDS, MOST_TOKENS, RESERVED, checked
+from graphmem.store.cypher import cypher_filter, cypher_sandbox
+from graphmem.store.cypher.cypher_filter import FUNCTIONS, KEYWORDS, MOST_TOKENS, RESERVED, checked
 from made_once import empty_index
 
 RUNS = int(os.environ.get("FUZZ_RUNS", "1"))
@@ -142,12 +142,12 @@ def test_a_query_that_wants_too_much_ends_and_the_index_goes_on(bank: Path, tmp_
 def test_a_copy_that_cannot_be_deleted_or_made_is_said_and_the_index_goes_on(bank: Path, tmp_path: Path, caplog) -> None:
     wanted = Settings(embedder="none", workers=1, git_history=False, cypher=True)
     with (
-        caplog.at_level("WARNING", logger="graphmem.store.cypher_sandbox"),
+        caplog.at_level("WARNING", logger="graphmem.store.cypher.cypher_sandbox"),
         GraphMem.open(empty_index(tmp_path / "index"), settings=wanted),
     ):
         assert not caplog.records, "that there is none is nothing to speak of"
     (tmp_path / "index" / "sandbox").write_text("in the way")
-    with caplog.at_level("WARNING", logger="graphmem.store.cypher_sandbox"):
+    with caplog.at_level("WARNING", logger="graphmem.store.cypher.cypher_sandbox"):
         with GraphMem.open(empty_index(tmp_path / "index"), repo=bank, settings=wanted) as memory:
             memory.index(bank)
             with pytest.raises(DiskFullError, match="copying the database"):

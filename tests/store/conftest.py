@@ -288,7 +288,8 @@ class Child:
             sys.modules["suite"] = suite
             spec.loader.exec_module(suite)
             from graphmem.errors import *
-            from graphmem.store import files, open_store
+            from graphmem.store.file import files
+            from graphmem.store import open_store
             path = {str(path)!r}
             def reopen(**options):
                 return open_store(path, **{{"engine": {engine!r}, "max_db_bytes": 1 << 30, **options}})

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from graphmem.store import probing
+from graphmem.store.file import probing
 
 MOST = 200 << 20
 GREEDY = "held = []\nfor _ in range(400):\n    held.append(bytearray(b'x') * (8 << 20))\nprint('whole')"

@@ -10,11 +10,11 @@ import pytest
 
 from graphmem.errors import MigrationError, QueryFileError, SchemaTooNewError
 from graphmem.store import open_store
-from graphmem.store.catalog import blank_opaque, load_catalog, parse_queries, read_catalog
-from graphmem.store.knowledge_edges import OUTWARD
-from graphmem.store.knowledge_rows import MEMORIES, SESSIONS
-from graphmem.store.migrate import load_migrations, migrate, pending, read_migrations, split_statements
-from graphmem.store.tables import ALL_PAIRS, CODE_PAIRS, EmbeddingTable, NodeTable, TextColumn
+from graphmem.store.file.migrate import load_migrations, migrate, pending, read_migrations, split_statements
+from graphmem.store.tables.catalog import blank_opaque, load_catalog, parse_queries, read_catalog
+from graphmem.store.tables.tables import ALL_PAIRS, CODE_PAIRS, EmbeddingTable, NodeTable, TextColumn
+from graphmem.store.writes.knowledge_edges import OUTWARD
+from graphmem.store.writes.knowledge_rows import MEMORIES, SESSIONS
 
 CATALOG = load_catalog()
 TIMES = {"last_seen_at", "seen_at", "last_commit_at", "moment"}

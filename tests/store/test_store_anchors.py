@@ -6,9 +6,9 @@ import pytest
 
 from graphmem.knowledge import AboutRow, KnowledgeDelta, NamedFile
 from graphmem.model import FileRow, SymbolRow, file_id
-from graphmem.store import times
-from graphmem.store.anchors import _CREATES, ANCHORED
-from graphmem.store.tables import KNOWLEDGE_PAIRS
+from graphmem.store.engine import times
+from graphmem.store.tables.tables import KNOWLEDGE_PAIRS
+from graphmem.store.writes.anchors import _CREATES, ANCHORED
 
 WAYS = ["transaction", "new-file", "replace"]
 

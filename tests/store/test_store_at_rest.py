@@ -12,9 +12,9 @@ import pytest
 from graphmem.errors import DatabaseDamagedError, DiskFullError, ResourceError, StoreClosedError
 from graphmem.knowledge import KnowledgeDelta
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
-from graphmem.store import live_file
-from graphmem.store.files import checksum
-from graphmem.store.lock import read_record
+from graphmem.store.file import live_file
+from graphmem.store.file.files import checksum
+from graphmem.store.file.lock import read_record
 
 pytestmark = pytest.mark.own
 

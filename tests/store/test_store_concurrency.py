@@ -11,11 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from graphmem.errors import DeadlineError, GraphMemError, StoreBusyError, StoreClosedError
-from graphmem.store import live_file
-from graphmem.store.catalog import parse_queries
-from graphmem.store.gate import Gate
-from graphmem.store.transaction import Transaction
-from graphmem.store.writer import Writer
+from graphmem.store.file import live_file
+from graphmem.store.file.gate import Gate
+from graphmem.store.tables.catalog import parse_queries
+from graphmem.store.tables.transaction import Transaction
+from graphmem.store.writes.writer import Writer
 
 
 def test_readers_see_whole_generations_while_changes_files_and_checkpoints_go_on(store, new_world):

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from graphmem.errors import BadInputError, QueryParameterError, StoreClosedError
 from graphmem.model import GraphDelta, HandlesRow
-from graphmem.store import changing, open_store
-from graphmem.store.arrow_rows import to_lines, to_offsets
+from graphmem.store import open_store
+from graphmem.store.file import changing
+from graphmem.store.tables.arrow_rows import to_lines, to_offsets
 
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)  # a database for each attempt: shrinking would take minutes
 

@@ -9,8 +9,8 @@ import time
 import pytest
 
 from graphmem.errors import LimitError
-from graphmem.store import changing
-from graphmem.store.lock import read_record
+from graphmem.store.file import changing
+from graphmem.store.file.lock import read_record
 
 BUDGET_S = 6.0  # of killing in each test; every round is a random moment
 

@@ -18,9 +18,9 @@ from graphmem.errors import (
     StoreBusyError,
 )
 from graphmem.store import open_store
-from graphmem.store.engine import ENGINES
-from graphmem.store.files import check_header
-from graphmem.store.lock import read_record
+from graphmem.store.engine.engine import ENGINES
+from graphmem.store.file.files import check_header
+from graphmem.store.file.lock import read_record
 
 
 @pytest.fixture

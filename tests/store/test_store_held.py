@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from graphmem.store.files import beside
-from graphmem.store.live_file import HELD_CHANGES
+from graphmem.store.file.files import beside
+from graphmem.store.file.live_file import HELD_CHANGES
 
 
 def change(store, world, times):
@@ -58,7 +58,7 @@ def test_a_read_that_takes_long_keeps_no_change_waiting(store, world, equal):
 def test_a_process_killed_at_any_moment_of_checkpoints_of_its_own_loses_no_change(child, path, open_at, new_world, equal):
     moments, seen = random.Random(9), 1
     code = """
-        from graphmem.store import live_file
+        from graphmem.store.file import live_file
         live_file.HELD_CHANGES = 3
         world = suite.World(5, files=6)
         store = reopen()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphmem.model import GraphDelta
-from graphmem.store.tables import ALL_PAIRS, CARRIED_NODES, DERIVED_PAIRS, KNOWLEDGE_PAIRS, NodeTable, RelTable
+from graphmem.store.tables.tables import ALL_PAIRS, CARRIED_NODES, DERIVED_PAIRS, KNOWLEDGE_PAIRS, NodeTable, RelTable
 
 
 def _everything(store):

@@ -17,7 +17,7 @@ TEARS = 10
 KILLING = """
     import os, random, signal, time
     from graphmem.knowledge import KnowledgeDelta, LearntRow, NamedFile, RelatesRow, AboutRow
-    from graphmem.store import opening
+    from graphmem.store.file import opening
     opening._after_crash = lambda *_: []
 
     def change(number):

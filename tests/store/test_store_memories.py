@@ -12,7 +12,7 @@ import pytest
 
 from graphmem.errors import BadInputError, LimitError
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow
-from graphmem.store import changing, large_knowledge
+from graphmem.store.file import changing, large_knowledge
 
 MANY = 60  # more than go one by one
 

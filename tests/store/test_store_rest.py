@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from graphmem.errors import DatabaseDamagedError, StoreBusyError, StoreClosedError
-from graphmem.store import changing, open_store
-from graphmem.store.building import build
-from graphmem.store.lock import read_record
+from graphmem.store import open_store
+from graphmem.store.file import changing
+from graphmem.store.file.building import build
+from graphmem.store.file.lock import read_record
 
 pytestmark = pytest.mark.own
 

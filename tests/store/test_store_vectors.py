@@ -114,7 +114,7 @@ def test_the_vectors_of_one_model_can_be_deleted(store, open_at, path):
 
 
 def test_many_vectors_are_deleted_a_piece_at_a_time(store, monkeypatch):
-    monkeypatch.setattr("graphmem.store.embeddings.DELETED", 7)
+    monkeypatch.setattr("graphmem.store.writes.embeddings.DELETED", 7)
     store.put_vectors("m", 4, rows([f"{i:03}" for i in range(50)]))
     assert store.forget_vectors("m") == 50
     assert len(store.vectors("m")) == 0

@@ -238,7 +238,7 @@ def _warm() -> None:
 
 if __name__ == "__main__":
     from graphmem.__main__ import run
-    from graphmem.store.engine_import import import_engine
+    from graphmem.store.engine.engine_import import import_engine
 
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `run` has it
     import graphmem.cli.main

@@ -19,7 +19,7 @@ import socket, sys, time
 from pathlib import Path
 from graphmem.location import DATABASE
 from graphmem.server.peers import Peers
-from graphmem.store.lock import DatabaseLock
+from graphmem.store.file.lock import DatabaseLock
 
 folder, name, delay = Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])
 lock = DatabaseLock(folder / name / ".graphmem" / DATABASE, "kuzu", shared=False)

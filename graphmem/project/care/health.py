@@ -16,7 +16,7 @@ from graphmem.maintenance import backup as backups
 from graphmem.maintenance.recovery import lost_code
 from graphmem.runtime.heap import resident_bytes
 from graphmem.runtime.vault import read_mark
-from graphmem.store.files import size_of
+from graphmem.store.file.files import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -27,10 +27,10 @@ from graphmem.project.hosted.branches import GONE, Branch, Branches, BranchId, B
 from graphmem.project.hosted.pushed_rows import body_of, external_rows, rows_by_file, rows_in
 from graphmem.projection.entries import DamagedWordsError
 from graphmem.security.access import Access, caller
-from graphmem.store.anchors import real_moves, states
 from graphmem.store.base import KeyRow
-from graphmem.store.overlay import OverlayStore
-from graphmem.store.overlay_layer import Judging, Layer, OwnRows
+from graphmem.store.overlays.overlay import OverlayStore
+from graphmem.store.overlays.overlay_layer import Judging, Layer, OwnRows
+from graphmem.store.writes.anchors import real_moves, states
 
 if TYPE_CHECKING:
     from graphmem.answers import MemoryInfo

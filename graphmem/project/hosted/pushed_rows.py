@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.indexing.delta import edges_of
 from graphmem.model import ExternalRow
-from graphmem.store.overlay_layer import OwnRows
+from graphmem.store.overlays.overlay_layer import OwnRows
 from graphmem.store.wire import packed, plain, row_of, unpacked
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from graphmem.runtime.arrow import pc
 from graphmem.runtime.compression import inflated
 from graphmem.runtime.limits import kept_if_possible
 from graphmem.store.base import FlowRow, ModuleRow
-from graphmem.store.meta_names import MODULES_OF
+from graphmem.store.tables.meta_names import MODULES_OF
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

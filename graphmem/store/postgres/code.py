@@ -14,13 +14,13 @@ import pyarrow as pa
 
 from graphmem.errors import BadInputError
 from graphmem.model import EdgeRow, GraphDelta
-from graphmem.store.anchors import ANCHORED, follow, real_moves, states
-from graphmem.store.arrow_rows import SLICE, edge_table, node_slices
-from graphmem.store.derived import CO_ACCESSED, CO_ACCESSED_COLUMNS
-from graphmem.store.knowledge_edges import ABOUT, Link
 from graphmem.store.postgres.tables import Queries
-from graphmem.store.tables import NodeTable
-from graphmem.store.write_edges import PAIR_OF, label_lookup, no_such_pair, once
+from graphmem.store.tables.arrow_rows import SLICE, edge_table, node_slices
+from graphmem.store.tables.tables import NodeTable
+from graphmem.store.writes.anchors import ANCHORED, follow, real_moves, states
+from graphmem.store.writes.derived import CO_ACCESSED, CO_ACCESSED_COLUMNS
+from graphmem.store.writes.knowledge_edges import ABOUT, Link
+from graphmem.store.writes.write_edges import PAIR_OF, label_lookup, no_such_pair, once
 
 _ENDS: Final = (NodeTable.FILE, NodeTable.EXTERNAL, NodeTable.SYMBOL)
 

@@ -20,8 +20,8 @@ from graphmem.errors import (
 )
 from graphmem.runtime.resources import data_root
 from graphmem.runtime.server_address import shown
-from graphmem.store.meta_names import DATABASE, OWN
 from graphmem.store.postgres.tables import Queries
+from graphmem.store.tables.meta_names import DATABASE, OWN
 
 if TYPE_CHECKING:
     import psycopg

@@ -1,6 +1,6 @@
 """Write data derived from the code, such as modules, in PostgreSQL.
 
-The module `store.derived` writes the same data with an embedded engine.
+The module `store.writes.derived` writes the same data with an embedded engine.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 import pyarrow as pa
 
 from graphmem.model import HandlesRow
-from graphmem.store import derived
 from graphmem.store.base import CoAccessRow, FlowRow, ModuleRow
+from graphmem.store.engine.times import to_naive_utc
 from graphmem.store.postgres.tables import Queries
-from graphmem.store.tables import NodeTable, RelTable
-from graphmem.store.times import to_naive_utc
+from graphmem.store.tables.tables import NodeTable, RelTable
+from graphmem.store.writes import derived
 
 _TEXTS = ("id", "name", "path", "summary")
 

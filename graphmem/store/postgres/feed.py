@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import GraphMemError
 from graphmem.model import GraphDelta
-from graphmem.store.delta import weight
-from graphmem.store.meta_names import DATABASE, GENERATION, KNOWLEDGE
 from graphmem.store.postgres.connections import Connections, driver
+from graphmem.store.tables.meta_names import DATABASE, GENERATION, KNOWLEDGE
 from graphmem.store.wire import decoded, encoded
+from graphmem.store.writes.delta import weight
 
 if TYPE_CHECKING:
     from graphmem.store.postgres.tables import Queries

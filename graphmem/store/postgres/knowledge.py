@@ -12,14 +12,14 @@ import pyarrow as pa
 
 from graphmem.errors import BadInputError
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, RelatesRow
-from graphmem.store.anchors import State, judged
 from graphmem.store.base import Knowledge
-from graphmem.store.embeddings import Vectors
-from graphmem.store.knowledge_edges import ABOUT, LEARNT, RELATES, Link, LinkShape
-from graphmem.store.knowledge_rows import MEMORIES, SESSIONS, Shape, node_table, rows_of_table
 from graphmem.store.postgres.code import add_links
 from graphmem.store.postgres.tables import Queries
-from graphmem.store.tables import NodeTable
+from graphmem.store.tables.tables import NodeTable
+from graphmem.store.writes.anchors import State, judged
+from graphmem.store.writes.embeddings import Vectors
+from graphmem.store.writes.knowledge_edges import ABOUT, LEARNT, RELATES, Link, LinkShape
+from graphmem.store.writes.knowledge_rows import MEMORIES, SESSIONS, Shape, node_table, rows_of_table
 
 
 def read_knowledge(queries: Queries, generation: int, ids: Collection[str] | None) -> Knowledge:

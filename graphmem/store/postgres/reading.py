@@ -9,14 +9,14 @@ import pyarrow as pa
 
 from graphmem.model import ChunkRow, EdgeRow, FileRow, OccurrencesRow, SymbolRow, UnresolvedRow
 from graphmem.runtime.arrow import pc
-from graphmem.store import derived
-from graphmem.store.arrow_rows import full_lines, full_texts, model_rows
 from graphmem.store.base import GraphCounts, GraphTables, KeyRow, Knowledge, LinkRow, StoredModule, StoredRows
-from graphmem.store.embeddings import vector_schema
-from graphmem.store.meta_names import GENERATION, KNOWLEDGE, MODULES_OF, OWN
 from graphmem.store.postgres.connections import Connections
 from graphmem.store.postgres.knowledge import read_knowledge
-from graphmem.store.sealed_rows import unsealed
+from graphmem.store.tables.arrow_rows import full_lines, full_texts, model_rows
+from graphmem.store.tables.meta_names import GENERATION, KNOWLEDGE, MODULES_OF, OWN
+from graphmem.store.tables.sealed_rows import unsealed
+from graphmem.store.writes import derived
+from graphmem.store.writes.embeddings import vector_schema
 
 
 class PostgresReads:

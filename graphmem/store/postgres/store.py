@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.errors import BadInputError, GenerationChangedError, StoreBusyError
 from graphmem.model import GraphDelta, HandlesRow, stable_id
 from graphmem.runtime.vault import vault_of
-from graphmem.store import embeddings, times
 from graphmem.store.base import HANDLES_OF, CoAccessRow, EngineInfo, FlowRow, ModuleRow
-from graphmem.store.lock import DatabaseLock
-from graphmem.store.meta_names import CO_ACCESSED_OF, DATABASE, FLOWS_OF, GENERATION, KNOWLEDGE, MODULES_OF, OWN
+from graphmem.store.engine import times
+from graphmem.store.file.lock import DatabaseLock
+from graphmem.store.file.reading import checked_meta
 from graphmem.store.postgres import derived, feed
 from graphmem.store.postgres.code import apply_code, removing_the_rest
 from graphmem.store.postgres.connections import SCHEMA, Connections, driver
@@ -26,9 +26,10 @@ from graphmem.store.postgres.feed import Feed
 from graphmem.store.postgres.knowledge import apply_knowledge, put_vectors
 from graphmem.store.postgres.reading import PostgresReads
 from graphmem.store.postgres.tables import Queries
-from graphmem.store.reading import checked_meta
-from graphmem.store.sealed_rows import sealed, sealed_meta, unsealed_meta
-from graphmem.store.write_knowledge import check_delta
+from graphmem.store.tables.meta_names import CO_ACCESSED_OF, DATABASE, FLOWS_OF, GENERATION, KNOWLEDGE, MODULES_OF, OWN
+from graphmem.store.tables.sealed_rows import sealed, sealed_meta, unsealed_meta
+from graphmem.store.writes import embeddings
+from graphmem.store.writes.write_knowledge import check_delta
 
 if TYPE_CHECKING:
     from datetime import datetime

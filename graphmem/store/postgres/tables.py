@@ -17,8 +17,8 @@ from pyarrow import csv
 
 from graphmem.runtime.arrow import pc
 from graphmem.runtime.resources import data_root
-from graphmem.store.arrow_rows import TIMESTAMP, checked
-from graphmem.store.catalog import Catalog, NamedQuery, read_catalog
+from graphmem.store.tables.arrow_rows import TIMESTAMP, checked
+from graphmem.store.tables.catalog import Catalog, NamedQuery, read_catalog
 
 if TYPE_CHECKING:
     import psycopg

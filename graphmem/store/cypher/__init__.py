@@ -1,0 +1,1 @@
+"""Cypher queries that users write, in a process of their own."""

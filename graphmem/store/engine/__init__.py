@@ -1,0 +1,1 @@
+"""The database engines, kuzu and ladybug, behind one interface."""

@@ -1,0 +1,1 @@
+"""The database file: open, lock, migrate, rebuild, recover."""

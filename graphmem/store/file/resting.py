@@ -1,0 +1,75 @@
+"""Facts about a closed database, readable without opening the database.
+
+The facts are the named values, the names of the tables of vectors, and the number of memories. When a database is closed properly, the
+facts are recorded in the lock file. They are valid while the bytes of the database file are unchanged. A server that only needs these facts
+starts in a third less time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from graphmem.store.engine.engine import Engine
+from graphmem.store.file import files
+from graphmem.store.file.files import NEXT, beside
+from graphmem.store.file.lock import Record
+from graphmem.store.file.migrate import load_migrations
+from graphmem.store.tables.tables import EmbeddingTable
+
+
+class Known(NamedTuple):
+    """Recorded facts about a closed database.
+
+    The facts are its named values, the tables of vectors, and the number of memories.
+    """
+
+    meta: dict[str, str]
+    vector_tables: list[EmbeddingTable]
+    memories: int
+
+
+def encoded_facts(engine: Engine, meta: Mapping[str, str], vector_tables: Sequence[EmbeddingTable], memories: int) -> str:
+    """Return, as JSON, the facts that the lock file records about a database.
+
+    The caller records the result when the database is closed properly.
+    """
+    dims = [table.dim for table in vector_tables]
+    return json.dumps({"form": _form(engine), "meta": dict(meta), "dims": dims, "memories": memories}, sort_keys=True)
+
+
+def recorded_facts(path: Path, engine: Engine, previous: Record | None) -> Known | None:
+    """Return the facts that the lock file records about a closed database.
+
+    The result is None if the file must be opened for checks or migrations.
+
+    Args:
+        path: the resolved path, which the caller has locked.
+        engine: the engine that would open the file.
+        previous: the content of the lock file.
+    """
+    if previous is None or not previous.clean or not previous.known or not previous.checksum or not path.exists():
+        return None
+    if not os.access(path, os.R_OK | os.W_OK):  # the engine reports this with a message of its own
+        return None
+    if files.size_of(path) != previous.size or files.side_files(path) or beside(path, NEXT).exists():
+        return None
+    try:
+        left = json.loads(previous.known)
+        found = Known(dict(left["meta"]), [EmbeddingTable(dim) for dim in left["dims"]], int(left["memories"]))
+    except (ValueError, KeyError, TypeError):
+        return None
+    return found if left["form"] == _form(engine) and files.checksum(path) == previous.checksum else None
+
+
+def _form(engine: Engine) -> str:
+    """Return a hash of the engine's version and the schema's migrations.
+
+    If the lock file of a closed database has the same hash, the database needs no migration.
+    """
+    parts = [engine.name, engine.version, *(migration.sha256 for migration in load_migrations())]
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()

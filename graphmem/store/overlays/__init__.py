@@ -1,0 +1,1 @@
+"""Branches as differences from the main branch's graph."""

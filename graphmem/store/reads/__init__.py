@@ -1,0 +1,1 @@
+"""Reads: snapshots of the code graph, memories, named queries."""

@@ -1,0 +1,1 @@
+"""Tables, named queries and transactions of the database."""

@@ -1,0 +1,1 @@
+"""Writes: changes of code and memories to rows of the tables."""
