@@ -13,8 +13,9 @@ Forms, in the order in which they are tried:
 * `Class.member` or `path:Class.member` for a member that the class inherits: the definition in the nearest base.
 
 An exact dotted name precedes a suffix. Among bare names, symbols other than tests and variables come first, and a class comes before its
-constructor of the same name. Several definitions with the same path and qualified name (overloads, a property and its setter) are one
-answer; the definition that runs comes first. Any other reference with two matches is ambiguous.
+constructor of the same name. A name that only files have means their default exports, or else the files. Several definitions with the
+same path and qualified name (overloads, a property and its setter) are one answer; the definition that runs comes first. Any other
+reference with two matches is ambiguous.
 """
 
 from __future__ import annotations
@@ -185,9 +186,26 @@ def _ranks(view: GraphView, ref: str) -> list[list[int]]:
         # A bare name means every symbol with it: a function does not hide a method. Tests and variables count only if nothing else matches.
         symbols = [node for node in by_name if view.label[node] == SYMBOL]
         named = _without_constructors(view, [node for node in symbols if NODE_KINDS[view.kind[node]] not in ("variable", "module")])
-        ranks += [[node for node in named if not view.is_test[node]], named, symbols]
+        ranks += [[node for node in named if not view.is_test[node]], named, _named_after_files(view, symbols)]
         ranks.append([node for node in view.by_qualname(ref).tolist() if view.label[node] == EXTERNAL])
     return ranks
+
+
+def _named_after_files(view: GraphView, named: list[int]) -> list[int]:
+    """Replace the top-level code of files by what the files' names mean.
+
+    Other code imports the default export of a file, often under the file's name. Without such an export, the name means the file: its
+    top-level code alone has no dependents.
+    """
+    found = []
+    for node in named:
+        if view.qualname(node) == "<module>":
+            file = view.file_node(view.path(node))
+            symbols = [int(one) for one in view.by_path(view.path(node)) if view.label[one] == SYMBOL]
+            found += [one for one in symbols if "default" in view.modifiers(one)] or [node if file is None else file]
+        else:
+            found.append(node)
+    return found
 
 
 def _without_constructors(view: GraphView, named: list[int]) -> list[int]:

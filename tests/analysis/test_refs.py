@@ -229,3 +229,22 @@ def test_a_name_that_stands_in_a_file_read_in_part_is_not_said_to_be_nowhere(tmp
         with pytest.raises(SymbolNotFoundError) as nowhere:
             memory.symbol("Hid")
         assert "broken.py" not in str(nowhere.value)
+
+
+def test_the_name_of_a_file_means_its_default_export_or_the_file(tmp_path):
+    root = tmp_path / "shop"
+    files = {
+        "api/deleteById.ts": "export default function deleteOne(id: number) {\n  return id\n}\n",
+        "api/prices.ts": "export function rounded(one: number) {\n  return one\n}\n",
+        "api/index.ts": "import deleteById from './deleteById'\nimport { rounded } from './prices'\n\n"
+        "export function run() {\n  return rounded(deleteById(1))\n}\n",
+    }
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    with GraphMem.open(empty_index(tmp_path / "index"), repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        assert memory.resolve("deleteById").ref == "api/deleteById.ts:deleteOne"
+        prices = memory.resolve("prices")
+        assert (prices.kind, prices.path) == ("file", "api/prices.ts")
+        assert [hit.symbol.ref for hit in memory.impact("deleteById").hits] == ["api/index.ts:run"]

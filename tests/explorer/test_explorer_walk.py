@@ -87,6 +87,12 @@ def test_a_memory_about_a_function_is_marked_on_the_map(tab, address, visit, sho
         shop.forget(memory.id)
 
 
+def test_the_name_of_a_file_without_its_ending_leads_to_the_file(tab, address, visit):
+    visit(f"{address}/explore/questions", "document.querySelector('main .card')")
+    find(tab, "cart")
+    tab.until("document.querySelector('main h2.ref')?.textContent === 'shop/cart.py'")
+
+
 def test_every_commit_of_a_period_is_listed(tab, address, visit):
     visit(f"{address}/explore/changes?days=365", "document.querySelector('main .card .listing')")
     card = "[...document.querySelectorAll('section.card')].find((one) => one.querySelector('h2').textContent === 'Newest commits first')"

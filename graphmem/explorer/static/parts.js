@@ -396,10 +396,11 @@ async function proposals(query, kinds, everything, signal, folders = false) {
   const above = folders || everything ? foldersIn(files.edges.map(({ node }) => node.path), query).filter((path) => folders || !modules?.some(({ name }) => name === path)) : [];
   const offered = above.map((path) => ({ kind: words.search.folder, text: `${path}/`, where: "", ...(folders ? { ref: path } : { address: to("graph", { focus: path }) }), sure: path === query.replace(/\/$/, "") }));
   const surely = offered.filter((one) => folders || (one.sure && one.text.slice(0, -1).includes("/"))); // a path with a slash can mean nothing else
+  const beside = new Set(inFiles.map((one) => one.ref)); // the top-level code of a file that is offered itself is no second answer
   const found = [
     ...surely,
     ...inFiles.filter((one) => one.sure),
-    ...[...symbols.edges].sort((a, b) => rank(a) - rank(b)).map(({ node }) => ({ kind: words.kinds(node.kind), text: nameOf(node), where: node.path, ref: refOf(node) })),
+    ...symbols.edges.filter(({ node }) => node.qualname !== "<module>" || !beside.has(node.path)).sort((a, b) => rank(a) - rank(b)).map(({ node }) => ({ kind: words.kinds(node.kind), text: nameOf(node), where: node.path, ref: refOf(node) })),
     ...inFiles.filter((one) => !one.sure).slice(0, FILES / 2),
     ...named.slice(0, 3).map(({ name, mine }) => ({ kind: words.search.module, text: mine || name, where: mine ? name : "", address: to("graph", { focus: name }) })),
     ...offered.filter((one) => !surely.includes(one)).slice(0, SOME_FOLDERS),
