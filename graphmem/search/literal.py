@@ -58,7 +58,8 @@ def messages(query: str, found: Iterable[tuple[str, str]]) -> dict[str, float]:
 
     A unit is a symbol, or a chunk without a symbol. The message is the query. A program fills values into a message, so the code often has
     only a part of the message. The share is that of the longest run of consecutive words that the unit has. Words such as "the" are not
-    counted. A run must have at least three words, and at least two words that are counted.
+    counted. A run must have at least three words, and at least two words that are counted. If a unit has the whole message, nothing was
+    filled in: units that have only a part of it, such as the beginning of a similar message, are left out.
 
     Args:
         query: the search text.
@@ -76,7 +77,8 @@ def messages(query: str, found: Iterable[tuple[str, str]]) -> dict[str, float]:
                     end += 1
                 if (worth := sum(counts[at:end])) > 1:
                     best[unit] = max(worth / sum(counts), best.get(unit, 0.0))
-    return best
+    whole = {unit: share for unit, share in best.items() if share == 1.0}
+    return whole or best
 
 
 def _wanted(query: str) -> list[str]:

@@ -16,6 +16,7 @@ COMMITS = 35
 FILES = {
     "shop/__init__.py": "",
     "shop/cart.py": "from shop.price import rounded\n\n\ndef total(some):\n    return rounded(sum(some))\n",
+    "shop/__main__.py": "from shop.cart import total\n\n\ndef run():\n    return total([1])\n",
     "shop/price.py": "def rounded(one):\n    return round(one, 2)\n",
 }
 
@@ -116,3 +117,40 @@ def test_types_of_memories_have_the_same_names_on_every_page(tab, address, visit
     visit(f"{address}/explore/teach", "document.querySelector('main [name=type]')")
     assert tab.value(names) == listed
     assert "recurring error" in listed
+
+
+def test_candidates_are_named_on_the_page_that_has_no_doubts_to_decide(tab, address, visit, shop):
+    visit(f"{address}/explore/review", "document.querySelector('main .lead').textContent")
+    assert tab.value("document.querySelector('main').textContent").count("Nothing to review.") == 1
+    memory = shop.remember("Amounts are never negative.", source="observer_inferred").memory
+    try:
+        assert memory.status == "candidate"
+        visit(f"{address}/explore/review", "document.querySelector('main .lead + p a')")
+        assert "Nothing to review" not in tab.value("document.querySelector('main').textContent")
+        assert tab.value("document.querySelector('main .lead + p a').textContent") == "1 memory is a candidate: nobody has confirmed it yet"
+        page = tab.value("document.querySelector('main .lead + p a').href")
+        visit(page, "document.querySelector('main .memories .memory')?.textContent.includes('never negative')")
+    finally:
+        shop.forget(memory.id)
+
+
+def test_dependencies_are_not_named_dependents(tab, address, visit):
+    visit(f"{address}/explore/impact?of=shop/__main__.py:run", "document.querySelector('.zone.before h3:not(.direct)')")
+    assert tab.value("[...document.querySelectorAll('.zone.before h3')].map((one) => one.firstChild.textContent)") == [
+        "Direct",
+        "Certain dependencies, two or more steps away",
+    ]
+
+
+def test_a_memory_from_the_form_is_a_persons(tab, address, visit, shop):
+    visit(f"{address}/explore/teach", "document.querySelector('main textarea')")
+    tab.value("document.querySelector('main textarea').focus()")
+    tab.type("Prices of one cart have one currency.")
+    tab.value("document.querySelector('main form button.primary').click()")
+    page = tab.until("document.querySelector('main [role=status] a')?.href")
+    visit(page, "document.querySelector('main dl.facts')?.textContent.includes('a person')")
+    memory = shop.memory(page.rpartition("=")[2])
+    try:
+        assert (memory.source, memory.origin) == ("user_taught", "user")
+    finally:
+        shop.forget(memory.id)

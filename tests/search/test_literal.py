@@ -60,6 +60,12 @@ def test_the_code_that_prints_a_message_has_the_longest_run_of_its_words():
     assert messages("must be the other", texts) == {}  # only one word says something
 
 
+def test_code_with_the_whole_message_leaves_no_place_to_similar_messages():
+    texts = [("link", 'return "Please choose a valid link."'), ("tag", 'return "Please choose a valid name for the tag."')]
+    assert messages("Please choose a valid link", texts) == {"link": 1.0}
+    assert messages("Please choose a valid name for tag 7", texts) == {"tag": 4 / 5, "link": 3 / 5}
+
+
 def test_a_question_is_not_a_message():
     assert is_message("Stream is closed")
     assert not is_message("when is a stream closed")

@@ -158,8 +158,8 @@ function zone(title, name, report, nothing, modules, shown, near = true) {
     listed.length || report.possible.length ? null : h("p.hint", null, nothing),
     fileTraps(report.known, listed.map((hit) => hit.symbol), shown),
     direct.length ? [h("h3.direct", { title: w.direct_hint }, w.direct, h("span.count", null, words.number(direct.length))), listing(direct.map((hit) => entry(hit, way)), MOST_DIRECT)] : null,
-    sure.length ? [h("h3", { title: w.certain_hint }, w.certain, h("span.count", null, words.number(sure.length))), groups(sure, way, modules)] : null,
-    unsure.length ? [h("h3.unsure", { title: w.possible_hint }, w.possible, h("span.count", null, words.number(unsure.length))), groups(unsure, way, modules)] : null,
+    sure.length ? [h("h3", { title: w.certain_hint }, w.certain[name], h("span.count", null, words.number(sure.length))), groups(sure, way, modules)] : null,
+    unsure.length ? [h("h3.unsure", { title: w.possible_hint }, w.possible[name], h("span.count", null, words.number(unsure.length))), groups(unsure, way, modules)] : null,
     report.possible.length
       ? details(w.maybe, report.possible.length, false, h("p.hint", null, w.maybe_hint), listing(report.possible.map((one) => [symbolLink(one.caller), " ", h("span.where", null, `${one.caller.path}:${one.line}`)]), 10))
       : null,

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { announce, fill, h, plain } from "./dom.js";
-import { chip, details, failure, go, into, to } from "./parts.js";
+import { chip, details, failure, go, into, link, to } from "./parts.js";
 import { actions, bearings, inPlace, provenance } from "./memory.js";
 import { words } from "./words.js";
 
@@ -12,15 +12,18 @@ export async function show(page, parameters, signal) {
   const w = words.review;
   const count = h("p.lead", { role: "status" });
   const list = h("ol.queue", { "aria-label": w.list });
+  const unconfirmed = h("p");
   const keys = details(w.keyboard, null, false, h("dl.keys", null, w.keys.map(([key, does]) => [h("dt", null, key.split(", ").map((one) => h("kbd", null, one))), h("dd", null, does)])));
-  fill(page, h("h1", null, w.title), h("p.hint", null, w.hint), count, keys, list);
+  fill(page, h("h1", null, w.title), h("p.hint", null, w.hint), count, unconfirmed, keys, list);
   let items = [];
   let at = 0;
   let rest = 0;
+  let candidates = 0; // memories that nobody has confirmed: they are no queue of doubts, but something to review
   const decided = new Set(); // ids: a disputed memory stays in the queue, but need not be looked at twice
 
   const tell = () => {
-    count.textContent = items.length ? w.left(items.length + rest) : w.empty;
+    count.textContent = items.length ? w.left(items.length + rest) : candidates ? w.no_doubts : w.empty;
+    fill(unconfirmed, candidates ? link(to("memories", { status: "candidate" }), w.candidates(candidates)) : null);
   };
   const focus = (next) => {
     if (!items.length) return;
@@ -85,8 +88,9 @@ export async function show(page, parameters, signal) {
     return one;
   };
   const load = () =>
-    into(list, ask("ReviewQueue", { first: FIRST }, signal), ({ reviewQueue }) => {
+    into(list, Promise.all([ask("ReviewQueue", { first: FIRST }, signal), ask("Memories", { filter: { statuses: ["candidate"] }, first: 1 }, signal)]), ([{ reviewQueue }, { memories }]) => {
       decided.clear();
+      candidates = memories.totalCount;
       items = reviewQueue.edges.map(({ node }) => make(node));
       rest = reviewQueue.totalCount - items.length;
       tell();

@@ -20,6 +20,7 @@ export async function show(page, parameters) {
     event.preventDefault();
     const input = {
       content: content.value,
+      source: "user_taught", // agents do not use this form
       ...(type.value ? { type: type.value } : {}),
       ...(files.value.trim() ? { files: splitList(files.value) } : {}),
       ...(symbols.value.trim() ? { symbols: splitList(symbols.value) } : {}),
