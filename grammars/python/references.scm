@@ -9,6 +9,14 @@
   (expression_list
     (subscript) @reference.removal))
 
+; del base.name
+(delete_statement
+  (attribute) @reference.delete)
+
+(delete_statement
+  (expression_list
+    (attribute) @reference.delete))
+
 ; base[key], left + right, left < right, -operand: the operand's class may define them
 (subscript) @reference.implicit
 

@@ -255,7 +255,8 @@ class Reference(NamedTuple):
     For calls, `term` is the expression `f()` and not `f`.
     """
 
-    kind: str  # call | read | write | decorate | inherit | type | raise | jsx | implicit | named (only a place: a declaration has the type)
+    # call | read | write | delete | decorate | inherit | type | raise | jsx | implicit | named (only a place: a declaration has the type)
+    kind: str
     scope: int
     term: TermIndex
     line: int

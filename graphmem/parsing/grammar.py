@@ -57,7 +57,7 @@ CAPTURES: Final = frozenset(
         *("binding.implied", "binding.members"),
         *("target", "value", "given", "extent", "extent.inside", "condition"),
         *("scope.global", "scope.nonlocal", "block", "branch"),
-        *("reference.call", "reference.read", "reference.write", "reference.decorate", "reference.type"),
+        *("reference.call", "reference.read", "reference.write", "reference.delete", "reference.decorate", "reference.type"),
         *("reference.named", "reference.token"),
         *("reference.raise", "reference.jsx", "reference.implicit"),
         *("reference.truth", "reference.format", "reference.text", "reference.repr", "reference.removal", "reference.spread"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.resolution.call import Call
 from graphmem.resolution.contents import holds_callables
-from graphmem.resolution.declared_types import behind, closed
+from graphmem.resolution.declared_types import behind, closed, is_deferred
 from graphmem.resolution.demands import unreached
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.outside import result_name
@@ -23,6 +23,7 @@ from graphmem.resolution.types import (
     INST,
     LAM,
     PARTIAL,
+    PENDING,
     TOP,
     UNTYPED,
     Atom,
@@ -184,6 +185,8 @@ class Functions:
             found = self.substitution.substituted(
                 self._returned_unless(atom[1], excluded) if excluded else self.returned(atom[1]), atom, call
             )
+            if atom[2] is not None and is_deferred(found):
+                return join(found, self._deferred_in_overrides(atom))
             return found or self._of_overrides(atom, call)
         if atom[0] == CLASS:
             _, symbol, or_below = atom
@@ -213,6 +216,23 @@ class Functions:
         if atom[0] == PARTIAL:
             return self.called_blindly(self.inference.expanded(atom[1]), call)
         return EMPTY
+
+    def _deferred_in_overrides(self, function: Func) -> Type:
+        """Return the generators and coroutines that override a method.
+
+        Code that iterates the result of the method, or awaits it, may run their bodies. The result is empty for a receiver of a known
+        class, and for more than `MAX_OVERRIDING` methods.
+        """
+        _, symbol, receiver = function
+        if symbol.kind != "method" or receiver is None or receiver[0] != INST or receiver[2]:
+            return EMPTY
+        in_tests = self.project.files[receiver[1].path].in_tests
+        found: list[Symbol] = []
+        for child in self.inference.below(receiver[1]):
+            if child.index >= 0 and self.project.files[child.path].in_tests == in_tests:
+                found += self.inference.functions(child, symbol.name)
+        deferred = [one for one in found if not {"generator", "async"}.isdisjoint(self.project.definition(one).modifiers)]
+        return frozenset((PENDING, one) for one in deferred) if len(deferred) <= MAX_OVERRIDING else EMPTY
 
     def _of_overrides(self, function: Func, call: Call) -> Type:
         """Return the result type of a call of an abstract method.

@@ -218,13 +218,24 @@ class Hierarchy:
         """Return the class that defines a method for objects of a subclass.
 
         The method `name` overrides that of `owner`. Usually the class is `child`. A class that implements an interface may inherit the
-        method from a class that does not implement it, or in Go get the method from a type that it embeds.
+        method from a class that does not implement it, or in Go get the method from a type that it embeds. In Python, a class may inherit
+        the method from another base, which stands before `owner` in the method resolution order.
         """
-        if owner.kind != "interface" or child.kind == "interface" or self.inference.functions(child, name):
+        if self.inference.functions(child, name) or not self._may_inherit(owner, child, name):
             return child
         origin = self.inference.owner(child, name)
         is_apart = isinstance(origin, Symbol) and origin is not owner and origin.kind != "interface" and origin not in self.below(owner)
         return origin if isinstance(origin, Symbol) and is_apart else child
+
+    def _may_inherit(self, owner: Symbol, child: Symbol, name: str) -> bool:
+        """Whether a subclass may inherit an overriding method from another base.
+
+        The arguments are those of `_origin`. The result is False in Python if a base of `owner` from a library may define the method.
+        """
+        if owner.kind == "interface":
+            return child.kind != "interface"
+        is_mixed = rules_of(self.project.files[child.path]).siblings_are_inferred and len(self.inference.bases(child)) > 1
+        return is_mixed and not isinstance(self.inference.owner(owner, name), tuple)
 
 
 def _outside_names(package: str, dotted: str) -> tuple[str, ...]:

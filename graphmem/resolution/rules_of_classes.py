@@ -53,11 +53,11 @@ class ClassRules:
     wrapped_members: Mapping[tuple[str, str], str] = {}
     """(package, name) of a library's class for decorators -> the attribute in which its objects hold the decorated function."""
 
-    attribute_setter: str = ""
-    """Method that runs when any attribute is assigned; "" for none."""
+    attribute_hooks: Mapping[str, str] = {}
+    """Methods that run when any attribute is assigned or deleted, by `write` and `delete`."""
 
     descriptor_methods: Mapping[str, str] = {}
-    """Methods of a descriptor that run on use, by `read` and `write`.
+    """Methods of a descriptor that run on use, by `read`, `write` and `delete`.
 
     The descriptor is a class attribute, used through an object.
     """
@@ -65,8 +65,8 @@ class ClassRules:
     def accessor_functions(self, inference: Inference, entry: FileEntry, position: int, kind: str) -> Sequence[Symbol]:
         """Return the functions that run when an attribute of a class is used.
 
-        `position` is that of the attribute's binding, and `kind` is `read` or `write`. The result is empty for an attribute whose value
-        does not name such functions.
+        `position` is that of the attribute's binding, and `kind` is `read`, `write` or `delete`. The result is empty for an attribute whose
+        value does not name such functions.
         """
         return ()
 

@@ -66,7 +66,8 @@ class Dispatch:
         is_idle = self._is_idle(receiver[1], owner, name, bool(overrides))
         for target in plain:
             if target.symbol is not None and (
-                (is_idle and target.symbol.name == name) or (overrides and self.project.has_modifier(target.symbol, "abstract"))
+                (is_idle and target.symbol.name == name)
+                or (self.project.has_modifier(target.symbol, "abstract") and (overrides or self._is_replaced(target.symbol, receiver[1])))
             ):
                 is_abstract = True
                 yield target._replace(kind=EdgeKind.REFERENCES)
@@ -77,6 +78,17 @@ class Dispatch:
             yield from (Target(symbol, None, "override", MANY_PROPERTIES) for symbol in overrides)
             return
         yield from (Target(symbol, None, "override") for symbol in overrides)
+
+    def _is_replaced(self, method: Symbol, receiver: Symbol) -> bool:
+        """Whether a subclass replaces an abstract property, such as by a variable.
+
+        `method` is the property's method, and `receiver` the class of the object that is read. The result is False for other methods.
+        """
+        if not self.project.has_modifier(method, "property"):
+            return False
+        entry = self.project.entry(method)
+        owner = entry.symbols[entry.definitions[method.index].parent]
+        return any(child.index >= 0 and self.inference.owner(child, method.name) is not owner for child in self.inference.below(receiver))
 
     def overriding_properties(self, symbol: Symbol, name: str, caller: Symbol) -> Iterator[Target]:
         """Yield properties in subclasses that replace a class variable.
@@ -104,6 +116,7 @@ class Dispatch:
 
         Take a call `self.b()` in the method `A.a`. A subclass that overrides only `b` inherits `A.a`, so its `b` can run. A subclass that
         overrides both `a` and `b` does not run `A.a`, so its `b` cannot run. The exception is an overriding `a` that calls `super().a()`.
+        A subclass may also inherit `b` from another base.
         """
         if override is None or not rules_of(self.entry).first_parameter_is_receiver:
             return True
@@ -121,9 +134,11 @@ class Dispatch:
         entry = self.project.entry(override)
         below = entry.symbols[entry.definitions[override.index].parent]
         owner = self.entry.symbols[self.entry.definitions[method.index].parent]
-        if owner not in inference.project_classes(below):  # the call is on a value in an attribute of `self`
-            return True
         children = [child for child in (below, *inference.below(below)) if child.index >= 0]
+        if owner not in inference.project_classes(below):
+            children = [child for child in children if owner in inference.project_classes(child)]  # they inherit from both classes
+        if not children:  # the call is on a value in an attribute of `self`
+            return True
         if any(inference.owner(child, method.name) is owner for child in children):
             return True
         sites, are_all = self.project.call_sites(method.name)

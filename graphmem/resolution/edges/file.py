@@ -68,6 +68,7 @@ class _Resolving:
             "read": self.reads.read,
             "type": self.annotations.named_type,
             "write": self.reads.write,
+            "delete": self.reads.write,
             "decorate": self.calls.decorate,
             "jsx": self.calls.rendered,
             "implicit": self.implicit.operation,

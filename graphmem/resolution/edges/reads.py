@@ -5,6 +5,8 @@ The edges lead to functions used as values, variables of other modules, properti
 
 from __future__ import annotations
 
+from typing import Final
+
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, INDEX, NAME, Attr, Reference
 from graphmem.resolution.edges.context import FileContext
@@ -16,7 +18,10 @@ from graphmem.resolution.edges.variables import VariableUses
 from graphmem.resolution.file_entry import FileEntry, Place
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import CLASS, EXT, INST, MODULE, NAMESPACE, SUPEROBJ, Receiver, SuperObject, Type, ordered
+from graphmem.resolution.types import CLASS, EXT, INST, MODULE, NAMESPACE, SUPEROBJ, Instance, Receiver, SuperObject, Type, ordered
+
+_ACCESSORS: Final = {"write": "setter", "delete": "deleter"}
+"""Kind of use of a property -> the modifier of the method that runs."""
 
 
 class Reads:
@@ -168,7 +173,7 @@ class Reads:
         return any(slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers for slot in slots)
 
     def write(self, reference: Reference) -> None:
-        """Add edges for `receiver.name = …` and `receiver[key] = …`."""
+        """Add edges for `x.name = …`, `x[key] = …` and `del x.name`."""
         term = self.terms[reference.term]
         if term[0] == INDEX:
             self.implicit.call_first(reference, term[1], rules_of(self.entry).item_setters)
@@ -180,8 +185,21 @@ class Reads:
                     self.use_member(reference, atom, term[2])
                 elif atom[0] == CLASS:
                     self.variables.use_member_variable(reference, atom, term[2])
-                if atom[0] == INST and rules_of(self.entry).attribute_setter:
-                    self.implicit.call_special(reference, atom, rules_of(self.entry).attribute_setter)
+                hook = rules_of(self.entry).attribute_hooks.get(reference.kind)
+                if atom[0] == INST and hook:
+                    self._use_hook(reference, atom, hook)
+
+    def _use_hook(self, reference: Reference, receiver: Instance, hook: str) -> None:
+        """Add the call of a method that runs when any attribute is assigned.
+
+        `receiver` is the object, and `hook` the method, such as `__setattr__`. If the class of `self` lacks it, its subclasses may have it.
+        """
+        if self.inference.owner(receiver[1], hook) is None and self.is_use_of_itself(reference):
+            caller = self.context.caller(reference)
+            found = self.context.hierarchy.overrides(receiver[1], hook, caller)
+            self.recorder.add_calls(reference, [Target(one, None, "override") for one in found])
+        else:
+            self.implicit.call_special(reference, receiver, hook)
 
     def use_member(self, reference: Reference, atom: Receiver | SuperObject, name: str, confidence: float = 0.0) -> None:
         """Add edges to a class member that `x.name` reads or writes.
@@ -202,7 +220,7 @@ class Reads:
         if not isinstance(owner, Symbol):
             if atom[0] == INST and reference.kind == "read" and inference.answers_for_missing(atom[1], name):
                 self.implicit.call_special(reference, atom, rules_of(self.entry).fallback_method, confidence)
-            elif atom[0] == INST and self.is_read_of_itself(reference):
+            elif atom[0] == INST and self.is_use_of_itself(reference):
                 for sibling in rules_of(self.project.entry(atom[1])).sibling_owners(inference, atom[1], name):
                     self.use_member(reference, (INST, sibling, False), name, confidence)
             return
@@ -215,7 +233,7 @@ class Reads:
         if (
             atom[0] == INST
             and not atom[2]
-            and self.is_read_of_itself(reference)
+            and self.is_use_of_itself(reference)
             and reference.kind == "read"
             and any(slot.kind == "binding" for slot in slots)
         ):
@@ -244,19 +262,19 @@ class Reads:
             self.use_descriptors(reference, self.inference.defined(symbol))
         if not rules_of(entry).is_member_of(entry, position, atom):
             return
-        if "setter" in modifiers:
-            if reference.kind == "write":
+        if "setter" in modifiers or "deleter" in modifiers:
+            if _ACCESSORS.get(reference.kind, "property") in modifiers:
                 self.recorder.add_calls(reference, [Target(symbol, None, "implicit")])
         elif "property" in modifiers and (atom[0] != CLASS or "static" in modifiers):
             if reference.kind == "read":
                 plain = [Target(symbol, None, "implicit", confidence)]
                 found = self.targets.dispatch.targets(atom, name, plain, caller, is_self=False) if atom[0] == INST else plain
                 self.implicit.call_properties(reference, found)
-        elif symbol is not caller and "deleter" not in modifiers:
+        elif symbol is not caller:
             self.context.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)
 
-    def is_read_of_itself(self, reference: Reference) -> bool:
-        """Whether an expression reads an attribute of `self`, as `self.name` does.
+    def is_use_of_itself(self, reference: Reference) -> bool:
+        """Whether an expression is an attribute of `self`, such as `self.name`.
 
         In a mixin, a class that inherits the mixin may define the attribute. The result is always False in languages that do not allow this
         (`siblings_are_inferred` is False).

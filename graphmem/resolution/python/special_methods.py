@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
 
 
-_ACCESSORS: Final = {"read": (0, "fget"), "write": (1, "fset")}
+_ACCESSORS: Final = {"read": (0, "fget"), "write": (1, "fset"), "delete": (2, "fdel")}
 """Kind of use of a property -> the parameter of `property` with the function that runs, by position and name."""
 
 _CONVERSION: Final = re.compile(r"%(?:\(\w*\))?[-#0 +]*[\d*]*(?:\.[\d*]+)?([a-zA-Z])")
@@ -62,8 +62,8 @@ class SpecialMethods(ClassRules, CallRules):
     key_methods = KEY
     contained_methods = CONTAINED
     resuming = frozenset({"__iter__", "__next__", "__aiter__", "__anext__", "__contains__", "__await__"})
-    attribute_setter = "__setattr__"
-    descriptor_methods: Mapping[str, str] = {"read": "__get__", "write": "__set__"}
+    attribute_hooks: Mapping[str, str] = {"write": "__setattr__", "delete": "__delattr__"}
+    descriptor_methods: Mapping[str, str] = {"read": "__get__", "write": "__set__", "delete": "__delete__"}
     wrapped_members: Mapping[tuple[str, str], str] = {(BUILTINS, "property"): "fget", ("functools", "cached_property"): "func"}
     identity_signs = frozenset({"is", "is not"})
 
@@ -109,10 +109,10 @@ class SpecialMethods(ClassRules, CallRules):
         return (*read, Run(left, names), Run(right, (reflected,), first=(left, names)))
 
     def accessor_functions(self, inference: Inference, entry: FileEntry, position: int, kind: str) -> Sequence[Symbol]:
-        """Return the functions that reading or writing an attribute calls.
+        """Return the functions that a use of an attribute calls.
 
         The attribute is made by a call `x = property(get, set)` in a class, or by a function that returns such a call. `position` is that
-        of its binding, and `kind` is `read` or `write`.
+        of its binding, and `kind` is `read`, `write` or `delete`.
         """
         return made_accessors(inference, entry, entry.facts.bindings[position], _ACCESSORS[kind]) if kind in _ACCESSORS else ()
 
