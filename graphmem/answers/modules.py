@@ -160,6 +160,16 @@ class SurfaceSymbol:
 
 
 @answer
+class CrossingSymbol:
+    """A symbol of one part of a module that the other part uses."""
+
+    symbol: SymbolInfo
+    uses: Annotated[int, Doc("number of symbols of the other part that use the symbol")]
+    files: Annotated[list[str], Doc("files of the other part that use the symbol, by path"), Size(5)]
+    in_larger: Annotated[bool, Doc("true when the symbol is in the larger part")]
+
+
+@answer
 class ModuleBoundary:
     """Places where a module can be separated from the others, or split in two."""
 
@@ -172,8 +182,15 @@ class ModuleBoundary:
     larger: Annotated[
         list[str], Doc("files of the larger part when the module is split in two; empty for a module that is too small or too large")
     ]
-    smaller: Annotated[list[str], Doc("files of the smaller part when the module is split where it has the fewest edges")]
-    crossing: Annotated[int, Doc("number of edges between the two parts of the module")]
+    smaller: Annotated[
+        list[str], Doc("files of the smaller part when the module is split where the fewest uses cross; at least a fifth of the files")
+    ]
+    crossing: Annotated[int, Doc("number of uses between the two parts: pairs of a symbol and a symbol that it uses")]
+    inside: Annotated[int, Doc("number of uses inside the smaller part")]
+    splits_well: Annotated[
+        bool, Doc("true when at most a quarter of the smaller part's uses cross; otherwise the module has nowhere to split well")
+    ]
+    crossing_symbols: Annotated[list[CrossingSymbol], Doc("the symbols that the other part uses, most uses first"), Size(20)]
     state: IndexState
 
 

@@ -37,16 +37,17 @@ class DependencyChange:
     change: Annotated[str, Doc("change of the dependency: added, removed, heavier (more edges) or lighter (fewer edges)")]
     before: Annotated[int, Doc("number of edges in the older revision")]
     after: int
-    sites: Annotated[list[PathStep], Doc("the first few edges of an added dependency"), Size(3)]
+    sites: Annotated[list[PathStep], Doc("new edges of an added or heavier dependency, at most 5: calls and types first"), Size(5)]
 
 
 @answer
 class ApiChange:
-    """A change of one public definition between two revisions."""
+    """A change of one definition that other files rely on, between revisions."""
 
     symbol: Annotated[SymbolInfo, Doc("the definition in the newer revision; in the older revision when it was removed")]
     change: Annotated[str, Doc("change of the definition: added, removed, signature or moved")]
     before: Annotated[str, Doc("previous signature or path of the definition; empty if there is none")]
+    public: Annotated[bool, Doc("whether code outside the project may use the definition; false if only the project's other files use it")]
 
 
 @answer
@@ -59,8 +60,12 @@ class Drift:
     dependencies: Annotated[list[DependencyChange], Doc("changed dependencies between modules"), Size(50)]
     new_cycles: Annotated[list[Cycle], Doc("cycles that exist only in the newer revision"), Size(3)]
     resolved_cycles: Annotated[list[Cycle], Doc("cycles that exist only in the older revision"), Size(3)]
-    api: Annotated[list[ApiChange], Doc("changes of public definitions, at most 500"), Size(100)]
-    api_counts: Annotated[dict[str, int], Doc("Number of changed public definitions by kind; `api` may list fewer"), Size(4)]
+    api: Annotated[
+        list[ApiChange],
+        Doc("changes of definitions that are public, entry points, or used by other files; public ones first, at most 500"),
+        Size(100),
+    ]
+    api_counts: Annotated[dict[str, int], Doc("Number of changes by kind; `api` may list fewer"), Size(4)]
     modularity_before: float
     modularity_after: float
     notes: list[str] = field(default_factory=list)

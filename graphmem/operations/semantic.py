@@ -49,7 +49,8 @@ class SemanticOperations:
     def boundary(self, module: Annotated[str, Ref()], limit: Limit = 50) -> ModuleBoundary:
         """Find where a module can be separated or split in two.
 
-        The answer has the module's interface, dependencies and cycles, and the two parts between which the fewest edges cross.
+        The answer has the module's interface, dependencies and cycles, and the two parts between which the fewest uses cross.
+        If the parts use each other too much, `splits_well` is false.
 
         Args:
             module: the module, given by its name, its id, or the path of a file in it.

@@ -7,17 +7,27 @@ Source:
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from graphmem.answers.modules import FileLink
-from graphmem.projection.arrays import SYMBOL
+from graphmem.analysis.semantic.passing import passing
+from graphmem.answers.modules import CrossingSymbol, FileLink
+from graphmem.model import EdgeKind
+from graphmem.projection.arrays import EDGE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
+    from graphmem.analysis.semantic.files import I64, FileGraph
+    from graphmem.analysis.semantic.heat import F64
     from graphmem.analysis.semantic.modules import Modules
 
+_IMPORTS: Final = EDGE_KINDS.index(EdgeKind.IMPORTS)
+
+LEAK: Final = 1 / 4  # largest share of the smaller part's uses that cross a good division
+BALANCE: Final = 1 / 5  # least share of the files in the smaller part
 MOST_FILES: Final = 1_500  # of a module that is divided; the eigenvectors of more take seconds
 LEAST: Final = 4  # files of a module that is divided
 
@@ -64,43 +74,114 @@ def surface(modules: Modules, place: int) -> dict[int, dict[str, int]]:
     return {node: dict(by) for node, by in found.items()}
 
 
-def halves(modules: Modules, place: int) -> tuple[list[str], list[str], int]:
-    """Divide the files of a module in two so that few edges cross.
+class Split(NamedTuple):
+    """A division of a module's files into two parts.
 
-    `place` is the position of the module in `modules.groups`. Tests, and files without edges inside the module, are left out.
+    Attributes:
+        larger: paths of the larger part.
+        smaller: paths of the smaller part.
+        crossing: edges between the parts, one for each pair of a using and a used symbol.
+        inside: number of such pairs inside the smaller part.
+    """
+
+    larger: list[str]
+    smaller: list[str]
+    crossing: npt.NDArray[np.int64]
+    inside: int
+
+    @property
+    def is_good(self) -> bool:
+        """Whether at most a quarter of the smaller part's uses cross."""
+        return bool(self.smaller) and len(self.crossing) <= LEAK * (len(self.crossing) + self.inside)
+
+
+NO_SPLIT: Final = Split([], [], np.zeros(0, np.int64), 0)
+
+
+def split(modules: Modules, place: int) -> Split:
+    """Divide the files of a module in two so that few uses cross.
+
+    Each part has at least a fifth of the files, so that a division is more than a few files that hardly anything needs. Tests, and files
+    without uses inside the module, are left out.
+
+    Args:
+        modules: the modules of the project.
+        place: position of the module in `modules.groups`.
 
     Returns:
-        The paths of the two parts, the larger first, and the number of edges between them. The parts are empty if the module has too few or
-        too many files.
+        The division; `NO_SPLIT` if the module has too few or too many files.
     """
     files = modules.files
     held = np.flatnonzero((modules.of_file == place) & ~files.is_test)
-    none: tuple[list[str], list[str], int] = ([], [], 0)
     if not LEAST <= len(held) <= MOST_FILES:
-        return none
+        return NO_SPLIT
     at = np.full(len(files), -1, np.int64)
     at[held] = np.arange(len(held))
-    inside = (at[files.src] >= 0) & (at[files.dst] >= 0)
+    rows = _uses(files, at)
+    src, dst = at[files.file_of(files.view.src[rows])], at[files.file_of(files.view.dst[rows])]
     weight = np.zeros((len(held), len(held)))
-    np.add.at(weight, (at[files.src[inside]], at[files.dst[inside]]), files.weight[inside])
+    np.add.at(weight, (src, dst), 1.0)
     weight = weight + weight.T
     joined = np.flatnonzero(weight.sum(axis=1) > 0)
     if len(joined) < LEAST:
-        return none
-    some = weight[np.ix_(joined, joined)]
-    degree = some.sum(axis=1)
+        return NO_SPLIT
+    one = np.zeros(len(held), np.bool_)
+    one[joined[_cheapest(weight[np.ix_(joined, joined)])]] = True
+    other = np.zeros(len(held), np.bool_)
+    other[joined] = ~one[joined]
+    if (one.sum(), files.paths[held[np.argmax(other)]]) > (other.sum(), files.paths[held[np.argmax(one)]]):
+        one, other = other, one
+    paths = [[files.paths[held[i]] for i in np.flatnonzero(part).tolist()] for part in (other, one)]
+    return Split(sorted(paths[0]), sorted(paths[1]), rows[one[src] != one[dst]], int((one[src] & one[dst]).sum()))
+
+
+def _uses(files: FileGraph, at: I64) -> I64:
+    """Return edges between given files, one for each pair of symbols.
+
+    Imports count only where they are all that joins two files. `at` is not negative for the given files.
+    """
+    view = files.view
+    found: dict[tuple[int, int], int] = {}
+    inside = (at[files.src] >= 0) & (at[files.dst] >= 0) & ~passing(files) & ~files.facade[files.src] & ~files.facade[files.dst]
+    for link in np.flatnonzero(inside).tolist():
+        rows = files.rows[files.ptr[link] : files.ptr[link + 1]]
+        stated = rows[view.edge_kind[rows] != _IMPORTS]
+        for row in (stated if len(stated) else rows[:1]).tolist():
+            found.setdefault((int(view.src[row]), int(view.dst[row])), row)
+    return np.array(list(found.values()), np.int64)
+
+
+def _cheapest(weight: F64) -> npt.NDArray[np.bool_]:
+    """Return one of two parts between which little weight lies, shape (n,).
+
+    `weight` is symmetric, with a positive sum of each row.
+    """
+    degree = weight.sum(axis=1)
     scale = 1 / np.sqrt(degree)
-    _, vectors = np.linalg.eigh(np.eye(len(some)) - scale[:, None] * some * scale[None, :])
-    order = np.lexsort((np.arange(len(some)), np.round(vectors[:, 1] * scale, 9)))
-    one = np.zeros(len(some), np.bool_)
-    best, cut = np.inf, 0.0
-    chosen = one.copy()
-    for node in order[:-1].tolist():
+    _, vectors = np.linalg.eigh(np.eye(len(weight)) - scale[:, None] * weight * scale[None, :])
+    order = np.lexsort((np.arange(len(weight)), np.round(vectors[:, 1] * scale, 9)))
+    least = max(1, math.ceil(BALANCE * len(weight)))
+    one = np.zeros(len(weight), np.bool_)
+    best, chosen = np.inf, one.copy()
+    for count, node in enumerate(order.tolist(), 1):
         one[node] = True
-        crossing = float(some[np.ix_(one, ~one)].sum())
-        cost = crossing * (1 / degree[one].sum() + 1 / degree[~one].sum())
-        if cost < best - 1e-12:
-            best, cut, chosen = cost, crossing, one.copy()
-    parts = [sorted(files.paths[held[i]] for i in joined[side].tolist()) for side in (chosen, ~chosen)]
-    larger, smaller = sorted(parts, key=lambda part: (-len(part), part))
-    return larger, smaller, int(cut)
+        if least <= count <= len(weight) - least:
+            cost = float(weight[np.ix_(one, ~one)].sum()) * (1 / degree[one].sum() + 1 / degree[~one].sum())
+            if cost < best - 1e-12:
+                best, chosen = cost, one.copy()
+    return chosen
+
+
+def crossing_symbols(modules: Modules, found: Split) -> list[CrossingSymbol]:
+    """Return the symbols of a part that the other part uses, most uses first."""
+    view = modules.view
+    larger = set(found.larger)
+    users: dict[int, list[str]] = defaultdict(list)
+    for row in found.crossing.tolist():
+        users[int(view.dst[row])].append(view.path(int(view.src[row])))
+    order = sorted(users, key=lambda node: (-len(users[node]), node))
+    infos = view.infos(order)
+    return [
+        CrossingSymbol(info, len(users[node]), sorted(set(users[node])), info.path in larger)
+        for node, info in zip(order, infos, strict=True)
+    ]

@@ -74,7 +74,7 @@ def _cycle(level: str, files: FileGraph, arcs: Mapping[Pair, Arc], weights: Mapp
     loading.add_edges_from(pair for pair in sorted(inside) if not arcs[pair].deferred)
 
     def cut(pair: Pair) -> CycleCut:
-        return CycleCut(*pair, weight=int(inside[pair]), frees=frees[pair], sites=files.steps(arcs[pair].rows, SHOWN))
+        return CycleCut(*pair, weight=int(inside[pair]), frees=frees[pair], sites=files.evidence(arcs[pair].rows, SHOWN))
 
     back = nx.shortest_path(graph, cheapest[1], cheapest[0])
     return Cycle(

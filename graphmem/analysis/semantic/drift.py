@@ -1,7 +1,7 @@
 """Architecture drift: changes of the structure between two states.
 
-Modules, dependencies, cycles and the public API are compared. Modules of the older state are matched to the newer modules, so a module that
-exists in both has one name.
+Modules, dependencies, cycles and the interfaces of files are compared. Both states have the modules of the newer one (see `carried`), so
+that only changes of the code are reported, and no changes of the division into modules.
 """
 
 from __future__ import annotations
@@ -10,19 +10,23 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from graphmem.analysis.diff import declared
 from graphmem.analysis.semantic.dead import offered
 from graphmem.answers.semantic import ApiChange, DependencyChange, Drift, ModuleChange
-from graphmem.projection.arrays import NODE_KINDS
+from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
     from graphmem.analysis.semantic.entries import Entries
     from graphmem.analysis.semantic.modules import Modules
     from graphmem.answers.modules import Cycle
+    from graphmem.projection.graph import GraphView
 
 FILES: Final = 20  # listed files that joined or left a module
-CHANGES: Final = 500  # listed changes of the public API
+CHANGES: Final = 500  # listed changes of definitions
+NAMED: Final = 3  # members of a cycle that a note names
+SITES: Final = 5  # listed new edges of a dependency
 NOTICEABLE: Final = 0.1  # smaller relative changes of a dependency's weight are not reported
 
 
@@ -39,16 +43,20 @@ def compare(base: str, head: str, old: State, new: State) -> Drift:
     Args:
         base: name of the old state.
         head: name of the new state.
-        old: old state; its modules took over names and ids from the modules of `new`.
+        old: old state, divided into the modules of `new`.
         new: new state.
     """
     dependencies, small = _dependencies(old.modules, new.modules)
     api = _api(old.entries, new.entries)
     notes = []
     if small:
-        notes.append(f"{small:,} dependencies are left out, because their number of edges changed by less than a tenth")
+        left_out = (
+            "1 dependency is left out, because its number" if small == 1 else f"{small:,} dependencies are left out, because their number"
+        )
+        notes.append(f"{left_out} of edges changed by less than a tenth")
     if len(api) > CHANGES:
-        notes.append(f"{len(api) - CHANGES:,} more changes of the public API are counted, not listed")
+        notes.append(f"{len(api) - CHANGES:,} more changed definitions are counted, not listed")
+    notes += _grown(_cycles(old.modules), _cycles(new.modules))
     counts = Counter(one.change for one in api)
     return Drift(
         base=base,
@@ -84,11 +92,13 @@ def _modules(old: Modules, new: Modules) -> list[ModuleChange]:
 def _dependencies(old: Modules, new: Modules) -> tuple[list[DependencyChange], int]:
     """Return the added, removed and changed dependencies between modules.
 
-    They are sorted by the kind of change (added, removed, heavier, lighter), then by the size of the change, the largest first. The second
-    value is the number of dependencies whose change is too small to list.
+    They are sorted by the kind of change (added, removed, heavier, lighter), then by the size of the change, the largest first. The sites
+    of a dependency are those of its new edges. The second value is the number of dependencies whose change is too small to list.
     """
     before = {(one.src_name, one.dst_name): one for one in old.dependencies}
     after = {(one.src_name, one.dst_name): one for one in new.dependencies}
+    rows = {(new.groups[a].name, new.groups[b].name): found for (a, b), found in new.between.items()}
+    known = _ends(old)
     found, small = [], 0
     for pair in sorted(before.keys() | after.keys()):
         was = before[pair].weight if pair in before else 0
@@ -99,9 +109,19 @@ def _dependencies(old: Modules, new: Modules) -> tuple[list[DependencyChange], i
             small += 1
             continue
         change = "added" if not was else "removed" if not now else "heavier" if now > was else "lighter"
-        sites = after[pair].sites if not was else []
+        came = [row for row in rows[pair].tolist() if _end(new.view, row) not in known] if now > was else []
+        sites = new.files.evidence(came, SITES)
         found.append(DependencyChange(*pair, change, was, now, sites))
     return sorted(found, key=lambda one: (_DEPENDENCY.index(one.change), -abs(one.after - one.before), one.src, one.dst)), small
+
+
+def _ends(modules: Modules) -> set[tuple[str, str, str]]:
+    """Return the ends and the kind of each edge between two modules."""
+    return {_end(modules.view, row) for rows in modules.between.values() for row in rows.tolist()}
+
+
+def _end(view: GraphView, row: int) -> tuple[str, str, str]:
+    return view.ids[view.src[row]], view.ids[view.dst[row]], view.kind_of(row)
 
 
 _DEPENDENCY: Final = ("added", "removed", "heavier", "lighter")
@@ -112,21 +132,53 @@ def _cycles(modules: Modules) -> list[Cycle]:
 
 
 def _only_in(cycles: list[Cycle], others: list[Cycle]) -> list[Cycle]:
-    """Return the cycles that exist only in `cycles`, not in `others`.
+    """Return the cycles that exist only in `cycles`, not in `others`."""
+    return [one for one in cycles if _same(one, others) is None]
 
-    A cycle also exists in `others` if all its members are in one cycle of `others`.
+
+def _same(cycle: Cycle, others: list[Cycle]) -> Cycle | None:
+    """Return the one of `others` that is the same cycle, or None.
+
+    At least half of the members of the smaller cycle are in the other one.
     """
-    return [one for one in cycles if not any(one.level == other.level and set(one.members) <= set(other.members) for other in others)]
+
+    def shared(other: Cycle) -> int:
+        return len(set(cycle.members) & set(other.members))
+
+    alike = [one for one in others if one.level == cycle.level and shared(one) * 2 >= min(len(cycle.members), len(one.members))]
+    return max(alike, key=shared, default=None)
+
+
+def _grown(old: list[Cycle], new: list[Cycle]) -> list[str]:
+    """Return a sentence on each cycle that other members joined or left."""
+    notes = []
+    for one in new:
+        was = _same(one, old)
+        if was is None:
+            continue
+        moves = [(sorted(set(one.members) - set(was.members)), "joined it"), (sorted(set(was.members) - set(one.members)), "left it")]
+        told = [f"{_some(names)} {verb}" for names, verb in moves if names]
+        if told:
+            notes.append(f"a cycle has {len(one.members):,} {one.level} after {len(was.members):,}: {'; '.join(told)}")
+    return notes
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
 
 
 def _api(old: Entries, new: Entries) -> list[ApiChange]:
-    """Return public definitions that are new, gone, moved or changed.
+    """Return definitions of interfaces that are new, gone, moved or changed.
 
-    A definition is changed if its signature is. Breaking changes come first; then the order is by path and line.
+    An interface has the public definitions of the project, and those that other files use. A definition is changed if its signature is.
+    Public definitions come first, then breaking changes; then the order is by path and line.
     """
-    before, after = _public(old), _public(new)
-    gone = {key: before[key] for key in before.keys() - after.keys()}
-    came = {key: after[key] for key in after.keys() - before.keys()}
+    before, after = _definitions(old), _definitions(new)
+    ours, theirs = _interface(old), _interface(new)
+    outside = {key for nodes, offers in ((before, offered(old)), (after, offered(new))) for key, node in nodes.items() if offers[node]}
+    gone = {key: before[key] for key in before.keys() - after.keys() if ours[before[key]]}
+    came = {key: after[key] for key in after.keys() - before.keys() if theirs[after[key]]}
     found = []
     by_body: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for key in sorted(gone):
@@ -135,29 +187,48 @@ def _api(old: Entries, new: Entries) -> list[ApiChange]:
         twins = by_body.get((key[1], new.view.body_hash(came[key])))
         if twins and new.view.body_hash(came[key]):
             was = twins.pop(0)
-            found.append(ApiChange(new.view.info(came.pop(key)), "moved", f"{was[0]}:{was[1]}"))
+            found.append(ApiChange(new.view.info(came.pop(key)), "moved", f"{was[0]}:{was[1]}", key in outside))
             del gone[was]
-    found += [ApiChange(old.view.info(node), "removed", old.view.signature(node)) for node in gone.values()]
-    found += [ApiChange(new.view.info(node), "added", "") for node in came.values()]
+    found += [ApiChange(old.view.info(node), "removed", old.view.signature(node), key in outside) for key, node in gone.items()]
+    found += [ApiChange(new.view.info(node), "added", "", key in outside) for key, node in came.items()]
     for key in before.keys() & after.keys():
         was_signature = old.view.signature(before[key])
         kind = NODE_KINDS[new.view.kind[after[key]]]
+        if not (ours[before[key]] or theirs[after[key]]):
+            continue
         if declared(kind, was_signature) != declared(kind, new.view.signature(after[key])):
-            found.append(ApiChange(new.view.info(after[key]), "signature", was_signature))
+            found.append(ApiChange(new.view.info(after[key]), "signature", was_signature, key in outside))
     order = ("removed", "signature", "moved", "added")
-    return sorted(found, key=lambda one: (order.index(one.change), one.symbol.path, one.symbol.start_line, one.symbol.qualname))
+    return sorted(
+        found,
+        key=lambda one: (not one.public, order.index(one.change), one.symbol.path, one.symbol.start_line, one.symbol.qualname),
+    )
 
 
-def _public(entries: Entries) -> dict[tuple[str, str], int]:
-    """Map (path, qualname) to the node of each public definition.
+def _definitions(entries: Entries) -> dict[tuple[str, str], int]:
+    """Map (path, qualname) to the node of each definition outside tests.
 
-    A public definition is one that external code may use. If several definitions have the same path and qualname, the one that begins first
-    in the file is kept.
+    If several definitions have the same path and qualname, the one that begins first in the file is kept.
     """
     view = entries.view
     found: dict[tuple[str, str], int] = {}
-    for node in np.flatnonzero(offered(entries)).tolist():
+    for node in np.flatnonzero((view.label == SYMBOL) & (view.parent >= 0) & ~view.is_test).tolist():
         key = (view.path(node), view.qualname(node))
         if key not in found or view.start_line[node] < view.start_line[found[key]]:
             found[key] = node
     return found
+
+
+def _interface(entries: Entries) -> npt.NDArray[np.bool_]:
+    """Return which nodes are definitions that other files rely on, shape (n,).
+
+    They are the public API, entry points, and functions and types that another file outside tests uses. Variables count only as public
+    API. Code that is not part of the product, such as migrations, is left out.
+    """
+    view, files = entries.view, entries.files
+    rows = files.rows[~files.is_test[files.file_of(view.src[files.rows])]]
+    used = np.zeros(view.n, np.bool_)
+    used[view.dst[rows]] = True
+    used[list(entries.of_kinds(None))] = True
+    found: npt.NDArray[np.bool_] = offered(entries) | (used & (view.parent >= 0) & (view.kind != NODE_KINDS.index("variable")))
+    return found & ~entries.beside

@@ -37,6 +37,8 @@ _TESTS: Final = frozenset({"test", "tests", "testing", "spec", "specs"})  # fold
 _BY_RECEIVER: Final = "receiver_type"
 _CALLS: Final = EDGE_KINDS.index(EdgeKind.CALLS)
 _IMPORTS: Final = EDGE_KINDS.index(EdgeKind.IMPORTS)
+_RANKS: Final[dict[str, int]] = {EdgeKind.CALLS: 0, EdgeKind.INHERITS: 0, EdgeKind.USES_TYPE: 0, EdgeKind.REFERENCES: 1}
+_EVIDENCE: Final = np.array([_RANKS.get(kind, 2) for kind in EDGE_KINDS])  # of each kind of edge, the best first
 _VARIABLE: Final = NODE_KINDS.index("variable")
 
 
@@ -218,6 +220,23 @@ class FileGraph:
             )
         )
         return [step_of(view, row) for row in chosen[order][:limit].tolist()]
+
+    def evidence(self, rows: Sequence[int] | I64, limit: int) -> list[PathStep]:
+        """Return the edges that best show a dependency, at most `limit`.
+
+        Calls, base classes and uses of types come before other references, and those before imports, which show only that names are
+        within reach. Edges to the symbols with the most edges come first. Of the edges between two symbols, only the first is returned.
+        """
+        view = self.view
+        chosen = np.asarray(rows, np.int64)
+        targets, place, counts = np.unique(view.dst[chosen], return_inverse=True, return_counts=True)
+        rank = _EVIDENCE[view.edge_kind[chosen]]
+        often = counts[place] if len(targets) else np.zeros(0, np.int64)
+        order = np.lexsort((chosen, view.line[chosen], view.path_index[view.src[chosen]], -view.confidence[chosen], -often, rank))
+        first: dict[tuple[int, int], int] = {}
+        for row in chosen[order].tolist():
+            first.setdefault((int(view.src[row]), int(view.dst[row])), row)
+        return [step_of(view, row) for row in list(first.values())[:limit]]
 
     @cached_property
     def deferred(self) -> npt.NDArray[np.bool_]:

@@ -26,7 +26,7 @@ from graphmem.projection.arrays import NODE_KINDS
 from graphmem.runtime.conventions import all_conventions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from graphmem.analysis.semantic.files import I64
     from graphmem.analysis.semantic.heat import F64
@@ -74,6 +74,7 @@ class Modules:
         current: whether `known` was computed for this state of the graph. If so, the modules in `known` keep their files.
         packages: languages whose packages are folders, and languages with namespaces. No module divides a package that is a folder, as in
         Go.
+        division: divides the paths of the files with code, instead of deriving the modules.
 
     Attributes:
         groups: the modules, most lines first.
@@ -90,6 +91,7 @@ class Modules:
         co_change: Mapping[tuple[str, str], float] | None = None,
         current: bool = False,
         packages: Packages = NO_PACKAGES,
+        division: Callable[[Sequence[str]], list[Named]] | None = None,
     ) -> None:
         self.view = view
         self.files = FileGraph(view, packages.of_names)
@@ -100,8 +102,11 @@ class Modules:
         of = self.files.file_of(np.arange(view.n, dtype=np.int32))
         weight = np.bincount(of[of >= 0], used[of >= 0], minlength=len(self.files))
         weights = {path: float(weight[i]) for i, path in enumerate(self.files.paths)}
-        groups = self._partition.groups(known, co_change or {}, current=current)
-        found = named(groups, known, weights, self._partition.tests, project, self._partition.root_name())
+        if division is None:
+            groups = self._partition.groups(known, co_change or {}, current=current)
+            found = named(groups, known, weights, self._partition.tests, project, self._partition.root_name())
+        else:
+            found = division(self._partition.code)
         number = {path: i for i, path in enumerate(self.files.paths)}
         self.groups: list[Named] = sorted(
             found, key=lambda one: (-sum(int(self.files.lines[number[path]]) for path in one.paths), one.name)
@@ -373,7 +378,7 @@ class Modules:
     def _dependency(self, pair: tuple[int, int], rows: I64) -> ModuleDependency:
         src, dst = self.groups[pair[0]], self.groups[pair[1]]
         upward = pair in self.upward
-        sites = self.files.steps(rows, UPWARD_SITES if upward else SITES)
+        sites = self.files.evidence(rows, UPWARD_SITES if upward else SITES)
         cut = pair in self.worth_cutting
         return ModuleDependency(src.id, dst.id, src.name, dst.name, len(rows), self.files.kinds_of(rows), upward, sites, cut)
 

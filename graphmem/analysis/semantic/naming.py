@@ -7,7 +7,7 @@ the first of these that applies and that no other module has:
 2. The folder that has most of the files, if the module has most of what no module of a subfolder has, and at least a third of its files
    are directly in the folder: `api`, of which another module has `api/migrations`. Of several such folders, the widest is taken.
 3. The root's name, if at least half of the files are directly in the root.
-4. Without a folder that has most of the files: a folder name that most of them have above, and that few other files have: `replays`.
+4. A folder name that most of the files have above, more than one folder has, and few other files have: `replays`.
 5. Two or three folders that together have most of the files, and that the module leads: `net + platform`, `app: links, pixels`.
 6. The narrowest folder that has most of the files, and what sets the module apart in it: its folders with the most files, or its most used
    files: `store: reading, tables`. For files without a common folder, these are the largest folders and the words "+ more".
@@ -159,7 +159,7 @@ class _Names:
         yield from (folder for folder in wide if places.describes(module, folder))
         if self._is_root(files):
             yield self._root
-        if not wide and (word := places.shared_word(module)):
+        if word := places.shared_word(module, wide[-1] if wide else ""):
             yield word
         base = wide[-1] if wide else ""
         parts = self._parts(files, base)

@@ -18,6 +18,7 @@ from graphmem.analysis.semantic.acyclic import acyclic
 from graphmem.analysis.semantic.communities import communities, without_strangers
 from graphmem.analysis.semantic.files import FileGraph, Packages, common_folder
 from graphmem.analysis.semantic.naming import ROOT, Known
+from graphmem.analysis.semantic.passing import passing
 from graphmem.projection.arrays import SYMBOL
 
 if TYPE_CHECKING:
@@ -125,10 +126,11 @@ class Partition:
     def counted(self) -> npt.NDArray[np.bool_]:
         """Which dependencies between files count as dependencies of modules.
 
-        Dependencies of tests, and those of files that only re-export names, do not count.
+        Dependencies of tests, those of files that only re-export names, and imports that only pass names on do not count.
         """
         files = self.files
-        found: npt.NDArray[np.bool_] = ~(files.facade[files.src] | files.facade[files.dst] | files.is_test[files.src])
+        left_out = files.facade[files.src] | files.facade[files.dst] | files.is_test[files.src] | passing(files)
+        found: npt.NDArray[np.bool_] = ~left_out
         return found
 
     @property

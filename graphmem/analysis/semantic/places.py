@@ -130,18 +130,20 @@ class Places:
         """Number of each module's files that have a folder of a given name above."""
         return [Counter(word for path in files for word in set(path.split("/")[:-1])) for files in self.naming]
 
-    def shared_word(self, module: int) -> str:
+    def shared_word(self, module: int, base: str) -> str:
         """Return a folder name that most files of a module share; "" if none.
 
-        The module has most of the files with such a folder: `replays` of `app/replays`, `queries/replays` and `api/replays`.
+        The module has most of the files with such a folder: `replays` of `app/replays`, `queries/replays` and `api/replays`. More of its
+        files have such a folder than are in `base`.
         """
         files = self.naming[module]
+        in_base = below(files)[base]
         common = set(common_folder(files).split("/"))
         in_all = sum(self._with_word, Counter())
         fitting = [
             word
             for word, count in self._with_word[module].items()
-            if count >= MOST * len(files) and word not in common and 2 * count > in_all[word] and word.isidentifier()
+            if count >= max(MOST * len(files), in_base + 1) and word not in common and 2 * count > in_all[word] and word.isidentifier()
         ]
         return max(fitting, key=lambda word: (self._with_word[module][word], len(word), word), default="")
 

@@ -115,10 +115,29 @@ def boundary(output: Output, found: ModuleBoundary) -> None:
     if not found.smaller:
         output.line(("no split is proposed: the module is too small or too large", DIM))
     else:
-        output.line(("split in two", HEADING), f"  {plural(found.crossing, 'edge')} between the parts")
-        for part in (found.larger, found.smaller):
-            output.line("  ", (plural(len(part), "file"), NAME), (f"  {_some(part, MEMBERS)}", DIM))
+        _split(output, found)
     output.line(common.state_line(found.state))
+
+
+def _split(output: Output, found: ModuleBoundary) -> None:
+    """Print whether a module divides well, into what, and what crosses."""
+    title, style = ("split in two", HEADING) if found.splits_well else ("no good place to split", BAD)
+    all_uses = found.crossing + found.inside
+    output.line((title, style), f"  {found.crossing:,} of {plural(all_uses, 'use')} of the smaller part cross the best division")
+    for part in (found.larger, found.smaller):
+        output.line("  ", (plural(len(part), "file"), NAME), (f"  {_some(part, MEMBERS)}", DIM))
+    output.rows(
+        [
+            (
+                common.name(one.symbol),
+                common.place(one.symbol.path, one.symbol.start_line),
+                plural(one.uses, "use"),
+                (f"from {_some(one.files)}", DIM),
+            )
+            for one in found.crossing_symbols[:DEPENDENCIES]
+        ]
+    )
+    _cut(output, DEPENDENCIES, len(found.crossing_symbols), "--json has more")
 
 
 @renders(Knowledge, bare=lambda found: [one.name for one in found.parts])
@@ -344,15 +363,20 @@ def drift(output: Output, found: Drift) -> None:
             output.line(("  " + " → ".join([*one.example, one.example[0]]), style))
     counts = ", ".join(f"{count:,} {change}" for change, count in found.api_counts.items())
     output.line()
-    output.line(("public API", HEADING), f"  {counts or 'unchanged'}")
-    breaking = [one for one in found.api if one.change in ("removed", "signature", "moved")]
+    output.line(("definitions that others use", HEADING), f"  {counts or 'unchanged'}")
     output.rows(
         [
-            ((one.change, UNSURE), common.name(one.symbol), common.place(one.symbol.path, one.symbol.start_line), (one.before, DIM))
-            for one in breaking[: 2 * DEPENDENCIES]
+            (
+                (one.change, DIM if one.change == "added" else UNSURE),
+                ("public" if one.public else "", DIM),
+                common.name(one.symbol),
+                common.place(one.symbol.path, one.symbol.start_line),
+                (one.before, DIM),
+            )
+            for one in found.api[: 2 * DEPENDENCIES]
         ]
     )
-    _cut(output, 2 * DEPENDENCIES, len(breaking), "--json has all")
+    _cut(output, 2 * DEPENDENCIES, len(found.api), "--json has all")
     _end(output, found.notes)
 
 

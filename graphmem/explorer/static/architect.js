@@ -12,7 +12,7 @@ const ORDER = ["tangled", "cut", "changes", "matrix", "risk", "people", "decisio
 const DAY_MS = 864e5;
 const QUARTER = 91; // days
 const SPANS = [7, 30, QUARTER, 365];
-const MOST_FILES = 300; // of a project whose older revision is read without being asked for
+const MOST_FILES = 600; // of a project whose older revision is read without being asked for
 const MOST_PEOPLE = 500; // modules or files whose people are asked for at once
 const MOST_COMMITS = 2000; // that one question lists
 const MOST_PAIRS = 25; // pairs of files of a dependency that are asked for at first
@@ -107,19 +107,37 @@ export async function cut(page, { of = "" }, signal) {
     const more = async (have) => surfaceRows((await ask("Boundary", { module: name, limit: MOST_SURFACE }, signal)).boundary.surface.slice(have));
     const deps = (some, mine) => some.map((one) => [link(to("matrix", { of: one.srcName, on: one.dstName }), mine === "src" ? one.srcName : one.dstName), words.number(one.weight), one.worthCutting ? chip(words.map.cut, "trap") : ""]);
     return [
+      h("h2", null, w.two(found.module)),
+      ...divided(found),
       h("h2", null, w.off(found.module)),
       h("p", null, w.cost(cost(found.incoming), found.incoming.length, found.total, cost(found.outgoing), found.outgoing.length)),
       h("div.grid", null,
-        card(w.surface, w.surface_hint, found.surface.length ? table(w.surface, [c.name, w.edges, w.needed_by], surfaceRows(found.surface), { first: 15, numeric: [1], rest: { total: found.total, page: Math.min(found.total, MOST_SURFACE) - found.surface.length, more } }) : h("p", null, w.unused)),
+        card(w.surface, w.surface_hint, found.surface.length ? table(w.surface, [c.name, w.edges, w.needed_by], surfaceRows(found.surface), { first: 12, numeric: [1], wide: true, rest: { total: found.total, page: Math.min(found.total, MOST_SURFACE) - found.surface.length, more } }) : h("p", null, w.unused)),
         card(w.needed_by, null, found.incoming.length ? table(w.needed_by, [c.module, w.edges, ""], deps(found.incoming, "src"), { first: 12, numeric: [1] }) : h("p", null, words.none)),
         card(w.depends_on, null, found.outgoing.length ? table(w.depends_on, [c.module, w.edges, ""], deps(found.outgoing, "dst"), { first: 12, numeric: [1] }) : h("p", null, words.none)),
         card(words.home.cycles, null, found.cycles.length ? found.cycles.map((one) => [h("p", null, words.home.ring(one.members.length), ". ", words.home.cut, " ", link(to("matrix", { of: one.cheapest.src, on: one.cheapest.dst }), `${one.cheapest.src} → ${one.cheapest.dst}`), ` (${words.number(one.cheapest.weight)})`), details(words.home.sites, one.cheapest.sites.length, false, sites(one.cheapest.sites))]) : h("p", null, w.no_cycle))),
-      h("h2", null, w.two(found.module)),
-      found.larger.length
-        ? [h("p", null, w.crossing(found.crossing)), h("div.grid", null, [found.larger, found.smaller].map((part, i) => card(w.part(i, part.length), null, listing(part.map(fileLink), 20))))]
-        : h("p.hint", null, w.undivided),
     ];
   });
+}
+
+/** Whether a module divides well, what crosses the best division, and the two parts. */
+function divided(found) {
+  const w = words.architect.cut;
+  if (!found.larger.length) return [h("p.answer", null, w.undivided)];
+  const all = found.crossing + found.inside;
+  const [first] = found.crossingSymbols;
+  const verdict = found.splitsWell
+    ? found.crossing ? w.good(found.smaller.length, found.larger.length, found.crossing, all) : w.apart(found.smaller.length, found.larger.length)
+    : [w.bad(found.crossing, all), first && first.uses > 1 ? [" ", w.hub, symbolLink(first.symbol), ` (${words.number(first.uses)}).`] : null];
+  const users = (one) => [one.files.slice(0, 2).map((path) => [fileLink(path), " "]), one.files.length > 2 ? words.andMore(one.files.length - 2) : null];
+  const rows = found.crossingSymbols.map((one) => [[symbolLink(one.symbol), " ", where(one.symbol)], words.number(one.uses), w.part_name(one.inLarger ? 0 : 1), users(one)]);
+  return [
+    h("p.answer", null, verdict),
+    h("p.hint", null, w.rule),
+    rows.length ? card(w.crossing, w.crossing_hint, table(w.crossing, [words.map.columns.name, w.uses, w.side, w.used_in], rows, { first: 8, numeric: [1] })) : null,
+    h("div.grid", null,
+      [found.larger, found.smaller].map((part, i) => card(w.part(i, part.length), null, listing(part.map(fileLink), 12)))),
+  ];
 }
 
 /** What changed in a number of days: by whom, new dependencies, modules, API. */
@@ -143,7 +161,7 @@ export async function changes(page, { base = "", days = "" }, signal) {
     const cut = some.length === MOST_COMMITS;
     const routine = some.filter((one) => one.routine);
     said = [w.since(some.length, some.at(-1).at.slice(0, 10), some[0].at.slice(0, 10), Math.floor((Date.now() - newest) / DAY_MS), cut), routine.length ? ` ${w.routine(routine.length, [...new Set(routine.map((one) => one.author))])}` : ""];
-    first = some.at(-1).sha;
+    first = (found.commits[some.length] ?? some.at(-1)).sha; // the commit before the period, so that its first commit counts
     some = some.filter((one) => !one.routine);
   } catch (error) {
     if (error.name === "AbortError") return;
@@ -198,16 +216,25 @@ async function compared(place, since, files, signal) {
 
 function drifted(found) {
   const w = words.architect.changes;
-  const changed = (kinds) => found.dependencies.filter((one) => kinds.includes(one.change.toLowerCase()));
-  const rows = (some) => some.map((one) => [link(to("matrix", { of: one.src, on: one.dst }), `${one.src} → ${one.dst}`), words.number(one.before), words.number(one.after)]);
-  const nothing = h("p", null, w.none);
-  return h("div.grid", null,
-    card(w.added, null, changed(["added"]).length ? table(w.added, [w.dependency, w.before, w.after], rows(changed(["added"])), { first: 15, numeric: [1, 2] }) : nothing.cloneNode(true)),
-    card(w.removed, null, changed(["removed"]).length ? table(w.removed, [w.dependency, w.before, w.after], rows(changed(["removed"])), { first: 15, numeric: [1, 2] }) : nothing.cloneNode(true)),
-    card(w.modules, null, found.modules.length ? listing(found.modules.map((one) => [moduleLink(one.name), " ", chip(words.architect.changes.changed(one.change)), ` ${words.number(one.filesBefore)} → ${words.many(one.filesAfter, "file")}`]), 12) : nothing.cloneNode(true)),
-    card(w.cycles, null, found.newCycles.length || found.resolvedCycles.length ? listing([...found.newCycles.map((one) => [chip(w.fresh, "trap"), " ", one.members.join(", ")]), ...found.resolvedCycles.map((one) => [chip(w.resolved), " ", one.members.join(", ")])], 6) : nothing.cloneNode(true)),
-    card(w.api, null, found.api.length ? [h("p.meta", null, found.apiCounts.map((one) => chip(`${words.architect.changes.changed(one.name)}: ${words.number(one.value)}`))), listing(found.api.slice(0, 60).map((one) => [chip(words.architect.changes.changed(one.change)), " ", symbolLink(one.symbol), h("div.where", null, where(one.symbol))]), 8)] : nothing.cloneNode(true)),
-    found.notes.map((note) => h("p.hint", null, noted(note))));
+  const nothing = () => h("p", null, w.none);
+  const pair = (one) => [link(to("matrix", { of: one.src, on: one.dst }), breakable(`${one.src} → ${one.dst}`)), one.sites.length ? details(w.fresh_edges, null, false, sites(one.sites)) : null];
+  const rows = (some) => some.map((one) => [pair(one), words.number(one.before), words.number(one.after)]);
+  const dependencies = (title, hint, kinds) => {
+    const some = found.dependencies.filter((one) => kinds.includes(one.change.toLowerCase()));
+    return card(title, hint, some.length ? table(title, [w.dependency, w.before, w.after], rows(some), { first: 10, numeric: [1, 2] }) : nothing());
+  };
+  const cycle = (one, mark) => [mark, " ", one.members.slice(0, 8).join(", "), one.members.length > 8 ? ` ${words.andMore(one.members.length - 8)}` : ""];
+  const definition = (one) => [chip(w.changed(one.change), one.change.toLowerCase() === "removed" ? "trap" : undefined), " ", one.public ? [chip(w.public), " "] : null, symbolLink(one.symbol), h("div.where", null, where(one.symbol)), one.before && one.change.toLowerCase() === "signature" ? h("div.where", null, h("del", null, one.before), h("br"), one.symbol.signature) : null];
+  const files = (one) => [moduleLink(one.name), " ", chip(w.changed(one.change)), ` ${words.number(one.filesBefore)} → ${words.many(one.filesAfter, "file")}`, h("div.where", null, [...one.came.slice(0, 3).map((path) => `+ ${path}`), ...one.left.slice(0, 3).map((path) => `− ${path}`)].map((line, i) => [i ? h("br") : null, line]))];
+  const of_cycles = found.notes.filter((note) => note.startsWith("a cycle "));
+  const others = found.notes.filter((note) => !of_cycles.includes(note));
+  return [h("p.hint", null, w.one_division), others.map((note) => h("p.hint", null, noted(note))), h("div.grid", null,
+    dependencies(w.added, null, ["added"]),
+    dependencies(w.removed, null, ["removed"]),
+    dependencies(w.other, w.other_hint, ["heavier", "lighter"]),
+    card(w.api, w.api_hint, found.api.length ? [h("p.meta", null, found.apiCounts.map((one) => chip(`${w.changed(one.name)}: ${words.number(one.value)}`))), listing(found.api.map(definition), 8)] : nothing()),
+    card(w.modules, null, found.modules.length ? listing(found.modules.map(files), 6) : nothing()),
+    card(w.cycles, null, found.newCycles.length || found.resolvedCycles.length ? listing([...found.newCycles.map((one) => cycle(one, chip(w.fresh, "trap"))), ...found.resolvedCycles.map((one) => cycle(one, chip(w.resolved)))], 6) : h("p", null, w.no_cycle), of_cycles.map((note) => h("p", null, noted(note)))))];
 }
 
 /** Who knows a module, a directory, or the module whose name is the end of a path. */

@@ -173,12 +173,12 @@ function further(add, some, first, rest) {
 }
 
 /** A table; a row is a list of cells, or a function that gives it. `rest` is as for `listing`. */
-export function table(caption, head, rows, { first = 100, numeric = [], rest = null } = {}) {
+export function table(caption, head, rows, { first = 100, numeric = [], rest = null, wide = head.length > 3 } = {}) {
   // Where there is no room for many columns, a row is a few lines, each cell with its column's name before it.
-  const cell = (content, column) => h(numeric.includes(column) ? "td.number" : "td", column && head.length > 3 ? { "data-column": head[column] } : null, content);
+  const cell = (content, column) => h(numeric.includes(column) ? "td.number" : "td", column && wide ? { "data-column": head[column] } : null, content);
   const body = h("tbody");
   const add = (some) => body.append(...some.map((row) => h("tr", null, (typeof row === "function" ? row() : row).map(cell))));
-  const whole = h("div.table", null, h(head.length > 3 ? "table.wide" : "table", null, h("caption", null, caption), h("thead", null, h("tr", null, head.map((name, i) => h(numeric.includes(i) ? "th.number" : "th", { scope: "col" }, name)))), body));
+  const whole = h("div.table", null, h(wide ? "table.wide" : "table", null, h("caption", null, caption), h("thead", null, h("tr", null, head.map((name, i) => h(numeric.includes(i) ? "th.number" : "th", { scope: "col" }, name)))), body));
   const button = further(add, rows, first, rest);
   if (button.textContent) whole.append(button);
   return whole;

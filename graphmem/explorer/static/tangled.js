@@ -7,6 +7,7 @@ import { cycle } from "./semantics.js";
 import { words } from "./words.js";
 
 const MOST_CYCLES = 200;
+const CHEAP = 20; // connections; more of them are a redesign
 
 /** Modules, those in a cycle first, then the most connected, with the cycle of each and the dependency to cut; and the cycles. */
 export async function tangles(signal) {
@@ -30,13 +31,16 @@ function place(own, ring) {
 const module = (name) => link(to("graph", { focus: name }), name);
 const dependency = ({ srcName, dstName }) => link(to("matrix", { of: srcName, on: dstName }), `${srcName} → ${dstName}`);
 
+/** A remark on a dependency that costs much to remove. */
+const dear = ({ weight }) => (weight > CHEAP ? ` ${words.tangled.dear}` : "");
+
 /** The answer in one sentence. */
 export function sentence({ order }) {
   const w = words.tangled;
   const [first] = order;
   if (!first) return h("p.answer", null, w.none);
   if (!first.place) return h("p.answer", null, w.no_tangle, module(first.name), w.connected(words.home.tangle(first.uses.size, first.usedBy.size, first.both)), " ", h("span.hint", null, w.measure_connected));
-  return h("p.answer", null, module(first.name), w.is(words.home.tangle(first.uses.size, first.usedBy.size, first.both)), w.begin[first.place.why](first.ring.members.length), dependency(first.place), w.cut[first.place.why](first.place.weight, first.ring.members.length), " ", h("span.hint", null, w.measure));
+  return h("p.answer", null, module(first.name), w.is(words.home.tangle(first.uses.size, first.usedBy.size, first.both)), w.begin[first.place.why](first.ring.members.length), dependency(first.place), w.cut[first.place.why](first.place.weight, first.ring.members.length), dear(first.place), " ", h("span.hint", null, w.measure));
 }
 
 /** The sentence at the top of another page, which says the same without it; leads to the ranking. */
@@ -53,7 +57,7 @@ export function firstCut(name, signal) {
   into(place, tangles(signal), ({ order }) => {
     const one = order.find((found) => found.name === name);
     if (!one) return [];
-    return one.place ? [h("p.answer", null, w.first[one.place.why](name), dependency(one.place), w.cut[one.place.why](one.place.weight, one.ring.members.length))] : [h("p.answer", null, w.untangled(name))];
+    return one.place ? [h("p.answer", null, w.first[one.place.why](name), dependency(one.place), w.cut[one.place.why](one.place.weight, one.ring.members.length), dear(one.place))] : [h("p.answer", null, w.untangled(name))];
   });
   return place;
 }

@@ -117,8 +117,8 @@ class SystemQuestions:
     def boundary(self, module: str, limit: int = 50) -> ModuleBoundary:
         """Find where a module can be separated from the rest, or split in two.
 
-        The answer has at most `limit` symbols of the module that other modules use. It also has two halves of the module's files with few
-        edges between them.
+        The answer has at most `limit` symbols of the module that other modules use. It also has the two parts of the module's files
+        between which the fewest uses cross, and at most `limit` symbols that the other part uses.
 
         Raises:
             SymbolNotFoundError: the module is unknown.
@@ -136,7 +136,7 @@ class SystemQuestions:
                 SurfaceSymbol(info, sum(by.values()), sorted(by, key=lambda name: (-by[name], name)))
                 for info, by in zip(infos, (used[node] for node in order), strict=False)
             ]
-            larger, smaller, crossing = cutting.halves(modules, place)
+            parts = cutting.split(modules, place)
             return ModuleBoundary(
                 group.name,
                 surface,
@@ -144,9 +144,12 @@ class SystemQuestions:
                 [one for one in modules.dependencies if one.dst == group.id],
                 [one for one in modules.dependencies if one.src == group.id],
                 [one for one in modules.module_cycles if group.name in one.members],
-                larger,
-                smaller,
-                crossing,
+                parts.larger,
+                parts.smaller,
+                len(parts.crossing),
+                parts.inside,
+                parts.is_good,
+                cutting.crossing_symbols(modules, parts)[:limit],
                 self.graph.state(),
             )
 

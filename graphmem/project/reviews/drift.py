@@ -10,10 +10,12 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from graphmem.analysis.semantic.carried import carried
 from graphmem.analysis.semantic.drift import State, compare
 from graphmem.analysis.semantic.entries import Entries
 from graphmem.analysis.semantic.modules import Modules
@@ -54,7 +56,7 @@ def drift(root: Path, data_dir: Path, project: str, base: str, head: str | None,
             modules = Modules(view, _known(here.modules), project, packages=packages_of(view.languages))
             new = State(modules, Entries(modules.files))
         view = stack.enter_context(_indexed(root, data_dir, folder / "base", project, base, index))
-        modules = Modules(view, _known(new.modules), project, packages=packages_of(view.languages))
+        modules = Modules(view, project=project, packages=packages_of(view.languages), division=partial(carried, new.modules, view))
         ends = git.revision(root, base), git.revision(root, head) if head is not None else "the index as it is"
         return compare(*ends, State(modules, Entries(modules.files)), new)
 

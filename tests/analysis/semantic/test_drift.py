@@ -72,6 +72,76 @@ def test_a_module_that_comes_or_goes_is_named(repository, tmp_path):
     assert depends.before == 0 < depends.after
 
 
+PLAIN = {"run.py": "from web.views import page\n\n\ndef main():\n    page()\n\n\nif __name__ == '__main__':\n    main()\n"}
+
+
+def _website(views: str) -> dict[str, str]:
+    """Return a program without a public API: nothing is exported, and no `__init__` imports anything."""
+    return {
+        **PLAIN,
+        "web/views.py": f"from web.forms import Form\nfrom store.rows import load\n\n\n{views}",
+        "web/forms.py": "class Form:\n    def clean(self):\n        return 1\n\n\ndef field(name):\n    return name\n",
+        "web/urls.py": "from web import views\nfrom web.forms import field\n\nROUTES = [views.page, field]\n",
+        "store/rows.py": "from store.files import read\n\n\ndef load():\n    return read()\n",
+        "store/files.py": "def read():\n    return 1\n",
+    }
+
+
+def test_definitions_that_other_files_use_are_compared_though_nothing_is_exported(repository, tmp_path):
+    root = repository(_website("def page():\n    return Form().clean(), load()\n"))
+    repository(
+        {
+            "web/views.py": "from web.forms import Form\nfrom store.rows import load\n\n\n"
+            "def page(size=1):\n    return _own(), load(), Form()\n\n\ndef other():\n    return 2\n\n\ndef _own():\n    return 3\n",
+            "web/forms.py": "class Form:\n    def clean(self):\n        return 1\n",
+            "web/urls.py": "from web import views\n\nROUTES = [views.page, views.other]\n",
+        }
+    )
+    with GraphMem.open(tmp_path / "db") as service:
+        service.index(root)
+        found = service.drift("HEAD~1")
+    assert {(one.change, one.symbol.qualname, one.public) for one in found.api} == {
+        ("added", "other", False),
+        ("removed", "field", False),
+        ("signature", "page", False),
+    }, "and neither _own, which only its own file uses, nor what stayed as it was"
+
+
+def test_dependencies_are_compared_by_one_division_even_if_files_move(repository, tmp_path):
+    def package(name: str, others: str = "") -> dict[str, str]:
+        return {
+            f"{name}/part{i}.py": f"from {name}.part{(i + 1) % 6} import f{name}{(i + 1) % 6}\n{others}\n\ndef f{name}{i}():\n"
+            f"    return f{name}{(i + 1) % 6}()\n"
+            for i in range(6)
+        }
+
+    uses = package("web", "from store.part0 import fstore0\nVALUE = fstore0()\n")
+    helper = "def helping():\n    return 'text'\n\n\ndef more():\n    return 'x' * 7\n"
+    root = repository({**package("store"), **uses, "web/helper.py": helper})
+    (root / "web/helper.py").unlink()
+    repository({"web/inner/aid.py": helper, "web/part1.py": uses["web/part1.py"] + "\n\ndef third():\n    return fstore0()\n"})
+    with GraphMem.open(tmp_path / "db") as service:
+        service.index(root)
+        found = service.drift("HEAD~1")
+    assert [(one.src, one.dst, one.change) for one in found.dependencies if one.change in ("added", "removed")] == []
+    assert not [one for one in found.modules if one.change in ("added", "removed")], "a renamed file is in the module that it is in now"
+    assert not found.new_cycles
+    assert not found.resolved_cycles
+    assert found.modularity_before != 0
+
+
+def test_files_of_a_removed_folder_are_a_removed_module(repository, tmp_path):
+    root = repository(_website("def page():\n    return Form().clean(), load()\n"))
+    for name in ("rows", "files"):
+        (root / f"store/{name}.py").unlink()
+    repository({"web/views.py": "from web.forms import Form\n\n\ndef page():\n    return Form().clean()\n"})
+    with GraphMem.open(tmp_path / "db") as service:
+        service.index(root)
+        found = service.drift("HEAD~1")
+    assert [(one.name, one.files_before, one.files_after) for one in found.modules if one.change == "removed"] == [("store", 2, 0)]
+    assert [(one.dst, one.change) for one in found.dependencies] == [("store", "removed")]
+
+
 @pytest.mark.parametrize(
     ("command", "verb"),
     [

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.analysis.semantic.cutting import halves
+from graphmem.analysis.semantic.cutting import crossing_symbols, split
 from graphmem.analysis.semantic.layering import ALARMS, components, feedback, frees, strata, worth_cutting
 from graphmem.analysis.semantic.modules import Modules
-from graphmem.analysis.semantic.naming import Known
+from graphmem.analysis.semantic.naming import Known, Named
 from graphmem.analysis.semantic.roles import role_of
 from graphmem.analysis.semantic.titles import LONGEST, folder_descriptions, shortened
 from graphmem.errors import BadInputError, SymbolNotFoundError
@@ -193,10 +193,63 @@ def test_a_module_is_cut_off_at_its_interface_and_in_two_where_least_crosses(tmp
         view = memory.parts.graph.view()
         paths = frozenset(path for path in view.paths if path.endswith(".py"))
         modules = Modules(view, [Known("m", "shop", paths)], current=True)
-        larger, smaller, crossing = halves(modules, 0)
-    assert {path[0] for path in larger} == {"b"}
-    assert {path[0] for path in smaller} == {"a"}
-    assert crossing == 2, "the import and the call of a0"
+        found = split(modules, 0)
+        (crossing,) = crossing_symbols(modules, found)
+    assert {path[0] for path in found.larger} == {"b"}
+    assert {path[0] for path in found.smaller} == {"a"}
+    assert (len(found.crossing), found.inside, found.is_good) == (1, 9, True), "an import is no use"
+    assert (crossing.symbol.qualname, crossing.uses, crossing.files, crossing.in_larger) == ("a_0", 1, ["b4.py"], False)
+
+
+def test_a_module_whose_files_all_use_each_other_has_no_good_split(tmp_path):
+    """Two helpers that hardly anything uses are no part, though cutting them off costs least."""
+    root = tmp_path / "knot"
+    root.mkdir()
+    for i in range(10):
+        others = [(i + step) % 10 for step in (1, 2, 3, 4)]
+        imports = "".join(f"from k{one} import f{one}\n" for one in others)
+        (root / f"k{i}.py").write_text(f"{imports}def f{i}(): return {' + '.join(f'f{one}()' for one in others)}\n")
+    (root / "k0.py").write_text((root / "k0.py").read_text() + "from aid import aid\ndef helped(): return aid()\n")
+    (root / "aid.py").write_text("from low import low\ndef aid(): return low()\n")
+    (root / "low.py").write_text("def low(): return 1\n")
+    with GraphMem.open(empty_index(tmp_path / "index"), repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        view = memory.parts.graph.view()
+        paths = frozenset(path for path in view.paths if path.endswith(".py"))
+        modules = Modules(view, [Known("m", "knot", paths)], current=True)
+        found = split(modules, 0)
+        (name,) = [group.name for group in modules.groups]
+        answer = memory.boundary(memory.modules().modules[0].name)
+    assert name == "knot"
+    assert len(found.smaller) >= 3, "at least a fifth of the files"
+    assert not found.is_good
+    if len(answer.larger) + len(answer.smaller) == 12:
+        assert not answer.splits_well
+        assert answer.crossing_symbols[0].uses >= answer.crossing_symbols[-1].uses
+
+
+def test_an_import_of_a_barrel_or_prelude_is_no_dependency_but_the_use_behind_it_is(tmp_path):
+    """The barrel has a function of its own, so it is no façade."""
+    root = tmp_path / "shop"
+    for folder in ("deep", "web"):
+        (root / folder).mkdir(parents=True)
+    (root / "deep/rows.py").write_text("def load(): return 1\n")
+    (root / "deep/other.py").write_text("def more(): return 1\n")
+    (root / "barrel.py").write_text("from deep.rows import load\nfrom deep.other import more\ndef own(): return more()\n")
+    (root / "web/page.py").write_text("from barrel import load\ndef page(): return load()\n")
+    (root / "web/form.py").write_text("from barrel import own\ndef form(): return own()\n")
+    with GraphMem.open(empty_index(tmp_path / "index"), repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        view = memory.parts.graph.view()
+        groups = {"deep": ["deep/other.py", "deep/rows.py"], "barrel": ["barrel.py"], "web": ["web/form.py", "web/page.py"]}
+        modules = Modules(view, division=lambda code: [Named(name, name, "", paths) for name, paths in groups.items()])
+        found = {(one.src_name, one.dst_name): one for one in modules.dependencies}
+    pages = {(step.src.path, step.dst.path) for one in found.values() for step in one.sites}
+    assert ("web/page.py", "deep/rows.py") in pages, "the use behind the barrel"
+    assert ("web/page.py", "barrel.py") not in pages, "which the page only passes"
+    assert ("barrel.py", "deep/rows.py") not in pages, "which the barrel only passes on"
+    assert {("web/form.py", "barrel.py"), ("barrel.py", "deep/other.py")} <= pages, "uses of the barrel, and by the barrel"
+    assert all(one.sites[0].kind != "IMPORTS" for one in found.values()), "calls are shown before imports"
 
 
 def test_a_map_is_answered_whole_while_the_index_changes(shop, tmp_path, monkeypatch):
