@@ -64,6 +64,9 @@ ENTRY_RULES: Final = ("route", "command", "event", "export")
 
 MODULE_QUALNAME: Final = "<module>"
 
+SKIPPED: Final = "skipped"
+"""Named value of the database: files skipped at the last look at the whole tree, by reason, as JSON."""
+
 
 def stable_id(*parts: str) -> str:
     """Return a hash of some strings in their order, as 20 hex digits."""

@@ -199,6 +199,11 @@ class Project:
     version: Annotated[str, Doc("version of graphmem")]
     engine: Annotated[str, Doc("name and version of the graph database")]
     state: IndexState
+    text_only: Annotated[
+        dict[str, int],
+        Doc("number of files by programming language without a grammar; their text is searched, and their names are not in the graph"),
+        Size(5),
+    ] = field(default_factory=dict)
 
 
 @answer(name="Diagnostic")

@@ -22,6 +22,8 @@ class DoctorReport(TypedDict, total=False):
     embedder: Mapping[str, Any]
     memories: Mapping[str, Any]
     rules: list[dict[str, Any]]  # edges by kind, rule, source and confidence
+    text_files: dict[str, int]  # number of files that are searched as text by the end of their name, most first
+    skipped: list[dict[str, Any]]  # reasons for which the last look at the whole tree skipped files, with count and remedy
     known_calls: list[dict[str, Any]]  # share of calls that graphmem finds, for each language
     call_rules: list[dict[str, Any]]  # edges and call sites of each rule
     call_sites: int

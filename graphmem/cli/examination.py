@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import graphmem
-from graphmem.cli.traps import READ_IN_PART, find_traps
+from graphmem.cli.traps import READ_IN_PART, SEARCHED_AS_TEXT, find_traps
 from graphmem.errors import GraphMemError
 from graphmem.runtime.vault import ENCRYPTING, ON
 from graphmem.server import owner
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from graphmem.cli.context import CommandContext
     from graphmem.location import Location
 
+KINDS_SHOWN = 8  # kinds of text files that `doctor` names
 # Packages with a required version, and the reason.
 _PINNED = (
     ("kuzu", "0.11.3", "the storage format"),
@@ -97,7 +98,13 @@ def _index(here: CommandContext) -> list[Finding]:
     except GraphMemError as error:
         return [Finding("index", "bad", error.message)]
     where = f"process {serving.pid} at {serving.address}" if serving else "none is running; commands open the index themselves"
-    found = [Finding("server", "ok", where), *_code(location, said), *_calls(said), *_known_calls(said.get("known_calls") or [])]
+    found = [
+        Finding("server", "ok", where),
+        *_code(location, said),
+        *_not_read(said),
+        *_calls(said),
+        *_known_calls(said.get("known_calls") or []),
+    ]
     if embedder := said.get("embedder"):
         told = [embedder["model"], embedder["reason"], embedder["failure"]]
         found.append(Finding("embedder", "bad" if embedder["failure"] else "ok", "; ".join(one for one in told if one)))
@@ -160,6 +167,35 @@ def _failed(report: DoctorReport) -> list[Finding]:
     more = f" and {len(failed) - 3:,} more" if len(failed) > 3 else ""
     text = f"{len(failed):,} of {files:,} could not be read in full: {named}{more}"
     return [Finding(READ_IN_PART, "note", text, {"in_part": len(failed), "files": files})]
+
+
+def _not_read(report: DoctorReport) -> list[Finding]:
+    """Report the files that are searched as text, and those that are skipped.
+
+    Names in such files are not in the graph. Each finding has counts by kind and says what can be done.
+    """
+    found = []
+    if text := report.get("text_files", {}):
+        languages, files = report["project"].text_only, report["project"].state.files
+        counted = ", ".join(f"{name} {count:,}" for name, count in list(text.items())[:KINDS_SHOWN])
+        more = f" and {len(text) - KINDS_SHOWN:,} more kinds" if len(text) > KINDS_SHOWN else ""
+        words = f"{sum(text.values()):,} of {files:,} files, by the end of their name: {counted}{more}"
+        if languages:
+            named = ", ".join(f"{name} {count:,}" for name, count in languages.items())
+            words = f"{words}; no grammar for {named}, whose names are not in the graph; grammars/README.md says how to add a language"
+        found.append(
+            Finding(
+                SEARCHED_AS_TEXT,
+                "note" if languages else "ok",
+                words,
+                {"kinds": text, "languages": languages, "parsed": files - sum(text.values())},
+            )
+        )
+    if skipped := report.get("skipped", []):
+        said = [f"{one['reason']} {one['files']:,} ({'; '.join(filter(None, (one['meaning'], one['remedy'])))})" for one in skipped]
+        level = "note" if any(one["remedy"] for one in skipped) else "ok"
+        found.append(Finding("skipped", level, ", ".join(said), {"reasons": skipped}))
+    return found
 
 
 def _calls(report: DoctorReport) -> list[Finding]:

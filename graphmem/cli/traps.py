@@ -25,6 +25,7 @@ ROOM_BYTES: Final = 256 << 20  # free bytes, below which a compaction or a full 
 OLD_BACKUP_S: Final = 14 * 86_400.0
 LARGE_LOG: Final = 64 << 20
 MENDED: Final = ("quarantined files", "repaired at open")  # problems that report damage, which may be repaired already
+SEARCHED_AS_TEXT: Final = "searched as text"  # the finding about files without names; its data: `languages`, `kinds` and `parsed` files
 READ_IN_PART: Final = "files in part"  # the finding about partly parsed files; its data: `in_part` of `files`
 REMOTE_FS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs"})
 

@@ -8,6 +8,7 @@ database. The run writes only at its end, so an interrupted run leaves the previ
 from __future__ import annotations
 
 import gc
+import json
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -35,7 +36,7 @@ from graphmem.indexing.summary import summarise
 from graphmem.indexing.tree import Tree
 from graphmem.indexing.unfinished import FILE as UNFINISHED
 from graphmem.indexing.unfinished import Unfinished
-from graphmem.model import Diagnostic, EdgeSource, GraphDelta, stable_id
+from graphmem.model import SKIPPED, Diagnostic, EdgeSource, GraphDelta, stable_id
 from graphmem.parsing.language import languages
 from graphmem.parsing.packing import collector_paused, extraction_key
 from graphmem.resolution.resolver import Resolver
@@ -149,7 +150,7 @@ class Indexer:
         run.notes = PackedRows.of(Diagnostic, (Diagnostic(path, *row) for path, one in run.parsed.items() for row in one.head.diagnostics))
         if run.is_full:
             unparsed = text_only_files(path for path, one in run.parsed.items() if one.head.language == LANGUAGE)
-            run.notes.extend(Diagnostic("", "note", "text_only", text_only_note(name, count), 0) for name, count in unparsed.most_common())
+            run.notes.extend([Diagnostic("", "note", "text_only", text_only_note(unparsed), 0)] if unparsed else [])
         faults = self._tree.faults()
         run.notes.extend(Diagnostic(path, "warning", "configuration", unused(faults[path]), 0) for path in run.parsed if path in faults)
 
@@ -222,6 +223,8 @@ class Indexer:
                 "run": run.id,
                 "evidence": self._outside.mark,
             }
+            if run.look.is_whole:
+                meta[SKIPPED] = json.dumps(run.look.skipped)
             self._keep_past(change.undo, meta, run.notes)
             self._indexed = None
             recent, self._resolving.recent = self._resolving.recent, Recent()

@@ -44,6 +44,15 @@ SKIP_REASONS: Final = {
     "vendored": "third-party code (a directory counts once in a walk)",
     "worktree": "another working tree of the same repository",
 }
+SKIP_REMEDIES: Final = {
+    "generated": "`!` patterns in .graphmemignore, or the setting `include_vendored`, include them",
+    "minified": "`!` patterns in .graphmemignore, or the setting `include_vendored`, include them",
+    "name": "rename them",
+    "too_large": "the setting `max_file_kb` raises the limit",
+    "unreadable": "check their permissions",
+    "vendored": "`!` patterns in .graphmemignore, or the setting `include_vendored`, include it",
+}
+"""What to do to have files indexed, by the reason for which they are skipped; without an entry, nothing."""
 _HASH_SIZE: Final = 16  # bytes: blake2b-128
 
 

@@ -39,7 +39,7 @@ def source_of(path: str, data: bytes, language: str) -> Source:
     try:
         notebook = read_notebook(text.source.decode("utf-8"))
     except NotebookError as error:
-        return Source(b"", text.encoding, (*notes, ("warning", "notebook", str(error), error.line)))
+        return Source(b"", text.encoding, (*notes, ("error", "notebook", str(error), error.line)))
     if notebook.is_moved:
         reason = "its file has several lines of code on one line, so line numbers differ from the file; save it in Jupyter"
         notes = (*notes, ("note", "notebook", reason, 0))

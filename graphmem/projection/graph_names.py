@@ -17,6 +17,7 @@ from graphmem.projection.graph_nodes import GraphNodes
 from graphmem.projection.lookups import StringLookup
 from graphmem.runtime.arrow import computed
 from graphmem.runtime.conventions import all_conventions
+from graphmem.runtime.text_only import LANGUAGE, text_only_files
 
 _TEST_FOLDERS: Final = frozenset({"test", "tests", "spec", "test-data"})  # by convention of most languages
 _MOST_FILES: Final = 4_000  # files whose symbols are kept as lists: about 5 MB
@@ -225,6 +226,17 @@ class GraphNames(GraphNodes):
         """Return the language of a file; "" if it or its language is unknown."""
         number = self.path_number.get(path)
         return "" if number is None else self.languages[number]
+
+    @cached_property
+    def text_paths(self) -> list[str]:
+        """Return the files that are searched as text, without names, ascending."""
+        rows = zip(self.paths, self.languages, self.arrays.paths.node.tolist(), strict=True)
+        return [path for path, language, node in rows if language == LANGUAGE and node >= 0]
+
+    @cached_property
+    def text_only(self) -> dict[str, int]:
+        """Count the files of each language without a grammar, most first."""
+        return dict(text_only_files(self.text_paths).most_common())
 
     @cached_property
     def failed_paths(self) -> list[str]:

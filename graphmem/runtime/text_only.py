@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import Final
 
 from graphmem.runtime.resources import data_root
 
 LANGUAGE = "text"
 """The language of such files in the index."""
+
+_NAMED: Final = 4  # most languages in a sentence
 
 
 @cache
@@ -33,6 +36,16 @@ def text_only_files(paths: Iterable[str]) -> Counter[str]:
     return Counter(filter(None, map(text_only_language, paths)))
 
 
-def text_only_note(language: str, files: int) -> str:
-    """Return a sentence on the files of a language without a grammar."""
-    return f"{files:,} {language} file{'s are' if files != 1 else ' is'} searched as text only; their names are not in the graph"
+def text_only_note(files: Mapping[str, int]) -> str:
+    """Return a sentence on the files of languages without a grammar.
+
+    `files` has the number of files of each language. The languages with the most files are named.
+    """
+    ordered = sorted(files.items(), key=lambda one: (-one[1], one[0]))
+    named = [f"{count:,} {name}" for name, count in ordered[:_NAMED]]
+    if len(ordered) > _NAMED:
+        named.append(f"{sum(count for _, count in ordered[_NAMED:]):,} other")
+    said = f"{', '.join(named[:-1])} and {named[-1]}" if named[1:] else named[0]
+    is_one = sum(files.values()) == 1
+    verb, whose = ("file is", "its") if is_one else ("files are", "their")
+    return f"{said} {verb} searched as text only; {whose} names are not in the graph"

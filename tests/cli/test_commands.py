@@ -255,6 +255,19 @@ def test_doctor_does_not_call_all_well_what_was_read_in_part(graphmem, tmp_path:
     assert ran.code == 0
 
 
+def test_doctor_names_what_is_not_in_the_graph_and_what_to_do(graphmem, tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("def f(): ...\n")
+    (tmp_path / "app.ex").write_text("defmodule App do\nend\n")
+    (tmp_path / "notes.md").write_text("# Notes\n")
+    (tmp_path / "big.json").write_text("[" + "1,\n" * 400_000 + "1]")
+    assert graphmem("index", ".", cwd=tmp_path).code == 0
+    ran = graphmem("doctor", cwd=tmp_path)
+    assert "no grammar for Elixir 1, whose names are not in the graph" in ran.out
+    assert "too_large 1 (over the size limit; the setting `max_file_kb` raises the limit)" in ran.out
+    assert "no problems, but 50% of the code files are in languages without a grammar: only search knows them" in ran.out
+    assert "all is well" not in ran.out
+
+
 def test_doctor_finds_all_well_and_names_the_engine(graphmem, indexed: Path) -> None:
     ran = graphmem("doctor", cwd=indexed)
     assert ran.code == 0, ran.said

@@ -135,7 +135,7 @@ def test_code_on_one_line_of_the_file_gets_lines_of_its_own_and_a_note():
 )
 def test_an_unreadable_notebook_is_named_with_the_reason(tmp_path, text, line, reason):
     ((severity, code, message, at),) = parsed(tmp_path, text).facts.diagnostics
-    assert (severity, code, at) == ("warning", "notebook", line)
+    assert (severity, code, at) == ("error", "notebook", line)
     assert message.startswith(reason)
     assert "save it again" in message
 

@@ -7,7 +7,7 @@ import pytest
 from graphmem.errors import SymbolNotFoundError
 from graphmem.parsing.language import languages
 from graphmem.project.graphmem import GraphMem
-from graphmem.runtime.text_only import text_only_language
+from graphmem.runtime.text_only import text_only_language, text_only_note
 from graphmem.settings import Settings
 from made_once import empty_index
 
@@ -17,6 +17,8 @@ FILES = {
     "lib/till.exs": "Shop.Cart.total([])\n",
     "bin/run.py": "def main():\n    return 1\n",
     "notes.txt": "total\n",
+    "mix.lock": "%{}\n",
+    "logo.png": "PNG",
 }
 
 
@@ -33,6 +35,31 @@ def shop(tmp_path_factory):
 def test_the_index_run_counts_the_files_of_each_such_language(shop):
     notes = [(one.severity, one.message) for one in shop[1].diagnostics if one.code == "text_only"]
     assert notes == [("note", "2 Elixir files are searched as text only; their names are not in the graph")]
+
+
+def test_the_project_and_its_map_name_such_languages(shop):
+    assert shop[0].project().text_only == {"Elixir": 2}
+    assert "2 Elixir files are searched as text only; their names are not in the graph" in shop[0].modules().notes
+
+
+def test_doctor_counts_text_files_by_kind_and_skipped_files_by_reason_with_a_remedy(shop):
+    report = shop[0].doctor()
+    assert report["text_files"] == {".ex": 1, ".exs": 1, ".txt": 1}
+    skipped = {one["reason"]: (one["files"], one["meaning"], one["remedy"]) for one in report["skipped"]}
+    assert skipped["binary"] == (1, "not text", "")
+    assert skipped["generated"][0] == 1
+    assert "include_vendored" in skipped["generated"][2]
+
+
+def test_one_sentence_names_the_languages_with_the_most_files():
+    assert text_only_note({"Dart": 1}) == "1 Dart file is searched as text only; its names are not in the graph"
+    many = text_only_note({"Nix": 1, "Dart": 616, "SQL": 2, "Astro": 203, "Fish": 1, "CMake": 3})
+    assert many == "616 Dart, 203 Astro, 3 CMake, 2 SQL and 2 other files are searched as text only; their names are not in the graph"
+
+
+@pytest.mark.parametrize(("path", "language"), [("main.tf", "Terraform"), ("models/orders.sql", "SQL"), ("app/build.gradle", "Groovy")])
+def test_languages_of_infrastructure_and_data_are_named(path, language):
+    assert text_only_language(path) == language
 
 
 def test_a_name_in_such_a_file_is_not_said_to_be_nowhere(shop):

@@ -100,7 +100,7 @@ def _diagnostics(output: Output, run: IndexSummary, every: bool) -> None:
         [
             (
                 (one.severity, _SEVERITIES.get(one.severity, "")),
-                common.place(one.path, one.line),
+                common.place(one.path, one.line) if one.path else "",
                 one.message,
                 (one.code, common.DIM),
             )

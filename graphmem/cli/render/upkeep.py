@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.answers.upkeep import CompactAnswer, VerifyAnswer
 from graphmem.cli.render import common
 from graphmem.cli.rendering import renders
-from graphmem.cli.traps import MENDED, READ_IN_PART
+from graphmem.cli.traps import MENDED, READ_IN_PART, SEARCHED_AS_TEXT
 
 if TYPE_CHECKING:
     from graphmem.cli.examination import Finding
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 WORTH_TELLING: Final = 0.01
 """Minimum share of partly parsed files that the summary mentions."""
+
+MANY_UNREAD: Final = 0.1
+"""Minimum share of code in languages without a grammar that the summary mentions."""
 
 _MARKS = {"ok": ("✓", common.GOOD), "note": ("·", common.UNSURE), "bad": ("✗", common.BAD)}
 
@@ -31,6 +34,9 @@ def findings(output: Output, found: list[Finding]) -> None:
     elif (in_part := _in_part(found)) >= WORTH_TELLING:
         said = f"no problems, but {in_part:.0%} of the files were only partly parsed: answers may lack their contents"
         output.line((said, common.UNSURE))
+    elif (unread := _without_grammar(found)) >= MANY_UNREAD:
+        said = f"no problems, but {unread:.0%} of the code files are in languages without a grammar: only search knows them"
+        output.line((said, common.UNSURE))
     else:
         output.line(("all is well", common.GOOD))
 
@@ -38,6 +44,15 @@ def findings(output: Output, found: list[Finding]) -> None:
 def _in_part(found: list[Finding]) -> float:
     """Return the share of files that were only partly parsed, 0 to 1."""
     return next((one.data["in_part"] / max(1, one.data["files"]) for one in found if one.name == READ_IN_PART), 0.0)
+
+
+def _without_grammar(found: list[Finding]) -> float:
+    """Return the share of code files whose language has no grammar, 0 to 1."""
+    for one in found:
+        if one.name == SEARCHED_AS_TEXT:
+            without = sum(one.data["languages"].values())
+            return float(without / max(1, without + one.data["parsed"]))
+    return 0.0
 
 
 @renders(VerifyAnswer, bare=lambda _: (), refused=lambda answer: not answer.sound)

@@ -37,6 +37,7 @@ export async function show(page, parameters, signal) {
     const state = project.state;
     heading.textContent = w.title(project.name);
     summary.textContent = w.made_of(state.files, state.symbols, state.edges);
+    if (project.textOnly.length) summary.after(h("p.hint", null, w.text_only(project.textOnly.map((one) => `${one.name} (${words.number(one.value)})`))));
     return project;
   });
   const mapAsked = atlas(signal);

@@ -152,6 +152,7 @@ export const words = {
       changes: ["Was hat sich zuletzt geändert?", "Commits, Autoren und Änderungen der Architektur"],
     },
     title: (name) => name || "Dieses Projekt",
+    text_only: (languages) => `Nur als Text durchsuchbar, ohne Namen im Graphen: ${languages.join(", ")}.`,
     made_of: (a, b, c) => `${files(a)}, ${symbols(b)}, ${many(c, "Verbindung", "Verbindungen")} zwischen ihnen.`,
     map: "Woraus dieses System besteht",
     map_hint: "Je wärmer die Farbe, desto mehr Code hängt vom Modul ab. Jede Schicht verwendet nur Schichten unter ihr; ein gestrichelter Rahmen enthält Module, die im Kreis voneinander abhängen. Eine rote Linie ist eine Abhängigkeit, deren Entfernung sich lohnt: ohne sie verließe ein Modul seinen Kreis.",

@@ -165,6 +165,7 @@ export const words = {
       changes: ["What changed recently?", "Commits, authors and changes of the architecture"],
     },
     title: (name) => name || "This project",
+    text_only: (languages) => `Searched as text only, without names in the graph: ${languages.join(", ")}.`,
     made_of: (files, symbols, edges) => `${many(files, "file")}, ${many(symbols, "symbol")}, ${many(edges, "connection")} between them.`,
     map: "What this system is made of",
     map_hint: "The warmer the colour, the more code depends on the module. Each layer uses only layers below it; a dashed frame holds modules that depend on each other in a cycle. A red line is a dependency worth removing: without it a module would leave its cycle.",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -14,6 +16,8 @@ from graphmem.answers.doctor import DoctorReport
 from graphmem.answers.upkeep import Health, Part
 from graphmem.maintenance import backup as backups
 from graphmem.maintenance.recovery import lost_code
+from graphmem.model import SKIPPED
+from graphmem.parsing.discovery import SKIP_REASONS, SKIP_REMEDIES
 from graphmem.runtime.heap import resident_bytes
 from graphmem.runtime.vault import read_mark
 from graphmem.store.file.files import size_of
@@ -141,6 +145,8 @@ class Doctor:
             "embedder": self.vectors.status(),
             "memories": self.book.status(),
             "rules": counts.edges,
+            "text_files": _text_files(ready) if ready is not None else {},
+            "skipped": _skipped(json.loads(meta.get(SKIPPED, "{}"))),
             "known_calls": _known_calls(ready) if ready is not None else [],
             "call_rules": counts.calls,
             "call_sites": counts.call_sites,
@@ -155,6 +161,24 @@ class Doctor:
             "health": to_json(self.health.health()),
             "lost_code": lost_code(self.store),
         }
+
+
+def _skipped(counts: dict[str, int]) -> list[dict[str, Any]]:
+    """Return the reasons for which files were skipped, most files first."""
+    return [
+        {"reason": reason, "files": count, "meaning": SKIP_REASONS.get(reason, ""), "remedy": SKIP_REMEDIES.get(reason, "")}
+        for reason, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        if count
+    ]
+
+
+def _text_files(view: GraphView) -> dict[str, int]:
+    """Count the files that are searched as text by the ends of their names.
+
+    A file whose name has no extension counts under its name.
+    """
+    names = (path.rpartition("/")[2] for path in view.text_paths)
+    return dict(Counter(name[name.rfind(".") :].lower() if "." in name else name for name in names).most_common())
 
 
 def _known_calls(view: GraphView) -> list[dict[str, Any]]:

@@ -50,6 +50,7 @@ class IndexStatus:
             version=graphmem.__version__,
             engine=f"{engine.name} {engine.version}",
             state=self.state(),
+            text_only=view.text_only if (view := self.projections.graph_if_ready()) is not None else {},
         )
 
     def state(self) -> IndexState:

@@ -36,6 +36,7 @@ from graphmem.project.structure.kept import Kept, key_of, save
 from graphmem.runtime.arrow import pc
 from graphmem.runtime.compression import inflated
 from graphmem.runtime.limits import kept_if_possible
+from graphmem.runtime.text_only import text_only_note
 from graphmem.store.base import FlowRow, ModuleRow
 from graphmem.store.tables.meta_names import MODULES_OF
 
@@ -143,6 +144,7 @@ class Semantics:
         known, current = self._known_modules()
         if self._churn is None:
             self.notes.append("no commit history found; heat uses complexity and dependents only")
+        self.notes += [text_only_note(self.view.text_only)] if self.view.text_only else []
         self.notes += self._gaps()
         co_change = {} if current else self._together()
         packages = packages_of(self.view.languages)
