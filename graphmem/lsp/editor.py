@@ -15,12 +15,13 @@ from pygls import uris
 from pygls.lsp.server import LanguageServer
 
 import graphmem
+from graphmem.answers.places import SymbolAt
 from graphmem.errors import BadInputError, GraphMemError, SymbolNotFoundError
 from graphmem.lsp.places import Texts
+from graphmem.lsp.unindexed import meant
 
 if TYPE_CHECKING:
     from graphmem.answers import SymbolDetail
-    from graphmem.answers.places import SymbolAt
     from graphmem.client.connecting import Service
 
 R = TypeVar("R")
@@ -94,10 +95,17 @@ class Editor(LanguageServer):
     def at(self, uri: str, position: lsp.Position) -> SymbolAt | None:
         """Return the symbol at a position in the editor's text, or None.
 
-        The result is None if the saved file does not contain the name at that position.
+        The result is None if the saved file does not contain the name at that position. In a document that the index lacks, the name is
+        searched for in the document and in the index.
         """
-        place = self.texts(uri).position(uri, position)
-        return self.project(uri).service().symbol_at(place.path, place.line, place.column) if place is not None else None
+        texts, service = self.texts(uri), self.project(uri).service()
+        place = texts.position(uri, position)
+        try:
+            return service.symbol_at(place.path, place.line, place.column) if place is not None else None
+        except SymbolNotFoundError:
+            path = texts.path(uri)
+            symbol = meant(service, path, texts.lines(path), position.line, texts.column(path, position))
+            return SymbolAt(path, symbol, "" if symbol is not None else "the index lacks this file", None, None, True)
 
     def detail(self, uri: str, position: lsp.Position) -> SymbolDetail | None:
         """Return the symbol at an editor's position, with its edges; None if none."""

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types as lsp
 
+from graphmem.answers.hover import Hover
+from graphmem.errors import SymbolNotFoundError
 from graphmem.lsp.editor import Editor, handles
 from graphmem.lsp.hover import SHOWN, hover_text
 from graphmem.lsp.places import Item, last
 
 if TYPE_CHECKING:
     from graphmem.answers import Site
+    from graphmem.answers.places import SymbolAt
 
 MOST_PLACES: Final = 5_000  # of references; the person is told of a longer list
 
@@ -28,8 +31,28 @@ def hovers(server: Editor) -> None:
         place = editor.texts(uri).position(uri, given.position)
         if place is None:
             return None
-        found = editor.project(uri).service().hover(place.path, place.line, place.column, limit=SHOWN)
+        try:
+            found = editor.project(uri).service().hover(place.path, place.line, place.column, limit=SHOWN)
+        except SymbolNotFoundError:
+            found = _hover_of(editor, uri, editor.at(uri, given.position))
         return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, hover_text(found))) if found.symbol is not None else None
+
+
+def _hover_of(editor: Editor, uri: str, at: SymbolAt | None) -> Hover:
+    """Return the facts about a symbol that a document uses before it is indexed.
+
+    Of a symbol that the document itself defines, only the signature is known.
+    """
+    if at is None or at.symbol is None or at.symbol.path == at.path:
+        return Hover(at.symbol if at is not None else None, "", False)
+    texts = editor.texts(uri)
+    there = texts.of_symbol(at.symbol)
+    place = texts.position(there.uri, there.range.start)
+    return (
+        editor.project(uri).service().hover(place.path, place.line, place.column, limit=SHOWN)
+        if place is not None
+        else Hover(None, "", False)
+    )
 
 
 def definitions(server: Editor) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types as lsp
 
+from graphmem.errors import SymbolNotFoundError
 from graphmem.lsp.editor import Editor, handles
 from graphmem.lsp.hover import lens_title, shown_name
 from graphmem.lsp.places import KINDS, last
@@ -101,9 +102,14 @@ def entries(editor: Editor, uri: str) -> list[OutlineEntry]:
     """Return the symbols of a document, with their counts and memories.
 
     The counts are of callers, tests and memories. Each symbol has the titles of its suspect memories: those that were written before its
-    code changed.
+    code changed. The symbols of a file that the index lacks come from the text in the editor, and have no counts.
     """
-    return editor.project(uri).service().outline(editor.texts(uri).path(uri)).entries
+    texts = editor.texts(uri)
+    path = texts.path(uri)
+    try:
+        return editor.project(uri).service().outline(path).entries
+    except SymbolNotFoundError:
+        return editor.project(uri).service().outline(path, "\n".join(texts.lines(path))).entries
 
 
 def _counted(editor: Editor, uri: str) -> list[OutlineEntry]:

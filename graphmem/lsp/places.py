@@ -130,6 +130,12 @@ class Texts:
         found = self._map(path)
         return (found.saved(line) if found is not None else line) + 1
 
+    def column(self, path: str, position: lsp.Position) -> int:
+        """Return the column of an editor's position, in characters."""
+        lines = self.lines(path)
+        text = lines[position.line] if position.line < len(lines) else ""
+        return self._codec.position_from_client_units([text], lsp.Position(0, position.character)).character
+
     def position(self, uri: str, position: lsp.Position) -> Position | None:
         """Convert an editor's position to one in the saved file, or None.
 
@@ -140,8 +146,7 @@ class Texts:
         lines, found = self.lines(path), self._map(path)
         if position.line >= len(lines):
             return None
-        text = lines[position.line]
-        column = self._codec.position_from_client_units([text], lsp.Position(0, position.character)).character
+        text, column = lines[position.line], self.column(path, position)
         if found is None or found.is_saved(position.line):
             return Position(path, self.saved_line(path, position.line), column)
         at = next((one for one in _WORD.finditer(text) if one.start() <= column <= one.end()), None)

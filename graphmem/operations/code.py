@@ -180,10 +180,14 @@ class CodeOperations:
         """
 
     @operation("query", needs="read", shows=Sight.SEEN)
-    def outline(self, path: str) -> FileOutline:
+    def outline(self, path: str, text: str | None = None) -> FileOutline:
         """The symbols of a file, with numbers of callers, tests and memories.
 
         One request serves the outline and the code lenses of an editor. `path` may also be absolute or a file URI.
+
+        Args:
+            path: path of the file.
+            text: content of a file that the index lacks, such as a new file in an editor; its symbols have no numbers.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN)

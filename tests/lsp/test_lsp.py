@@ -138,6 +138,47 @@ async def _session(shop: Path, environ) -> None:
     assert client.ended == (0, b"")
 
 
+NEW = "from shop.price import rounded\n\n\ndef fresh(value):\n    return rounded(value)\n\n\nfresh(1.0)\n"
+
+
+def test_a_new_file_is_answered_before_it_is_indexed(graphmem, shop: Path, environ) -> None:
+    assert graphmem("index", shop, "-q").code == 0
+    (shop / "shop" / "other.py").write_text("def rounded(value):\n    return value\n")
+    assert graphmem("index", shop, "-q").code == 0
+    try:
+        asyncio.run(asyncio.wait_for(_new_file(shop, environ), 240))
+    finally:
+        _end_server(shop)
+
+
+async def _new_file(shop: Path, environ) -> None:
+    client = Client("test", "1")
+    client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda given: None)
+    await client.start_io(sys.executable, "-m", "graphmem", "lsp", str(shop), env={**os.environ, **environ})
+    await client.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities(), root_uri=shop.as_uri()))
+    client.initialized(lsp.InitializedParams())
+    new, price = (shop / "shop" / name for name in ("unsaved.py", "price.py"))
+    document = lsp.TextDocumentIdentifier(new.as_uri())
+    client.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(new.as_uri(), "python", 1, NEW)))
+    symbols = await client.text_document_document_symbol_async(lsp.DocumentSymbolParams(document))
+    assert [(one.name, one.selection_range.start) for one in symbols] == [("fresh", lsp.Position(3, 4))]
+    declared = next(number for number, one in enumerate(price.read_text().split("\n")) if one.startswith("def rounded"))
+    for use in (lsp.Position(0, 25), lsp.Position(4, 13)):
+        place = await client.text_document_definition_async(lsp.DefinitionParams(document, use))
+        assert (place.uri, place.range.start) == (price.as_uri(), lsp.Position(declared, 4)), "its import chooses among namesakes"
+        hover = await client.text_document_hover_async(lsp.HoverParams(document, use))
+        assert "def rounded(value: float) -> float" in hover.contents.value
+        assert "2 callers" in hover.contents.value
+    place = await client.text_document_definition_async(lsp.DefinitionParams(document, lsp.Position(7, 2)))
+    assert (place.uri, place.range.start) == (new.as_uri(), lsp.Position(3, 4))
+    hover = await client.text_document_hover_async(lsp.HoverParams(document, lsp.Position(7, 2)))
+    assert "def fresh(value)" in hover.contents.value
+    assert await client.text_document_definition_async(lsp.DefinitionParams(document, lsp.Position(4, 20))) is None
+    await client.shutdown_async(None)
+    client.exit(None)
+    await client.stop()
+
+
 def test_dependents_that_a_new_signature_left_behind_are_named(graphmem, shop: Path, environ) -> None:
     file = shop / "shop" / "price.py"
     file.write_text(file.read_text().replace("def rounded(value: float)", "def rounded(value: float, digits: int)"))

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from graphmem.analysis.direct_users import direct_users
+from graphmem.answers import SymbolInfo
 from graphmem.answers.outline import FileOutline, OutlineEntry
-from graphmem.errors import SymbolNotFoundError
+from graphmem.errors import BadInputError, SymbolNotFoundError
 from graphmem.knowledge import is_held
 from graphmem.memory.texts.types import LIVE_STATUSES, TRAPS
+from graphmem.model import SymbolKind, symbol_id
+from graphmem.parsing.contents import language_of
+from graphmem.parsing.language import language_spec, languages
+from graphmem.parsing.sources import source_of
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 from graphmem.runtime.naming import in_project
 
@@ -17,6 +22,8 @@ if TYPE_CHECKING:
     from graphmem.answers import MemoryInfo
     from graphmem.memory.repository.repository import MemoryRepository
     from graphmem.project.graph.graph_source import GraphSource
+
+MAX_TEXT: Final = 1_000_000  # characters of a file that the index lacks
 
 
 @dataclass(eq=False, repr=False)
@@ -29,16 +36,19 @@ class Outlines:
     graph: GraphSource
     book: MemoryRepository
 
-    def outline(self, path: str) -> FileOutline:
+    def outline(self, path: str, text: str | None = None) -> FileOutline:
         """List the symbols of a file with their callers, tests and memories.
 
         See `CodeOperations.outline`.
 
         Raises:
-            SymbolNotFoundError: the file is not in the index.
+            SymbolNotFoundError: the file is not in the index, and `text` is None.
+            BadInputError: `text` is too long.
         """
         view = self.graph.view()
         place = in_project(path, self.graph.root())
+        if view.file_node(place) is None and text is not None:
+            return FileOutline(place, [OutlineEntry(one, 0, 0, 0, 0, []) for one in self._drafted(place, text)], self.graph.state())
         if view.file_node(place) is None:
             raise SymbolNotFoundError(
                 f"the index has no file or directory {place}; check the path, or run `graphmem index`", ref=path, suggestions=[]
@@ -53,6 +63,33 @@ class Outlines:
             traps = sum(one.type in TRAPS for one in about)
             entries.append(OutlineEntry(info, len(users.callers), len(users.tests), len(about), traps, suspect, len(users.users)))
         return FileOutline(place, entries, self.graph.state())
+
+    def _drafted(self, path: str, text: str) -> list[SymbolInfo]:
+        """Return the symbols of a file that is not indexed, by its content."""
+        if len(text) > MAX_TEXT:
+            raise BadInputError(f"the text has {len(text):,} characters; send at most {MAX_TEXT:,}", argument="text")
+        data = text.encode("utf-8", "replace")
+        language = language_of(path, data)
+        if language not in languages():
+            return []
+        from graphmem.parsing.extract import extract
+
+        facts = extract(path, source_of(path, data, language).text, language, "")
+        is_test = language_spec(language).tests.is_test_path(path)
+        return [
+            SymbolInfo(
+                symbol_id(self.graph.project, path, one.qualname, one.kind, one.ordinal),
+                SymbolKind(one.kind).value,
+                one.name,
+                one.qualname,
+                path,
+                one.start_line,
+                one.end_line,
+                one.signature,
+                is_test,
+            )
+            for one in facts.definitions[1:]
+        ]
 
     def _memories_of(self, node_id: str) -> list[MemoryInfo]:
         """Return memories in use about a symbol or a file.
