@@ -18,7 +18,7 @@ import graphmem
 from graphmem.answers.places import SymbolAt
 from graphmem.errors import BadInputError, GraphMemError, SymbolNotFoundError
 from graphmem.lsp.places import Texts
-from graphmem.lsp.unindexed import meant
+from graphmem.lsp.unindexed import find_namesake
 
 if TYPE_CHECKING:
     from graphmem.answers import SymbolDetail
@@ -104,7 +104,7 @@ class Editor(LanguageServer):
             return service.symbol_at(place.path, place.line, place.column) if place is not None else None
         except SymbolNotFoundError:
             path = texts.path(uri)
-            symbol = meant(service, path, texts.lines(path), position.line, texts.column(path, position))
+            symbol = find_namesake(service, path, texts.lines(path), position.line, texts.column(path, position))
             return SymbolAt(path, symbol, "" if symbol is not None else "the index lacks this file", None, None, True)
 
     def detail(self, uri: str, position: lsp.Position) -> SymbolDetail | None:

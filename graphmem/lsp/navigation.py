@@ -39,7 +39,7 @@ def hovers(server: Editor) -> None:
 
 
 def _hover_of(editor: Editor, uri: str, at: SymbolAt | None) -> Hover:
-    """Return the facts about a symbol that a document uses before it is indexed.
+    """Return facts about a symbol, for a document that is not indexed yet.
 
     Of a symbol that the document itself defines, only the signature is known.
     """

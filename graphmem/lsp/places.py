@@ -134,7 +134,7 @@ class Texts:
         """Return the column of an editor's position, in characters."""
         lines = self.lines(path)
         text = lines[position.line] if position.line < len(lines) else ""
-        return self._codec.position_from_client_units([text], lsp.Position(0, position.character)).character
+        return int(self._codec.position_from_client_units([text], lsp.Position(0, position.character)).character)
 
     def position(self, uri: str, position: lsp.Position) -> Position | None:
         """Convert an editor's position to one in the saved file, or None.

@@ -21,10 +21,10 @@ MOST_NAMESAKES: Final = 200  # symbols of one name that are compared
 _WORD: Final = re.compile(r"[\w$]+")
 
 
-def meant(service: Service, path: str, lines: Sequence[str], line: int, column: int) -> SymbolInfo | None:
+def find_namesake(service: Service, path: str, lines: Sequence[str], line: int, column: int) -> SymbolInfo | None:
     """Return the symbol that a name means in a document, or None.
 
-    The result is None if no symbol has the name, or if several have it and no line of the document tells which is meant.
+    The result is None if no symbol has the name, or if several have it and no line of the document tells which one it is.
 
     Args:
         service: the server of the project.
@@ -60,4 +60,4 @@ def _nearness(symbol: SymbolInfo, path: str, word: str, lines: Sequence[str]) ->
     return max((len(parts & one) for one in named if word in one), default=0), len(list(shared))
 
 
-__all__ = ["MOST_NAMESAKES", "meant"]
+__all__ = ["MOST_NAMESAKES", "find_namesake"]

@@ -19,6 +19,7 @@ from graphmem.maintenance.proving import damaged_files
 from graphmem.maintenance.recovery import lost_code
 from graphmem.projection.graph import GraphView
 from graphmem.runtime.arrow import pc
+from graphmem.runtime.limits import is_disk_full
 from graphmem.store.file.files import checksum
 from graphmem.store.file.lock import read_record
 
@@ -128,6 +129,14 @@ def mended(notes: Sequence[str]) -> list[Check]:
     `notes` has one sentence for each repair. The result has one entry for each sentence.
     """
     return [Check("mended", "note", note, "") for note in notes]
+
+
+def room(data_dir: Path) -> list[Check]:
+    """Report a full disk; the result is empty if the disk has room."""
+    if not is_disk_full(data_dir):
+        return []
+    said = f"the disk of {data_dir} is full; questions are answered, but nothing new can be stored"
+    return [Check("disk", "note", said, "make room and try again")]
 
 
 def database(store: GraphStore) -> list[Check]:

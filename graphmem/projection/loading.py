@@ -28,6 +28,7 @@ from graphmem.projection.vectors import VectorIndex
 from graphmem.projection.words import WordIndex
 from graphmem.runtime.checksums import SIDES
 from graphmem.runtime.heap import give_back
+from graphmem.runtime.limits import kind_of
 from graphmem.store.base import GraphReads
 
 GRAPH_FILE: Final = "graph.projection"
@@ -239,5 +240,6 @@ class Loading:
         if graph is not None and unsaved:
             try:
                 graph.save(self._dir / GRAPH_FILE)
-            except OSError as error:
-                _log.warning("the graph projection could not be saved (%s); it will be rebuilt", error)
+            except OSError as error:  # a full disk is reported by `verify` and `doctor`
+                level = logging.INFO if kind_of(error) == "room" else logging.WARNING
+                _log.log(level, "the graph projection could not be saved (%s); it will be rebuilt", error)

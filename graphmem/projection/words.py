@@ -40,7 +40,7 @@ from graphmem.projection.word_rows import (
 )
 from graphmem.projection.word_scores import WordHit, WordScores, affordable
 from graphmem.runtime.checksums import MISMATCH, SIDES, Proof, proof, seal, unseal
-from graphmem.runtime.limits import unless_refused
+from graphmem.runtime.limits import is_disk_full, unless_refused
 from graphmem.runtime.sqlite_file import is_of_system, private_file
 
 _GUESSES: Final = 3  # unknown words of one query for which similar ones are searched: up to 5 ms each
@@ -125,7 +125,8 @@ class WordIndex:
         Args:
             folder: directory of `words-*.sqlite`.
             generation: current generation of the database.
-            notes: receives one sentence for each file that is damaged or cannot be read.
+            notes: receives one sentence for each file that is damaged or cannot be read. A file that SQLite cannot open because the disk
+                is full gets none.
 
         Raises:
             ResourceError: this process lacks memory or descriptors to read a file.
@@ -149,7 +150,7 @@ class WordIndex:
                 return cls(path, generation)
             except (sqlite3.DatabaseError, OSError) as error:
                 unless_refused(error, f"reading {path.name}", path)
-                if notes is not None:
+                if notes is not None and not (is_of_system(error) and is_disk_full(folder)):
                     fault = "could not be read" if is_of_system(error) else "was damaged"
                     notes.append(f"{path.name} {fault} and was rebuilt from the database: {error}")
                 continue

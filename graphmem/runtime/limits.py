@@ -10,6 +10,7 @@ import errno
 import logging
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,6 +60,7 @@ _KINDS: Final = (
 
 _ELSEWHERE: Final = "keep the index elsewhere with --db"
 _OF_THE_PROCESS: Final = ("descriptors", "memory")
+_LEAST_ROOM: Final = 64 << 10  # bytes; SQLite needs half of them beside a database that it opens
 _FILES_OF_SQLITE: Final = 4  # the database, its log, the index of the log, and the directory
 
 
@@ -71,6 +73,14 @@ def limited_memory() -> bool:
         return True
     try:
         return Path("/proc/sys/vm/overcommit_memory").read_text(encoding="ascii").strip() == "2"
+    except OSError:
+        return False
+
+
+def is_disk_full(folder: Path) -> bool:
+    """Whether the disk of a folder has no room left; False if unknown."""
+    try:
+        return shutil.disk_usage(folder).free < _LEAST_ROOM
     except OSError:
         return False
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from graphmem.errors import GraphMemError, ResourceError
 from graphmem.runtime.checksums import MISMATCH, Proof, proof
-from graphmem.runtime.limits import refusal
+from graphmem.runtime.limits import is_disk_full, refusal
 from graphmem.runtime.system import OPEN
 
 _META: Final = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
@@ -113,10 +113,14 @@ class Sidefile:
     def unreadable(self, path: Path, error: sqlite3.Error | str) -> GraphMemError:
         """Return the error to raise for a SQLite file that cannot be read.
 
-        If memory or descriptors ran out, the error says this. Otherwise its class is `self.error`.
+        If memory, descriptors or disk space ran out, the error says this and not `advice`. Otherwise its class is `self.error`.
         """
-        if isinstance(error, sqlite3.Error) and isinstance(refused := refusal(error, f"opening {path}", path), ResourceError):
-            return refused
+        if isinstance(error, sqlite3.Error):
+            if is_of_system(error) and is_disk_full(path.parent):
+                said = f"{path} cannot be read, because its disk is full and SQLite needs room even to read; make room and try again"
+                return self.error(said, path=str(path), reason=str(error))
+            if isinstance(refused := refusal(error, f"opening {path}", path), ResourceError):
+                return refused
         return self.error(f"{path} cannot be read ({error}); {self.advice}", path=str(path), reason=str(error))
 
     def _make(self, db: sqlite3.Connection) -> None:

@@ -327,6 +327,8 @@ def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:
     """
     try:
         import psycopg
+
+        from graphmem.sharing.patience import PatientConnection
     except ModuleNotFoundError as error:
         raise SharingError(
             f"the Python package {error.name} is not installed; run `pip install graphmem[organisation]`", reason="extra"
@@ -338,7 +340,8 @@ def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:
         if host.count("@") > 1 or "@" in name_of_it:  # a part of the password would count as the host
             raise psycopg.ProgrammingError
         options = f"-c statement_timeout={STATEMENT_MS}"
-        return psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_S, application_name="graphmem", options=options), psycopg.Error
+        made = PatientConnection.connect(url, autocommit=True, connect_timeout=CONNECT_S, application_name="graphmem", options=options)
+        return made, psycopg.Error
     except psycopg.ProgrammingError:  # its text quotes the part, which may be the password
         raise SharingError(
             f"the database address {shown(url)} cannot be parsed; write postgresql://user:password@host/name, special characters as %XX",

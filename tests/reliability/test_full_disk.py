@@ -139,6 +139,23 @@ def test_a_server_on_a_full_disk_refuses_in_sentences_loses_nothing_and_goes_on_
         assert memory.verify_index(deep=True).sound
 
 
+def test_commands_on_a_full_disk_answer_without_log_lines_and_name_no_damage(small_disk, repo, environ):
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        given = [sys.executable, "-P", "-m", "graphmem", *command, "--db", str(small_disk / "index")]
+        return subprocess.run(given, cwd=repo, env=dict(environ), capture_output=True, text=True, check=False)
+
+    assert run("index", "-q").returncode == 0
+    fill(small_disk)
+    verified = run("verify")
+    assert (verified.returncode, verified.stderr) == (0, "")
+    assert f"the disk of {small_disk / 'index'} is full; questions are answered" in verified.stdout
+    assert "mended" not in verified.stdout
+    found = run("search", "f1")
+    assert found.returncode == 0, found.stderr
+    assert "f1" in found.stdout
+    assert "delete it" not in found.stdout + found.stderr, "the history is intact"
+
+
 @pytest.mark.skipif(
     shutil.which("setpriv") is None and os.geteuid() == 0, reason="root may write everywhere, and nothing here takes that away"
 )

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import tempfile
+import time
+import uuid
 from pathlib import Path
 
 import pytest
 
-from graphmem.errors import GenerationChangedError
+from graphmem.errors import GenerationChangedError, SharingError
+from graphmem.sharing import patience
 from graphmem.sharing.local_postgres import LocalPostgres
+from graphmem.sharing.postgres import SharedLog
 from graphmem.store.postgres.store import open_postgres
 from machines import Machine
 from replicas import Replica, kill
@@ -95,3 +101,19 @@ def test_a_graph_that_lost_changes_is_read_again_by_followers_and_refused_by_its
     assert seen == [(3, None)]
     next_writer.close()
     follower.close()
+
+
+def test_a_database_that_hangs_is_given_up_after_a_limit(postgres, monkeypatch) -> None:
+    monkeypatch.setattr(patience, "ANSWER_S", 1.0)
+    url = postgres.make(f"d{uuid.uuid4().hex}")
+    with SharedLog(url, "git:0123", "shop") as log:
+        assert [one.key for one in log.projects()] == ["git:0123"]
+        hanging = log._db.info.backend_pid
+        os.kill(hanging, signal.SIGSTOP)
+        begun = time.monotonic()
+        try:
+            with pytest.raises(SharingError, match=r"did not answer; run `graphmem sync` again later.*no answer for 1 seconds"):
+                log.projects()
+        finally:
+            os.kill(hanging, signal.SIGCONT)
+        assert time.monotonic() - begun < 30

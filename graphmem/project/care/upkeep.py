@@ -58,6 +58,7 @@ class Upkeep:
         with self.runs.turn:
             found = [
                 *checks.database(self.store),  # first: bytes can only be compared with their checksum while it is closed
+                *checks.room(self.data_dir),
                 *checks.mended(self.damage),
                 *checks.derived(self.data_dir),
                 *checks.journal(self.book),

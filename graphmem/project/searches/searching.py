@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from graphmem.errors import HistoryError
 from graphmem.memory.repository.fields import moment
 from graphmem.project.structure.structure_found import Structure
 from graphmem.search.groups import counted, grouped, is_unknown, near_names
@@ -109,7 +110,10 @@ class SearchQuestions:
         most = request.k if asked and not request.kinds - SYSTEM_KINDS else request.k // 4
         if not most:
             return hits, {}
-        modules, flows = self.semantics.newest().ready(wanted=bool(asked))
+        try:
+            modules, flows = self.semantics.newest().ready(wanted=bool(asked))
+        except HistoryError as error:  # modules also come from the history, which a full disk makes unreadable
+            return hits, dict.fromkeys(("modules", "flows"), error.message)
         missing = {name: _UNDERIVED for name, made in (("modules", modules), ("flows", flows)) if made is None}
         if (prepared := self._structure) is None or not prepared.is_of(modules, flows):
             prepared = self._structure = Structure(modules, flows)

@@ -226,7 +226,8 @@ class LiveFile:
                     self._say_closed(files.checksum(self._file))
         except (DiskFullError, ResourceError) as error:
             self._database.abandon()
-            _log.warning("%s; nothing is lost: what was written stays in the log beside %s and is merged later", error, self.path)
+            level = logging.INFO if isinstance(error, DiskFullError) else logging.WARNING  # `verify` and `doctor` report a full disk
+            _log.log(level, "%s; nothing is lost: what was written stays in the log beside %s and is merged later", error, self.path)
         except (*_BREAKING, StoreBusyError):
             self._database.abandon()  # a write failed, or reads are still running
             raise
