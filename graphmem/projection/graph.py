@@ -20,6 +20,7 @@ from graphmem.projection.build import build_arrays
 from graphmem.projection.graph_edges import GraphEdges
 from graphmem.projection.graph_file import load_graph, save_graph
 from graphmem.projection.graph_names import GraphNames
+from graphmem.projection.lookups import StringLookup
 from graphmem.projection.patch import Patched, patch_arrays
 from graphmem.store.base import GraphTables
 
@@ -141,7 +142,8 @@ class GraphView(GraphNames, GraphEdges):
         This takes some tens of milliseconds.
         """
         for name in _LOOKUPS:
-            getattr(self, name)
+            if isinstance(made := getattr(self, name), StringLookup):
+                made.warm()
 
     def cool(self) -> bool:
         """Release the look-up tables by name and path; return whether any existed.

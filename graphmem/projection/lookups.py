@@ -20,26 +20,32 @@ from graphmem.runtime.arrow import computed
 class StringLookup:
     """A look-up table: finds the rows of a column that have a given string.
 
-    The rows are in ascending order.
+    The rows are in ascending order. The first look-ups compare the whole column, because a command looks up one or two strings, and to make
+    the table takes as long as a hundred comparisons or more.
     """
 
-    def __init__(self, column: Any) -> None:
-        encoded = computed("dictionary_encode", column)
-        self._code_of = {word: i for i, word in enumerate(encoded.dictionary.to_pylist())}
-        self._place(np.asarray(encoded.indices, dtype=np.int32))
+    _SCANS: Final = 16
 
-    def _place(self, code: I32) -> None:
-        self._code = code
-        self._rows = np.argsort(code, kind="stable").astype(np.int32)
-        self._ptr = pointers(code, len(self._code_of))
+    def __init__(self, column: Any) -> None:
+        self._column = column
+        self._scans = 0  # look-ups without the table
+        self._table: _Table | None = None
+
+    def warm(self) -> _Table:
+        """Return the table; make it if it is missing."""
+        if self._table is None:
+            self._table = _Table.of(self._column)
+        return self._table
 
     def __getitem__(self, word: str) -> I32:
-        code = self._code_of.get(word)
-        return self._rows[:0] if code is None else self._rows[self._ptr[code] : self._ptr[code + 1]]
+        if self._table is None and self._scans < self._SCANS:
+            self._scans += 1
+            return _scanned(self._column, word)
+        return self.warm()[word]
 
     def words(self) -> Iterable[str]:
         """Return the distinct strings of the column."""
-        return [word for word, code in self._code_of.items() if self._ptr[code] < self._ptr[code + 1]]
+        return self.warm().words()
 
     def patched(self, merge: Merge, column: Any) -> StringLookup:
         """Return the look-up table of `column`, made from this older one.
@@ -47,17 +53,53 @@ class StringLookup:
         `column` is the column of strings after a change. This object was made from the column before the change. `merge` says which rows
         changed. If no value changed, the result is this object itself.
         """
-        words = column.take(pa.array(merge.placed)).to_pylist()
-        new = object.__new__(StringLookup)
-        new._code_of = self._code_of
-        fresh = dict.fromkeys(word for word in words if word not in self._code_of)
-        if fresh:
-            new._code_of = self._code_of | {word: code for code, word in enumerate(fresh, len(self._code_of))}
-        code = merge.take(self._code, np.fromiter((new._code_of[word] for word in words), np.int32, len(words)))
-        if code is self._code:
+        if self._table is None:
+            return self if column is self._column else StringLookup(column)
+        table = self._table.patched(merge, column)
+        if table is self._table:
             return self
-        new._place(code)
+        new = StringLookup(column)
+        new._table = table
         return new
+
+
+class _Table:
+    """A number for each distinct string, and the rows sorted by number."""
+
+    def __init__(self, code_of: dict[str, int], code: I32) -> None:
+        self._code_of = code_of
+        self._code = code
+        self._rows = np.argsort(code, kind="stable").astype(np.int32)
+        self._ptr = pointers(code, len(code_of))
+
+    @classmethod
+    def of(cls, column: Any) -> _Table:
+        encoded = computed("dictionary_encode", column)
+        return cls({word: i for i, word in enumerate(encoded.dictionary.to_pylist())}, np.asarray(encoded.indices, dtype=np.int32))
+
+    def __getitem__(self, word: str) -> I32:
+        code = self._code_of.get(word)
+        return self._rows[:0] if code is None else self._rows[self._ptr[code] : self._ptr[code + 1]]
+
+    def words(self) -> list[str]:
+        return [word for word, code in self._code_of.items() if self._ptr[code] < self._ptr[code + 1]]
+
+    def patched(self, merge: Merge, column: Any) -> _Table:
+        words = column.take(pa.array(merge.placed)).to_pylist()
+        code_of = self._code_of
+        fresh = dict.fromkeys(word for word in words if word not in code_of)
+        if fresh:
+            code_of = code_of | {word: code for code, word in enumerate(fresh, len(code_of))}
+        code = merge.take(self._code, np.fromiter((code_of[word] for word in words), np.int32, len(words)))
+        return self if code is self._code else _Table(code_of, code)
+
+
+def _scanned(column: Any, word: str) -> I32:
+    try:
+        equal = computed("equal", column, pa.scalar(word, column.type))
+    except UnicodeEncodeError:  # half of a surrogate pair, which no column has
+        return np.zeros(0, np.int32)
+    return np.asarray(computed("indices_nonzero", equal)).astype(np.int32)
 
 
 class NodeNumbers(Mapping[str, int]):

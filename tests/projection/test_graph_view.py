@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,9 +14,11 @@ from hypothesis import strategies as st
 from graphmem.answers import SymbolInfo
 from graphmem.errors import LimitError
 from graphmem.model import GraphDelta
+from graphmem.projection import lookups
 from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, distinct, grouped
 from graphmem.projection.graph import GraphView
 from graphmem.projection.graph_edges import kind_mask
+from graphmem.projection.lookups import StringLookup
 
 seeds = st.integers(0, 2**32)
 
@@ -217,3 +220,17 @@ def test_distinct_and_grouped_numbers_are_those_of_numpy_without_its_masked_arra
     script = "import sys, numpy; from graphmem.projection.arrays import distinct, grouped; a = numpy.arange(9); distinct(a), grouped(a); "
     masked = subprocess.run([sys.executable, "-c", script + "print('numpy.ma' in sys.modules)"], capture_output=True, text=True, check=True)
     assert masked.stdout.strip() == "False"
+
+
+def test_a_command_finds_its_names_without_a_table_of_all_names(monkeypatch):
+    words = [*"abcab", "é", "", "a.b"]
+    lookup = StringLookup(pa.array(words, pa.string()))
+    with monkeypatch.context() as broken:
+        broken.setattr(lookups._Table, "of", None)
+        found = {word: lookup[word].tolist() for word in (*words, "A", "\ud800", "none")}
+    assert found == {word: [i for i, one in enumerate(words) if one == word] for word in found}
+    for _ in range(2):  # a server asks more often: then from the table
+        assert {word: lookup[word].tolist() for word in found} == found
+    assert lookup._table is not None
+    assert lookup[words[0]].dtype == StringLookup(pa.array(words, pa.string()))[words[0]].dtype
+    assert sorted(lookup.words()) == sorted(set(words))

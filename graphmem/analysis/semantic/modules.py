@@ -115,7 +115,16 @@ class Modules:
         for i, group in enumerate(self.groups):
             self.of_file[[number[path] for path in group.paths]] = i
         self.used = used
+        self._weight_of = weights  # of a file's dependents, by path
+        self._project = project
         self._number = number
+
+    def is_settled(self) -> bool:
+        """Whether the same files get the same modules when these are known."""
+        known = [Known(one.id, one.name, frozenset(one.paths)) for one in self.groups]
+        groups = sorted(one.paths for one in self.groups)
+        again = named(groups, known, self._weight_of, self._partition.tests, self._project, self._partition.root_name())
+        return sorted(again) == sorted(self.groups)
 
     # ---- derived from the partition
 

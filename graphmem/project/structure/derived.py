@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -98,6 +98,7 @@ class Semantics:
         self._file = file  # of kept results
         self._gaps = gaps  # sentences on what the history lacks
         self._flows: dict[tuple[str, ...] | None, list[Flow]] = {}
+        self._unpacked: dict[str, Any] = {}  # saved results by name
         self.lock = threading.RLock()
 
     @cached_property
@@ -116,6 +117,29 @@ class Semantics:
         """
         return self._saved.has("groups") and self._saved.of("groups", str) == _groups(made)
 
+    @cached_property
+    def _are_saved(self) -> bool:
+        """Whether the saved modules are the division of this graph.
+
+        Then modules and flows can be restored without dividing the files, which takes longer the more files there are.
+        """
+        return self._division_is_saved() and self._saved.has("settled") and self._saved.of("settled", bool)
+
+    def _restored(self, name: str, hint: Any) -> Any:
+        """Return a saved result, and the same object each time."""
+        if name not in self._unpacked:
+            self._unpacked[name] = self._saved.of(name, hint)
+        return self._unpacked[name]
+
+    def _division_is_saved(self) -> bool:
+        """Whether the saved modules are those of the database for this graph."""
+        generation = self.view.generation
+        return (
+            self._store.meta().get(MODULES_OF) == str(generation)
+            and self._saved.has("stored")
+            and self._saved.of("generation", int) == generation
+        )
+
     def keep(self) -> None:
         """Save modules, flows and other results that the explorer shows first.
 
@@ -128,6 +152,7 @@ class Semantics:
             "churn": self._churn,
             "groups": _groups(made),
             "generation": self.view.generation,
+            "settled": made.is_settled(),
             "framework_names": self.framework_names,
             "stored": [(one.id, one.name, list(one.paths)) for one in sorted(made.groups, key=lambda group: group.id)],
             **{name: getattr(made, name) for name in _OF_MODULES},
@@ -153,7 +178,7 @@ class Semantics:
             self._keep(made)
         elif self._saved_of(made):
             for name, hint in _OF_MODULES.items():
-                made.__dict__[name] = self._saved.of(name, hint)
+                made.__dict__[name] = self._restored(name, hint)
         return made
 
     def _known_modules(self) -> tuple[list[Known], bool]:
@@ -162,17 +187,12 @@ class Semantics:
         Stored modules are up to date if they were computed from the graph's current state. If the file of saved results has up-to-date
         modules, the database is not opened. This makes the first page of the explorer fast.
         """
-        generation = self.view.generation
-        if (
-            self._store.meta().get(MODULES_OF) == str(generation)
-            and self._saved.has("stored")
-            and self._saved.of("generation", int) == generation
-        ):
+        if self._division_is_saved():
             return [
                 Known(one, name, frozenset(paths)) for one, name, paths in self._saved.of("stored", list[tuple[str, str, list[str]]])
             ], True
         of_generation, stored = self._store.modules()
-        return [Known(one.id, one.name, frozenset(one.paths)) for one in stored], of_generation == generation
+        return [Known(one.id, one.name, frozenset(one.paths)) for one in stored], of_generation == self.view.generation
 
     @cached_property
     def _churn(self) -> dict[str, float] | None:
@@ -279,6 +299,8 @@ class Semantics:
         """
         if self.lock.acquire(blocking=wanted):
             try:
+                if self._are_saved:
+                    return self._restored("infos", _OF_MODULES["infos"]), self.flows(None)
                 if wanted or self._saved:
                     return self.modules.infos, self.flows(None)
             finally:
@@ -291,8 +313,8 @@ class Semantics:
 
         None stands for all kinds except tests and fixtures.
         """
-        if kinds is None and kinds not in self._flows and self._saved_of(self.modules):
-            self._flows[None] = self._saved.of("flows", list[Flow])
+        if kinds is None and kinds not in self._flows and (self._are_saved or self._saved_of(self.modules)):
+            self._flows[None] = self._restored("flows", list[Flow])
         if kinds not in self._flows:
             self._flows[kinds] = flows(self.modules, self.entries, kinds)
             if kinds is None and self._store.meta().get("flows_generation") != str(self.view.generation) == str(self._store.generation()):

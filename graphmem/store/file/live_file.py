@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -39,7 +40,7 @@ from graphmem.store.file.opening import open_current, prepare
 from graphmem.store.file.readers import Readers
 from graphmem.store.file.rebuild import HELD_BYTES
 from graphmem.store.file.recorded_state import RecordedState
-from graphmem.store.tables.catalog import load_catalog
+from graphmem.store.tables.catalog import Catalog, load_catalog
 from graphmem.store.tables.meta_names import CHECKPOINT, GENERATION
 from graphmem.store.tables.tables import EmbeddingTable
 from graphmem.store.tables.transaction import CommitError, Transaction
@@ -81,7 +82,6 @@ class LiveFile:
         self._options = options
         self._lock = lock
         self._state = RecordedState(path, options.engine, lock)
-        self._catalog = load_catalog()
         self._gate = Gate()
         self._pid = os.getpid()
         self._lost = False  # a failed open has left no database object; the next request tries again
@@ -112,6 +112,14 @@ class LiveFile:
         else:
             self._say_open()
         self._writer = Writer(f"graphmem-writer-{path.name}", QUEUED_WRITES, BUSY_S)
+
+    @cached_property
+    def _catalog(self) -> Catalog:
+        """The named queries, read when the database is opened.
+
+        Most commands do not open it.
+        """
+        return load_catalog()
 
     def _open(self, previous: Record | None) -> None:
         """Open the database file for reads and writes.

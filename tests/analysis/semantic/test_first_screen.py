@@ -8,6 +8,7 @@ from graphmem.project.structure import derived, semantic_source
 from graphmem.project.structure.kept import FILE
 from graphmem.server.keeper import TASKS, Keeper
 from graphmem.settings import Settings
+from graphmem.store.file import live_file
 
 APP = {
     "app.py": "from shop import total\n\n\ndef main():\n    return total([1])\n\n\nif __name__ == '__main__':\n    main()\n",
@@ -77,6 +78,10 @@ def test_a_large_run_keeps_them_for_the_next_process(tmp_path, monkeypatch):
         found = service.search("shop total")  # a search in a new process has them, too
         assert {"modules", "flows"}.isdisjoint(found.missing)
         assert {hit.kind for hit in found} >= {"module", "symbol"}
+    with monkeypatch.context() as broken, GraphMem.open(index, settings=settings) as service:
+        broken.setattr(derived, "Modules", None)  # to divide all files takes longer than the search
+        broken.setattr(live_file, "load_catalog", None)  # queries of the database, which stays closed
+        assert service.search("shop total").hits == found.hits
     (root / "shop.py").write_text(APP["shop.py"].replace("_forgotten", "_also_forgotten"), encoding="utf-8")
     with GraphMem.open(index, settings=settings) as service:
         service.index()
