@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from graphmem.projection.arrays import SYMBOL
-from graphmem.runtime.arrow import computed
+from graphmem.runtime.arrow import computed, containing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphmem.analysis.walk import FloatArray, IntArray
+    from graphmem.analysis.walk import BoolArray, FloatArray, IntArray
     from graphmem.projection.graph import GraphView
 
 _TEST: Final = frozenset({"test", "tests", "spec", "specs"})
@@ -44,26 +44,62 @@ def name_features(view: GraphView, tests: IntArray, targets: Sequence[int]) -> F
     owners = {int(view.parent[node]) for node in symbols}
     classes = {_words(view.name(node)) for node in owners if node >= 0 and view.parent[node] >= 0} - {frozenset()}
     stems = {word for path in {view.path(node) for node in targets} for word in _words(_stem(path))}
-    found: list[tuple[bool, bool, bool]] = []
-    of_file: dict[int, tuple[list[frozenset[str]], bool]] = {}
-    for words, file in zip(_words_of(view, tests.tolist()), view.path_index[tests].tolist(), strict=True):
-        if file not in of_file:
-            own = _words(_stem(view.paths[file])) if file >= 0 else frozenset()
-            of_file[file] = [name - own for name in classes], not stems.isdisjoint(own)
-        others, is_akin = of_file[file]
-        has_all = words.issuperset  # generators would take longer than the comparisons
-        found.append((any(map(has_all, names)), any(map(has_all, others)), is_akin))
-    return np.array(found, dtype=np.float32).reshape(len(tests), 3)
+    named = _Names(view, tests)
+    found = np.zeros((len(tests), 3), np.float32)
+    for words in names:
+        found[named.having(words), 0] = 1
+    for words in classes:
+        found[named.having(words, with_file=True), 1] = 1
+    for word in stems:
+        found[named.in_files_with(word), 2] = 1
+    return found
 
 
-def _words_of(view: GraphView, nodes: list[int]) -> list[frozenset[str]]:
-    """Return the words of each node's qualified name; cached for each graph."""
-    known: dict[int, frozenset[str]] = view.kept.setdefault("words of names", {})
-    missing = [node for node in nodes if node not in known]
-    if missing:
-        qualnames = computed("take", view.arrays.nodes.qualname, pa.array(missing, pa.int64())).to_pylist()
-        known.update(zip(missing, map(_words, qualnames), strict=True))
-    return [known[node] for node in nodes]
+class _Names:
+    """Names of tests and of their files, searched for words."""
+
+    def __init__(self, view: GraphView, tests: IntArray) -> None:
+        self._names = computed("take", view.arrays.nodes.qualname, pa.array(tests, pa.int64()))
+        self._lower = computed("ascii_lower", self._names)
+        self._foreign = ~np.asarray(computed("string_is_ascii", self._names).to_numpy(zero_copy_only=False), np.bool_)
+        self._containing: dict[str, BoolArray] = {}
+        files, self._file_of = np.unique(view.path_index[tests], return_inverse=True)
+        self._files = [_words(_stem(view.paths[file])) if file >= 0 else frozenset[str]() for file in files.tolist()]
+        self._having: dict[str, list[int]] = {}  # word -> positions in `_files`
+        for position, words in enumerate(self._files):
+            for word in words:
+                self._having.setdefault(word, []).append(position)
+
+    def having(self, words: frozenset[str], *, with_file: bool = False) -> IntArray:
+        """Return the positions of the tests whose name has all words.
+
+        Only a name whose letters contain each word is divided into words. Arrow finds these for all names at once.
+
+        Args:
+            words: the words.
+            with_file: whether words of the file's name count, too.
+        """
+        possible = np.ones(len(self._names), np.bool_)
+        for word in words:
+            possible &= self._contain(word) | self.in_files_with(word) if with_file else self._contain(word)
+        rows = np.flatnonzero(possible)
+        names = computed("take", self._names, pa.array(rows)).to_pylist()
+        others = [words - self._files[file] for file in self._file_of[rows].tolist()] if with_file else [words] * len(rows)
+        has_all = [not rest or rest <= _words(name) for rest, name in zip(others, names, strict=True)]
+        return rows[np.array(has_all, np.bool_)]
+
+    def in_files_with(self, word: str) -> BoolArray:
+        """Whether the name of each test's file has a word."""
+        has = np.zeros(len(self._files), np.bool_)
+        has[self._having.get(word, [])] = True
+        return has[self._file_of]
+
+    def _contain(self, word: str) -> BoolArray:
+        """Whether each name contains a word; True if only Python can tell."""
+        if word not in self._containing:
+            found = containing(self._lower, word)
+            self._containing[word] = np.asarray(found.to_numpy(zero_copy_only=False), np.bool_) | self._foreign
+        return self._containing[word]
 
 
 def _stem(path: str) -> str:

@@ -36,4 +36,14 @@ def computed(function: str, *arguments: Any) -> Any:
     return call_function(function, list(arguments))
 
 
+def containing(column: Any, part: str) -> Any:
+    """Return whether each string of a column contains `part`.
+
+    Like `computed`, this imports no other compute functions.
+    """
+    from pyarrow._compute import MatchSubstringOptions, call_function
+
+    return call_function("match_substring", [column], MatchSubstringOptions(part))
+
+
 pc: Final = LazyModule("pyarrow.compute")
