@@ -154,3 +154,28 @@ def test_a_memory_from_the_form_is_a_persons(tab, address, visit, shop):
         assert (memory.source, memory.origin) == ("user_taught", "user")
     finally:
         shop.forget(memory.id)
+
+
+PICTURE = """(async (width, height) => {
+  const [{ ask }, { MapScene }, { Stage }] = await Promise.all(["api", "map", "stage"].map((one) => import(`/explore/assets/${one}.js`)));
+  const { atlas } = await ask("Atlas", { roles: ["CODE"] });
+  const scene = new MapScene(atlas.columns);
+  const texts = [];
+  const known = { fillText: (text) => texts.push(text), measureText: (text) => ({ width: 6 * text.length }) };
+  const context = new Proxy(known, { get: (has, name) => has[name] ?? (() => {}), set: () => true });
+  const [x0, y0, x1, y1] = scene.bounds();
+  const camera = { x: (x0 + x1) / 2, y: (y0 + y1) / 2, k: Math.min(width / (x1 - x0), height / (y1 - y0)) };
+  for (const portion of scene.paint(context, camera, { width, height })) void portion;
+  const begins = (i) => texts.some((text) => scene.shortNames[i].startsWith(text.replace(/…$/, "")));
+  const rest = scene.modules.name.map((_, i) => i).filter((i) => !scene.unnamed.includes(i) && !scene.crowded.includes(i));
+  return { names: rest.filter((i) => !begins(i)), numbers: scene.unnamed.filter((_, n) => !texts.includes(String(n + 1))),
+    unnamed: scene.unnamed.length, crowded: scene.crowded.length };
+})"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1200, 560), (390, 300)])
+def test_every_module_of_a_map_has_a_name_or_a_number(width, height, tab, explorer, visit):
+    visit(f"{explorer}/explore/questions", "document.querySelector('main .card')")
+    drawn = tab.value(f"{PICTURE}({width}, {height})")
+    assert (drawn["names"], drawn["numbers"], drawn["crowded"]) == ([], [], 0)
+    assert (drawn["unnamed"] > 0) is (width == 390)

@@ -26,6 +26,8 @@ export class MapScene {
     this.home = { module: { x: this.modules.x, y: this.modules.y }, file: { x: this.files.x, y: this.files.y } }; // where the server put them
     this.extent = this.bounds();
     this.entries = new Map(); // what people changed, by module
+    this.unnamed = []; // modules that the last picture has a number for, in the order of the numbers
+    this.crowded = []; // modules that it could not even number
     this.marks = []; // memories: { module, file | null, memories: [...], trust }
     this.fileAt = new Map(this.files.path.map((path, i) => [path, i]));
     this.symbols = null; // {columns, files: Set}
@@ -501,24 +503,28 @@ export class MapScene {
       const i = this.chosen.index;
       labels.write(symbols.name[i], sx(symbols.x[i]), sy(symbols.y[i]) - 14, 14, { weight: 700, force: true });
     }
+    const unnamed = [];
     for (const i of order) {
       const r = m.r[i] * k;
-      if (r < 4 || this.hiddenNow?.[i]) continue;
+      if (this.hiddenNow?.[i]) continue;
       const name = this.shownNames?.[i] ?? this.shortNames[i];
       const [x, y] = [sx(m.x[i]), sy(m.y[i])];
       if (near > 0.5) {
-        labels.write(name, x, y - r - 10, 13, { weight: 700, colour: this.palette.quiet });
+        if (r >= 4) labels.write(name, x, y - r - 10, 13, { weight: 700, colour: this.palette.quiet });
         continue;
       }
       const size = Math.max(11, Math.min(16, r / 4));
       const inside = labels.width(name, size, 600) < 1.9 * r;
       const below = inside ? 0 : 9;
       const free = { weight: 600, clear: (box) => this.clear(box, i, sx, sy, k) };
-      const outside = (text) => labels.write(text, x, y + r + below, 11, free) || labels.write(text, x, y - r - below, 11, free) || labels.write(text, x, y + r + below, 11, { weight: 600 });
+      const beside = (text) => labels.write(text, x + r + 5, y, 11, { ...free, align: "left" }) || labels.write(text, x - r - 5, y, 11, { ...free, align: "right" });
+      const outside = (text) => labels.write(text, x, y + r + below, 11, free) || labels.write(text, x, y - r - below, 11, free) || beside(text) || labels.write(text, x, y + r + below, 11, { weight: 600 });
       const lines = (first, second, from) => labels.write(second, x, from + 13, 11, free) && labels.write(first, x, from, 11, { ...free, clear: null });
       const twoLines = ([first, second]) => second && (lines(first, second, y + r + below) || lines(first, second, y - r - below - 13));
-      void (inside ? labels.write(name, x, y, size, { weight: 600 }) : outside(name) || twoLines(halves(name)) || (name.length > 12 && outside(`${name.slice(0, 10)}…`)));
+      const named = inside ? labels.write(name, x, y, size, { weight: 600 }) : outside(name) || twoLines(halves(name)) || (name.length > 12 && outside(`${name.slice(0, 10)}…`));
+      if (!named && Math.abs(x) < this.windowWidth / 2 && Math.abs(y) < window.height / 2) unnamed.push(i);
     }
+    this.number(labels, unnamed, k, sx, sy);
     if (this.settings.titles && near < 0.3) {
       for (const i of order) {
         const r = m.r[i] * k;
@@ -560,6 +566,25 @@ export class MapScene {
       const written = this.chosen?.level === "symbol" ? this.chosen.index : -1; // above, and larger
       for (const i of visible.slice(0, 260)) if (i !== written) labels.write(symbols.name[i], sx(symbols.x[i]), sy(symbols.y[i]) + symbolRadius(k) + 8, 11);
       yield Math.min(260, visible.length) * 4;
+    }
+  }
+
+  /** Names of the modules that the last picture has a number for, in the order of the numbers. */
+  numbered() {
+    return this.unnamed.map((i) => this.shownNames?.[i] ?? this.shortNames[i]);
+  }
+
+  /** Write a number in or at each module whose name has no room. `unnamed` has them in order, `crowded` those without room for a number. */
+  number(labels, unnamed, k, sx, sy) {
+    const { x, y, r } = this.modules;
+    this.unnamed = [];
+    this.crowded = [];
+    for (const i of unnamed) {
+      const text = String(this.unnamed.length + 1);
+      const away = r[i] * k + 7;
+      const free = { weight: 650, colour: this.palette.text };
+      const fits = [[0, 0], [away, 0], [-away, 0], [0, away], [0, -away]].some(([dx, dy]) => labels.write(text, sx(x[i]) + dx, sy(y[i]) + dy, 10, free));
+      (fits ? this.unnamed : this.crowded).push(i);
     }
   }
 

@@ -65,6 +65,7 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
   const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": words.map.label(modules.name.length, files.path.length) });
   const tip = h("div.tip", { hidden: true, "aria-hidden": "true" });
   const said = h("p.said", { role: "status" });
+  const key = h("p.hint.key");
   const frame = h("div.stage", null, canvas, tip);
   const whole = h("div.map", null, controls ? null : frame);
   let stage = null;
@@ -171,6 +172,17 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
     };
   };
 
+  let explained = "";
+  /** The modules that have a number on the map, because their names have no room. */
+  const explainNumbers = () => {
+    const { unnamed, crowded } = scene;
+    const now = `${unnamed} ${crowded}`;
+    if (now === explained) return;
+    explained = now;
+    const names = scene.numbered();
+    fill(key, unnamed.length ? [words.map.numbered, " ", unnamed.map((i, n) => [n ? ", " : "", `${n + 1} `, link(to("graph", { focus: modules.name[i] }), names[n], { title: modules.name[i] })]), ". "] : null, crowded.length ? words.map.crowded(crowded.length) : null);
+  };
+
   const start = () => {
     stage = new Stage(canvas, scene, {
       scrolls: !controls, // the wheel scrolls a page around the map
@@ -184,6 +196,7 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
         tip.style.left = `${Math.min(x + 14, stage.width - 260)}px`;
         tip.style.top = `${y + 14}px`;
       },
+      painted: explainNumbers,
       moved: (camera) => {
         if (!stage) return;
         fetchSymbols();
@@ -307,9 +320,10 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
           button(words.map.save, () => svgOf(stage, "graphmem-map.svg")))),
       over,
       frame,
+      key,
       said,
     );
-  } else whole.append(said);
+  } else whole.append(key, said);
 
   const lookAt = (camera) => {
     if (calm()) stage.moveTo(camera);

@@ -18,7 +18,7 @@ export class Stage {
    * @param {HTMLCanvasElement} canvas
    * @param {object} scene  `bounds()` → [x0, y0, x1, y1]; `*paint(context, camera, window)` yielding after each portion its size in
    *   primitives; `pick(x, y, camera)` → a thing or null; `limits` [smallest, largest scale].
-   * @param {object} told  `select(thing)`, `open(thing)`, `hover(thing, x, y)`, `moved(camera)`, all optional.
+   * @param {object} told  `select(thing)`, `open(thing)`, `hover(thing, x, y)`, `moved(camera)`, `painted()`, all optional.
    */
   constructor(canvas, scene, told = {}) {
     this.canvas = canvas;
@@ -164,6 +164,7 @@ export class Stage {
     for (const portion of this.scene.paint(context, { ...this.camera }, { width: this.width, height: this.height })) size += portion;
     this.size = size;
     this.last = 0;
+    this.told.painted?.();
   }
 
   begin() {
@@ -200,6 +201,7 @@ export class Stage {
         this.shown = { canvas: this.job.canvas, camera: this.job.camera };
         this.size = this.job.size;
         this.job = null;
+        this.told.painted?.();
         if (!performance.getEntriesByName("map-painted").length) performance.mark("map-painted"); // what benchmarks/explorer.py asks
         return;
       }

@@ -14,7 +14,21 @@ export function svgText(stage) {
   const { width, height } = stage;
   const context = new SvgContext(width, height);
   for (const portion of stage.scene.paint(context, stage.camera, { width, height })) void portion;
+  const lines = inLines((stage.scene.numbered?.() ?? []).map((name, n) => `${n + 1} ${name}`), (line) => line.length < width / 6);
+  context.font = "400 10px system-ui, sans-serif";
+  lines.forEach((line, n) => context.fillText(line, 8 - width / 2, height / 2 - 8 - 13 * (lines.length - 1 - n)));
   return new XMLSerializer().serializeToString(context.root);
+}
+
+/** Texts in as few lines as fit. */
+function inLines(texts, fits) {
+  const lines = [];
+  for (const text of texts) {
+    const longer = lines.length ? `${lines.at(-1)}, ${text}` : "";
+    if (longer && fits(longer)) lines[lines.length - 1] = longer;
+    else lines.push(text);
+  }
+  return lines;
 }
 
 /** An SVG file's text as the bytes of a PNG file, twice as large. */

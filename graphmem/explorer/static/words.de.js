@@ -262,6 +262,8 @@ export const words = {
     files_of: (name) => `Dateien von ${name}`,
     level: { modules: "Module", files: "Dateien", symbols: "Symbole" },
     level_is: (level) => `Gezeigt: ${level}`,
+    numbered: "Module, deren Namen keinen Platz haben:",
+    crowded: (n) => `${many(n, "kleines Modul hat", "kleine Module haben")} keinen Platz für eine Nummer; zoome heran oder öffne die Tabelle.`,
     left_out: (n) => `nur die Verbindungen mit den meisten Kanten sind gezeichnet; ${many(n, "Verbindung", "Verbindungen")} zwischen Dateien ${n === 1 ? "ist" : "sind"} nicht gezeichnet`,
     symbols_left_out: (n) => `${many(n, "Symbol", "Symbole")} nicht gezeichnet; zoome heran, um sie zu sehen`,
     columns: { module: "Modul", file: "Datei", files: "Dateien", symbols: "Symbole", used_by: "Verwendet von (Dateien)", complexity: "Komplexität", name: "Name", kind: "Art", relation: "Beziehung", confidence: "Sicherheit", line: "Zeile", where: "Wo", how: "Wie" },

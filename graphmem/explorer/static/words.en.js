@@ -294,6 +294,8 @@ export const words = {
     files_of: (name) => `Files of ${name}`,
     level: { modules: "modules", files: "files", symbols: "symbols" },
     level_is: (level) => `Showing ${level}`,
+    numbered: "Modules whose names have no room:",
+    crowded: (n) => `${many(n, "small module")} ${n === 1 ? "has" : "have"} no room for a number; zoom in, or open the table.`,
     left_out: (n) => `only the connections with the most edges are drawn; ${many(n, "connection")} between files ${n === 1 ? "is" : "are"} not drawn`,
     symbols_left_out: (n) => `${many(n, "symbol")} not drawn; zoom in to see them`,
     columns: {
