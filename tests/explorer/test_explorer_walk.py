@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 
 import pytest
 
 from explorer_views import PAINTED
+from graphmem.analysis.risk import Facts, assess
+from graphmem.analysis.surface import _CALLED_BY
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
@@ -179,3 +183,18 @@ def test_every_module_of_a_map_has_a_name_or_a_number(width, height, tab, explor
     drawn = tab.value(f"{PICTURE}({width}, {height})")
     assert (drawn["names"], drawn["numbers"], drawn["crowded"]) == ([], [], 0)
     assert (drawn["unnamed"] > 0) is (width == 390)
+
+
+def test_a_german_page_gives_every_reason_of_a_risk_in_german(tab, address, visit):
+    outside = [*_CALLED_BY.values(), "may override a method of flask.views.View: callers outside are not known"]
+    one = Facts(1, 1, None, 1, 1.5, 1, 1, 1, "", unresolved=1, resolved=1, unknown=False)
+    none = one._replace(dependents=0, direct=0, unresolved=0)
+    several = Facts(1234, 12, 0.97, 7, 8.5, 2, 3, 0, "", unresolved=20, resolved=0, unknown=False)
+    unknown = none._replace(unknown=True)
+    others = [one, none, several, several._replace(tests=3), unknown, unknown._replace(unresolved=3, text_only="Fish")]
+    reasons = [*outside, *(reason for facts in others for reason in assess(facts).reasons)]
+    visit(f"{address}/explore/questions", "document.querySelector('main .card')")
+    shown = tab.value(f"import('/explore/assets/words.de.js').then(({{ words }}) => {json.dumps(reasons)}.map(words.impact.reason))")
+    english = re.compile(r"\b(the|of|and|it|are|not|no|could|besides|reached|with)\b")
+    assert [(said, one) for said, one in zip(reasons, shown, strict=True) if english.search(one)] == []
+    assert "1.234 Abhängige außer Tests, in 7 Dateien, davon 12 direkt" in shown

@@ -38,7 +38,7 @@ export async function showPanel(place, ref, { signal, close, named = () => {}, r
     place,
     closer(close),
     h("h2.ref", null, nameOf(symbol)),
-    h("p.meta", null, kindChip(symbol.kind), symbol.isTest ? chip("test", "test") : null, symbol.entryPoint ? chip(words.home.entry_of[symbol.entryPoint.toUpperCase()] ?? symbol.entryPoint, "entry") : null, symbol.modifiers.map((one) => chip(words.modifier(one))), symbol.complexity ? chip(w.complexity(symbol.complexity)) : null),
+    h("p.meta", null, kindChip(symbol.kind), symbol.isTest ? chip(words.panel.is_test, "test") : null, symbol.entryPoint ? chip(words.home.entry_of[symbol.entryPoint.toUpperCase()] ?? symbol.entryPoint, "entry") : null, symbol.modifiers.map((one) => chip(words.modifier(one))), symbol.complexity ? chip(w.complexity(symbol.complexity)) : null),
     symbol.path ? h("p.where", null, link(to("graph", { focus: symbol.path }), symbol.path), ", ", w.lines(symbol.startLine, symbol.endLine)) : null,
     risk,
     others,
@@ -90,7 +90,7 @@ async function namesakes(symbol, signal) {
 
 function sameName(symbol, some) {
   if (!some.length) return null;
-  return details(words.panel.namesakes(some.length, symbol.name), null, false, listing(some.map((one) => [symbolLink(one), " ", kindChip(one.kind), one.isTest ? chip("test", "test") : null, " ", where(one)]), 10));
+  return details(words.panel.namesakes(some.length, symbol.name), null, false, listing(some.map((one) => [symbolLink(one), " ", kindChip(one.kind), one.isTest ? chip(words.panel.is_test, "test") : null, " ", where(one)]), 10));
 }
 
 function relation(title, symbol, name, signal) {
@@ -103,7 +103,7 @@ function relation(title, symbol, name, signal) {
     symbolLink(node),
     " ",
     certainty(confidence, rule),
-    node.isTest && name !== "tests" ? chip("test", "test") : null,
+    node.isTest && name !== "tests" ? chip(words.panel.is_test, "test") : null,
     kind === "CALLS" || kind === "DEFINES" || (kind === "REFERENCES" && name === "references") ? null : chip(words.map.kind[kind] ?? kind),
     h("br"),
     where(node),

@@ -69,7 +69,7 @@ export function symbolLink(symbol) {
 }
 
 export function where(symbol) {
-  if (!symbol.path) return h("span.where", null, "external");
+  if (!symbol.path) return h("span.where", null, words.impact.outside_file);
   if (symbol.qualname === "<module>" || !symbol.startLine) return h("span.where", null, "");
   return placeLink(symbol.path, symbol.startLine);
 }
@@ -133,7 +133,8 @@ export function trapMark(one) {
 }
 
 /** Why a change is as risky as it is: the first reasons, which open to the others. */
-export function riskReasons({ reasons }) {
+export function riskReasons(risk) {
+  const reasons = risk.reasons.map(words.impact.reason);
   const first = reasons.slice(0, FIRST_REASONS).join("; ");
   if (reasons.length <= FIRST_REASONS) return first ? h("span.hint", null, first) : null;
   return h("details.hint.reasons", null, h("summary", null, first), reasons.slice(FIRST_REASONS).join("; "));

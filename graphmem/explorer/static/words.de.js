@@ -13,6 +13,35 @@ const tests = (n) => many(n, "Test", "Tests");
 const times = (n) => many(n, "Mal", "Mal");
 const commits = (n) => many(n, "Commit", "Commits");
 
+/** Reasons of a risk, which the server writes in English; a group of digits is read as a number. */
+const REASONS = [
+  [/^route handler: requests from outside call it$/, () => "Route: Anfragen von außen rufen es auf"],
+  [/^command: people call it$/, () => "Befehl: Personen rufen es auf"],
+  [/^event handler: a framework calls it$/, () => "Ereignis: ein Framework ruft es auf"],
+  [/^task: a scheduler calls it$/, () => "Aufgabe: ein Zeitplaner ruft es auf"],
+  [/^program start: people call it$/, () => "Programmstart: Personen rufen es auf"],
+  [/^public API: callers outside are not known$/, () => "öffentliche Schnittstelle: Aufrufer von außen sind nicht bekannt"],
+  [/^may override a method of (.+): callers outside are not known$/, (base) => `überschreibt vielleicht eine Methode von ${base}: Aufrufer von außen sind nicht bekannt`],
+  [/^([\d,]+) dependents? besides tests, in ([\d,]+) files?(?:, ([\d,]+) of them direct)?$/, (n, m, k) => `${many(n, "Abhängiger", "Abhängige")} außer Tests, in ${many(m, "Datei", "Dateien")}${k === undefined ? "" : `, davon ${number(k)} direkt`}`],
+  [/^no dependents besides tests found$/, () => "keine Abhängigen außer Tests gefunden"],
+  [/^more direct dependents than ([\d,]+)% of this project's symbols$/, (n) => `mehr direkte Abhängige als ${n}% der Symbole dieses Projekts`],
+  [/^no test is among the dependents$/, () => "kein Test ist unter den Abhängigen"],
+  [/^([\d,]+) tests? affected$/, (n) => `${tests(n)} betroffen`],
+  [/^([\d,]+) entry points? reached$/, (n) => `${many(n, "Einstiegspunkt", "Einstiegspunkte")} erreicht`],
+  [/^([\d,]+) other director(?:y|ies) reached$/, (n) => `${many(n, "anderes Verzeichnis", "andere Verzeichnisse")} erreicht`],
+  [/^([\d,]+) call sites? that may mean it could not be followed, ([\d,]+) could$/, (n, m) => `${many(n, "Aufruf, der es meinen kann, war", "Aufrufe, die es meinen können, waren")} nicht verfolgbar, ${number(m)} ${m === 1 ? "war es" : "waren es"}`],
+  [/^weight ([\d.]+) \(nearer and surer dependents count more\)$/, (weight) => `Gewicht ${Number(weight).toLocaleString("de")} (nähere und sicherere Abhängige zählen mehr)`],
+  [/^no dependents found, but text alone cannot prove that there are none$/, () => "keine Abhängigen gefunden, aber Text allein beweist nicht, dass es keine gibt"],
+  [/^(.+) files are searched as text only, so their dependents are not known$/, (language) => `Dateien in ${language} werden nur als Text durchsucht, also sind ihre Abhängigen nicht bekannt`],
+  [/^([\d,]+) call sites? with this name could not be followed$/, (n) => `${many(n, "Aufruf", "Aufrufe")} mit diesem Namen ${n === 1 ? "war" : "waren"} nicht verfolgbar`],
+];
+const reason = (text) => text.split("; ").map((part) => {
+  for (const [pattern, told] of REASONS) {
+    const found = pattern.exec(part);
+    if (found) return told(...found.slice(1).map((one) => (/^[\d,]+$/.test(one ?? "") ? Number(one.replaceAll(",", "")) : one)));
+  }
+  return part;
+}).join("; ");
 
 const ages = new Intl.RelativeTimeFormat("de", { numeric: "auto" });
 /** How long ago a moment was, in the largest unit that fits. */
@@ -534,6 +563,7 @@ export const words = {
     tests: "Tests",
     no_memories: "Noch keine Erinnerung handelt von diesem Code.",
     coaccessed: "Ändert sich mit",
+    is_test: "Test",
     history: "Historie",
     newest_commits: (n) => `Nur die neuesten ${commits(n)} sind aufgeführt.`,
     commits: "Commits",
@@ -561,6 +591,8 @@ export const words = {
     least: "Sicherheit",
     at_least: (least) => `mindestens ${Math.round(100 * least)}%`,
     external: "Code außerhalb dieses Projekts",
+    outside_file: "außerhalb",
+    reason,
     show: "Zeigen",
     hint: "Nenne eine Funktion, eine Klasse, eine Datei oder Pfad:Zeile.",
     before: "Wovon das Ziel abhängt",

@@ -580,6 +580,7 @@ export const words = {
     tests: "Tests",
     no_memories: "No memory is about this code yet.",
     coaccessed: "Changes together with",
+    is_test: "test",
     history: "History",
     newest_commits: (n) => `Only the newest ${n.toLocaleString("en")} commits are listed.`,
     commits: "Commits",
@@ -607,6 +608,8 @@ export const words = {
     least: "Certainty",
     at_least: (least) => `${Math.round(100 * least)}% or more`,
     external: "code outside this project",
+    outside_file: "external",
+    reason: (text) => text, // of a risk, as the server writes it
     show: "Show",
     hint: "Name a function, a class, a file or path:line.",
     before: "What the target depends on",
