@@ -198,3 +198,11 @@ def test_a_german_page_gives_every_reason_of_a_risk_in_german(tab, address, visi
     english = re.compile(r"\b(the|of|and|it|are|not|no|could|besides|reached|with)\b")
     assert [(said, one) for said, one in zip(reasons, shown, strict=True) if english.search(one)] == []
     assert "1.234 Abhängige außer Tests, in 7 Dateien, davon 12 direkt" in shown
+
+
+def test_an_imported_file_in_the_source_leads_to_the_file_and_not_to_its_top_level_code(tab, address, visit):
+    links = "[...document.querySelectorAll('.pane.code .lines a.name')]"
+    visit(f"{address}/explore/code?at=shop/cart.py", f"{links}.some((one) => one.textContent === 'shop.price')")
+    tab.value(f"{links}.find((one) => one.textContent === 'shop.price').click()")
+    tab.until("document.querySelector('main h2.ref')?.textContent === 'shop/price.py'")
+    assert "shop/cart.py" in tab.value("document.querySelector('main').textContent")

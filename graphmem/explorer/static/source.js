@@ -221,7 +221,7 @@ export class SourcePane {
         plain(at, one.column, kind);
         const ref = this.refs.ref[one.ref];
         const signature = this.refs.signature[one.ref] || `${this.refs.kind[one.ref].toLowerCase()} ${ref}`;
-        made.push(link(to("code", { at: ref }), text.slice(one.column, one.end), { class: `name t-${kind} ${one.role}`, title: `${signature}\n${one.role === "definition" ? words.source.here : ref}`, tabindex: -1 }));
+        made.push(link(to("code", { at: one.role === "definition" ? ref : ref.replace(/:<module>$/, "") }), text.slice(one.column, one.end), { class: `name t-${kind} ${one.role}`, title: `${signature}\n${one.role === "definition" ? words.source.here : ref}`, tabindex: -1 }));
         at = one.end;
       }
       plain(at, end, kind);
