@@ -112,6 +112,8 @@ def test_the_history_of_a_symbol_lists_the_commits_of_its_file(tab, address, vis
     tab.until(f"{section}.querySelector('.listing a')?.textContent === 'Round to {COMMITS - 1} digits'")
     tab.value(f"{section}.querySelector('.listing + button').click()")
     assert tab.value(f"[...{section}.querySelectorAll('li .author')].map((one) => one.textContent)") == ["Ada"] * COMMITS
+    facts = tab.value(f"[...{section}.querySelectorAll('dd')].map((one) => one.textContent)")
+    assert (facts[0], facts[-1]) == (str(COMMITS), "1")
 
 
 def test_types_of_memories_have_the_same_names_on_every_page(tab, address, visit):

@@ -132,20 +132,27 @@ async function coaccessed(path, signal) {
   return details(words.panel.coaccessed, hits.length, false, listing(hits.map((one) => [link(to("graph", { focus: one.path }), one.path), h("span.where", null, ` ${words.coaccess.together(one.support)}`)]), 8));
 }
 
-/** How often a file changed, and in which commits, which are asked for once the section is opened. */
+/** In which commits a file changed, how often and by whom, asked for once the section is opened. */
 async function changes(path, signal) {
   if (!path) return null;
   const [one] = (await ask("FileHistory", { paths: [path] }, signal)).fileHistory;
   if (!one?.changes) return null;
   const w = words.panel;
-  const facts = h("dl.facts", null, [[w.commits, words.number(one.commits)], [w.churn, words.number(Math.round(10 * one.churn) / 10)], [w.first, day(one.firstAt)], [w.last, day(one.lastAt)], [w.authors, words.number(one.authors.length)]].map(([name, value]) => [h("dt", null, name), h("dd", null, value)]));
-  return folded(w.history, one.changes, false, () => {
+  // Git follows a file through renames that the index does not know where contents of old files are missing: the list counts itself.
+  return folded(w.history, null, false, () => {
     const place = h("div");
-    into(place, ask("CommitList", { path, limit: MOST_COMMITS, programs: true }, signal), ({ commits: found }) => [
-      found.commits.length ? listing(found.commits.map(commitLine), 8) : null,
-      found.commits.length === MOST_COMMITS ? h("p.hint", null, w.newest_commits(MOST_COMMITS)) : null,
-      found.notes.map((note) => h("p.hint", null, noted(note))),
+    into(place, ask("CommitList", { path, limit: MOST_COMMITS, programs: true }, signal), ({ commits: { commits, notes } }) => [
+      commits.length ? listing(commits.map(commitLine), 8) : null,
+      commits.length === MOST_COMMITS ? h("p.hint", null, w.newest_commits(MOST_COMMITS)) : null,
+      notes.map((note) => h("p.hint", null, noted(note))),
+      h("dl.facts", null, [
+        [w.commits, words.number(commits.length)],
+        [w.churn, words.number(Math.round(10 * one.churn) / 10)],
+        [w.first, day(commits.at(-1)?.at)],
+        [w.last, day(commits[0]?.at)],
+        [w.authors, words.number(new Set(commits.map(({ author }) => author)).size)],
+      ].map(([name, value]) => [h("dt", null, name), h("dd", null, value)])),
     ]);
-    return h("div", null, place, facts);
+    return place;
   });
 }
