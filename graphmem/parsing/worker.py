@@ -81,6 +81,8 @@ def _parsed(file: FoundFile, data: bytes, project: str, hasty: bool) -> ParsedFi
         tree = parsed(grammar, source.text, hasty=hasty)
         facts = extract_parsed(file.path, source.text, grammar, tree, hashed)
     chunks = chunk(facts, source, project, tree=tree)
+    if source.cells:  # outputs do not count
+        facts = facts._replace(lines=sum(len(cell.lines) for cell in source.cells if cell.is_code))
     diagnostics = (*facts.diagnostics, *source.notes)
     lines = source.text.rstrip().count(b"\n") + 1  # no chunk has the blank lines at the end
     if chunks and chunks[-1].kind == "data" and chunks[-1].end_line < lines and not is_drawing(file.path):

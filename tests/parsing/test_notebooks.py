@@ -65,6 +65,14 @@ def test_outputs_are_no_part_of_the_code():
     assert "iVBOR" not in "".join(code_of(marked))
 
 
+def test_the_lines_of_a_notebook_are_those_of_its_code(tmp_path):
+    table = {"data": {"text/html": ["<td>1</td>\n"] * 500}, "output_type": "display_data"}
+    found = parsed(
+        tmp_path, notebook(cell("code", "x = 1\ny = 2\n", outputs=[table]), cell("markdown", "# Sales"), cell("code", "f(x, y)"))
+    )
+    assert found.facts.lines == 3
+
+
 def test_definitions_calls_and_documentation_of_a_notebook_are_found(tmp_path):
     found = parsed(tmp_path, PLAIN)
     (total,) = [one for one in found.facts.definitions if one.qualname == "total"]
