@@ -162,6 +162,52 @@
 (macro_definition
   name: (identifier) @name) @definition.function @body
 
+; mod tests { check! { name: adds, … } }: a macro that makes a test of its name
+(mod_item
+  name: (identifier) @_mod
+  body: (declaration_list
+    (macro_invocation
+      (token_tree
+        .
+        (identifier) @_key
+        .
+        ":"
+        .
+        (identifier) @name)) @definition.function @body @modifier.generated_test)
+  (#match? @_mod "test")
+  (#eq? @_key "name"))
+
+; rgtest!(adds, |dir| {…}): the same, by the name of the macro
+([
+  (source_file
+    (expression_statement
+      (macro_invocation
+        macro: (identifier) @_macro
+        (token_tree
+          .
+          (identifier) @name
+          .
+          ",")) @definition.function @body @modifier.generated_test))
+  (source_file
+    (macro_invocation
+      macro: (identifier) @_macro
+      (token_tree
+        .
+        (identifier) @name
+        .
+        ",")) @definition.function @body @modifier.generated_test)
+  (declaration_list
+    (macro_invocation
+      macro: (identifier) @_macro
+      (token_tree
+        .
+        (identifier) @name
+        .
+        ",")) @definition.function @body @modifier.generated_test)
+]
+  (#match? @_macro "test")
+  (#match? @name "^[a-z_]"))
+
 ; pub fn …, but not pub(crate) fn …; async fn …
 (function_item
   (visibility_modifier) @modifier.exported

@@ -49,7 +49,7 @@ def contracts(rows: Sequence[ContractRow], read: Text) -> list[Found]:
     for row in rows:
         if row.role in ("offers", "declares") and not row.test:
             offered.setdefault((row.kind, row.name), []).append(row)
-    links = link(rows)
+    links = [one for one in link(rows) if one.rule != "program"]
     for one in links:
         key = (one.offers.kind, one.offers.name) if one.rule != "rpc" else ("grpc", one.offers.name)
         offered.setdefault(key, [])

@@ -15,5 +15,5 @@ class Link(NamedTuple):
 
     asks: ContractRow
     offers: ContractRow
-    rule: str  # endpoint | rpc | topic
+    rule: str  # endpoint | rpc | topic | program
     confidence: float

@@ -36,7 +36,8 @@ def by_route_name(rows: Sequence[ContractRow], offers: Sequence[ContractRow]) ->
                 routes.setdefault(name, []).append(one)
     for row in asked:
         group, name = _parts(row.said)
-        found = routes.get(row.said) or _of_group(group, routes.get(name, [])) or routes.get(row.said.replace("_", ""), [])
+        whole = routes.get(row.said) or _of_group(group, routes.get(row.said.rpartition(":")[2], []))
+        found = whole or _of_group(group, routes.get(name, [])) or routes.get(row.said.replace("_", ""), [])
         paths = dict.fromkeys(one.name.partition(" ")[2] for one in found)
         for path in paths if len(paths) <= MOST else ():
             yield row._replace(role="asks", name=f"{row.name.partition(' ')[0]} {path}", said="")

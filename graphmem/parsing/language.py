@@ -140,6 +140,7 @@ class TestRule:
 
     paths: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
+    set_up: tuple[str, ...] = ()  # functions whose names fit `functions`, but which run before or around the tests
     classes: tuple[str, ...] = ()
     decorators: tuple[str, ...] = ()  # decorators of test doubles and test runners, which never make an entry point
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 def target_of(parts: Sequence[str], library: str | None, program: str | None) -> tuple[str, list[str]]:
@@ -27,3 +30,68 @@ def target_of(parts: Sequence[str], library: str | None, program: str | None) ->
     declared = re.compile(rf"\bmod\s+{re.escape(modules[0])}\b")
     in_library = library is not None and (declared.search(library) or not declared.search(program or ""))
     return ("--lib" if in_library or (library is None and program is None) else "--bins"), modules
+
+
+class IntegrationTests(NamedTuple):
+    """The integration tests of a Cargo package: name by path of the root file.
+
+    Unless `only_listed` is true, Cargo takes each file `tests/NAME.rs` and `tests/NAME/main.rs` for the root of a test.
+    """
+
+    roots: Mapping[str, str]
+    only_listed: bool
+
+    def at(self, path: str) -> str:
+        """Return the name of the test whose root is a file; "" for others."""
+        parts = PurePosixPath(path).with_suffix("").parts
+        is_root = not self.only_listed and (len(parts) == 2 or (len(parts) == 3 and parts[2] == "main"))
+        return self.roots.get(path, parts[1] if is_root else "")
+
+
+def tests_of(folder: Path, manifest: str, endings: Sequence[str]) -> IntegrationTests:
+    """Return the integration tests of a package.
+
+    Args:
+        folder: the directory of the package.
+        manifest: the text of its `Cargo.toml`.
+        endings: the ends of the names of source files.
+    """
+    try:
+        document: dict[str, Any] = tomllib.loads(manifest)
+    except tomllib.TOMLDecodeError:
+        document = {}
+    listed = [one for one in document.get("test", ()) if isinstance(one, dict) and "name" in one]
+    found = {str(one.get("path", f"tests/{one['name']}{endings[0]}")): str(one["name"]) for one in listed}
+    only_listed = document.get("package", {}).get("autotests", True) is False
+    if not only_listed:
+        beside = [path for ending in endings for path in folder.glob(f"tests/*{ending}")]
+        inside = [path for ending in endings for path in folder.glob(f"tests/*/main{ending}")]
+        roots = [*((path.stem, path) for path in beside), *((path.parent.name, path) for path in inside)]
+        for name, path in sorted(roots):
+            found.setdefault(path.relative_to(folder).as_posix(), name)
+    return IntegrationTests(found, only_listed)
+
+
+def test_of(path: str, tests: IntegrationTests, read: Callable[[str], str]) -> tuple[str, list[str]] | None:
+    """Return the integration test to which a file belongs, and its modules.
+
+    A file that is not a root belongs to the first test that declares it with `mod`, as `mod common;` declares `tests/common/mod.rs`. The
+    result is None if no test declares it.
+
+    Args:
+        path: the file, below the directory of the package.
+        tests: the integration tests of the package.
+        read: returns the text of a file of the package; "" if it is missing.
+    """
+    if tests.at(path):
+        return tests.at(path), []
+    own: list[tuple[str, list[str]]] = []
+    for root, name in tests.roots.items():
+        folder = PurePosixPath(root).parent
+        if PurePosixPath(path).is_relative_to(folder):
+            modules = [one for one in PurePosixPath(path).relative_to(folder).with_suffix("").parts if one != "mod"]
+            if modules and re.search(rf"\bmod\s+{re.escape(modules[0])}\b", read(root)):
+                return name, modules
+            if PurePosixPath(root).stem == "main":  # a macro may declare its modules
+                own.append((name, modules))
+    return own[0] if own else None

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from graphmem.reports import vitest_config
-from graphmem.reports.cargo_targets import target_of
+from graphmem.reports.cargo_targets import IntegrationTests, target_of, test_of, tests_of
 from graphmem.reports.launchers import LAUNCHERS, node_launcher, python_launcher
 from graphmem.reports.package_scripts import deno_script, is_run_by_bun, test_script
 from graphmem.reports.pytest_settings import collected_files, is_collected
@@ -69,6 +69,17 @@ class Project:
     """The runner of each JavaScript file seen so far, and its directory."""
     suites: dict[tuple[str, str], str] = field(default_factory=dict)
     """The Go test that runs a suite, by file and name of each suite seen so far."""
+
+    cargo: dict[str, IntegrationTests] = field(default_factory=dict)
+    """The integration tests of each Cargo package seen so far, by its directory; see `tests_of`."""
+
+    def cargo_tests(self, folder: str) -> IntegrationTests:
+        """Return the integration tests of the Cargo package in a directory."""
+        if folder not in self.cargo:
+            self.cargo[folder] = tests_of(
+                self.root / folder, self.text(_join(folder, LAUNCHERS.rust_manifest)) or "", _FILES.endings["cargo"]
+            )
+        return self.cargo[folder]
 
     def text(self, path: str) -> str | None:
         """Return the text of a file of the repository; None if it is missing."""
@@ -325,8 +336,10 @@ def _rust(project: Project, place: Place) -> Named | None:
     scope = f"-p {package[1]} " if package and found else ""
     folder, _, rest = inner.partition("/")
     if folder == "tests":
-        parts = list(PurePosixPath(rest).with_suffix("").parts)
-        target, modules = f"--test {parts[0]}", [one for one in parts[1:] if one != "mod" and one != "main"]
+        test = test_of(inner, project.cargo_tests(found), lambda path: project.text(_join(found, path)) or "")
+        if test is None:
+            return NOT_RUN
+        target, modules = f"--test {test[0]}", test[1]
     elif folder == "src":
         library, program = (project.text(_join(found, f"src/{name}{_FILES.endings['cargo'][0]}")) for name in ("lib", "main"))
         target, modules = target_of(PurePosixPath(rest).with_suffix("").parts, library, program)

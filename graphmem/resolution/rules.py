@@ -34,6 +34,7 @@ RULES: Final[dict[str, Rule]] = {
     "task": Rule(0.9, "A queue runs it: it is a task, and one of a task's own methods is called here."),
     "endpoint": Rule(0.9, "The address that the client asks is the route of this handler."),
     "rpc": Rule(0.9, "The remote procedure that is called here is implemented there."),
+    "program": Rule(0.9, "It starts the program that begins there."),
     "topic": Rule(0.85, "It receives what is sent to the topic or queue of this name."),
     "unique_name": Rule(0.7, "Only one definition in the project has this name, and it takes these arguments."),
     "ambiguous_name": Rule(0.25, "One of few definitions in the project that have this name; confidence is 0.5 shared among them."),

@@ -120,7 +120,7 @@ def _is_test(spec: LanguageSpec, facts: FileFacts, definition: Definition) -> bo
             return False
         around = facts.definitions[around].parent
     patterns = spec.tests.functions if definition.kind in FUNCTION_KINDS else spec.tests.classes if definition.kind in CLASS_KINDS else ()
-    return _matches(definition.name, patterns)
+    return _matches(definition.name, patterns) and definition.name not in spec.tests.set_up
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:

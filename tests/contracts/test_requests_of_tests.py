@@ -15,12 +15,16 @@ prefix = "" if not settings.ROOT else f"{settings.ROOT}/"
 items = [path("", views.items), path("log", views.log)]
 api = [
     path("carts/<uuid:code>", views.cart, name="cart"),
+    path("carts/<uuid:code>/pay", views.pay, name="carts.pay"),
+    path("tills/<uuid:code>/pay", views.unused, name="tills.pay"),
     path("carts/<uuid:code>/items/", include(items)),
     path("badges/", views.badges),
 ]
 urlpatterns = [path("api/v1/", include(api)), path("api/v2/", include(api)), path(f"{prefix}help/", views.help)]
 """,
-    "shop/views.py": "".join(f"def {name}(request, code=None): ...\n\n\n" for name in ("items", "log", "cart", "badges", "help", "unused")),
+    "shop/views.py": "".join(
+        f"def {name}(request, code=None): ...\n\n\n" for name in ("items", "log", "cart", "badges", "help", "pay", "unused")
+    ),
     "shop/tests/test_shop.py": """\
 from django.test import TestCase
 from django.urls import reverse
@@ -51,6 +55,9 @@ class CartTests(Base):
 
     def test_name(self) -> None:
         self.client.get(self.named)
+
+    def test_dots(self) -> None:
+        self.client.post(reverse("shop:carts.pay", args=[1]))
 
     def test_below(self) -> None:
         self.client.get(f"{self.url}/items/")
@@ -91,6 +98,7 @@ def cases(memory, target):
 def test_addresses_in_fields_helpers_and_names_lead_to_the_views_of_django(written):
     memory = written(DJANGO)
     assert cases(memory, "shop/views.py:cart") == {"test_field", "test_query", "test_name"}
+    assert cases(memory, "shop/views.py:pay") == {"test_dots"}
     assert cases(memory, "shop/views.py:items") == {"test_below"}
     assert cases(memory, "shop/views.py:log") == {"test_helper"}
     assert cases(memory, "shop/views.py:badges") == {"test_default"}

@@ -118,6 +118,25 @@ CASES = {
         "cargo test --bin shop -- --exact pays && cargo test --bin bill -- --exact tests::sums && "
         "cargo test --bins -- --exact till::tests::opens && cargo test --lib -- --exact buf::tests::inner",
     ),
+    "cargo with one integration test": (
+        {
+            "Cargo.toml": '[package]\nname = "b"\nautotests = false\n\n[[test]]\nname = "integration"\npath = "tests/lib.rs"\n',
+            "tests/lib.rs": "mod alias;\nmod test;\n",
+        },
+        [("tests/alias.rs", "opens", False), ("tests/lib.rs", "sums", False)],
+        ["--test integration alias::opens", "--test integration sums"],
+        "cargo test --test integration -- --exact alias::opens sums",
+    ),
+    "cargo with shared modules": (
+        {
+            "Cargo.toml": '[package]\nname = "b"\n',
+            "tests/cart.rs": "fn other() {}\n",
+            "tests/till.rs": "mod common;\n",
+        },
+        [("tests/common/mod.rs", "opens", False), ("tests/cart.rs", "adds", False)],
+        ["--test till common::opens", "--test cart adds"],
+        "cargo test --test till -- --exact common::opens && cargo test --test cart -- --exact adds",
+    ),
     "gradle": (
         {"build.gradle": "", "core/build.gradle.kts": ""},
         [("core/src/test/kotlin/org/x/ATest.kt", "ATest.works", True)],
@@ -388,7 +407,7 @@ def test_a_method_is_run_by_pytest_where_its_nearest_settings_are_those_of_pytes
 
 
 def test_all_tests_of_a_module_of_rust_are_selected_by_its_name(tmp_path: Path) -> None:
-    files = {"Cargo.toml": '[package]\nname = "b"\n'}
+    files = {"Cargo.toml": '[package]\nname = "b"\n', "tests/it/main.rs": "mod cart;\n"}
     _, (line,) = selected(tmp_path, files, [("src/buf/mod.rs", "", False), ("src/cart.rs", "tests.adds", False)])
     assert line.command == "cargo test --lib -- buf:: cart::tests::adds"
     _, (line,) = selected(tmp_path, files, [("tests/it/cart.rs", "", False), ("tests/it/main.rs", "opens", False)])
@@ -399,6 +418,11 @@ def test_all_tests_of_a_module_of_rust_are_selected_by_its_name(tmp_path: Path) 
 def test_cargo_runs_no_benchmarks_and_examples_as_tests(tmp_path: Path, path: str) -> None:
     (tmp_path / "Cargo.toml").write_text('[package]\nname = "b"\n')
     assert named(Project(tmp_path), Place(path, "", 1, False)) == NOT_RUN
+
+
+def test_a_module_that_no_integration_test_declares_is_not_run(tmp_path: Path) -> None:
+    (tmp_path / "Cargo.toml").write_text('[package]\nname = "b"\n')
+    assert named(Project(tmp_path), Place("tests/common/mod.rs", "helps", 1, False)) == NOT_RUN
 
 
 def test_a_script_cannot_add_commands(tmp_path: Path) -> None:

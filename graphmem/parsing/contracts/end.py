@@ -12,6 +12,10 @@ NAMES: Final = "names"
 """A constant or a function of a module with the path of a route."""
 REFERS: Final = "refers"
 """A use of a path that another module names, or of a route by its name."""
+STARTS: Final = "starts"
+"""A test that starts a program of the project."""
+BEGINS: Final = "begins"
+"""A function or a file in which a program begins."""
 VERBS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 
 
@@ -21,8 +25,8 @@ class End(NamedTuple):
     For example, `@app.get("/users")` offers the contract `GET /users`, and `fetch("/users")` uses it.
     """
 
-    role: str  # offers | asks | mounts | names | refers | declares; of gRPC also speaks | calls | defines
-    kind: str  # http | grpc | topic | graphql
+    role: str  # offers | asks | mounts | names | refers | declares | starts | begins; of gRPC also speaks | calls | defines
+    kind: str  # http | grpc | topic | graphql | program
     name: str  # "GET /users/{}" (the verb is * for any), "package.Service/Method", a topic, "Query.user"
     scope: int  # the definition it stands in, or that an annotation declares
     line: int

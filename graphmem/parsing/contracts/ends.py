@@ -17,6 +17,7 @@ from graphmem.parsing.contracts.end import End
 from graphmem.parsing.contracts.fields import Fields
 from graphmem.parsing.contracts.habits import has_habit
 from graphmem.parsing.contracts.named_paths import may_name_paths, named_paths
+from graphmem.parsing.contracts.programs import begins, program
 from graphmem.parsing.contracts.resources import Resources
 from graphmem.parsing.contracts.routes import Routes
 from graphmem.parsing.contracts.schemas import schema_ends
@@ -54,7 +55,7 @@ def ends_of(facts: FileFacts, source: bytes) -> tuple[tuple[object, ...], ...]:
         any(one.decorators for one in facts.definitions) or (has_habit(facts.language, "annotations_in_comments") and b"@Route" in source)
     )
     speaks = any(word in source for word in _RPC) or (has_habit(facts.language, "stubs_in_packages") and b"pb.New" in source)
-    of_path = list(by_path(facts))
+    of_path = [*by_path(facts), *begins(facts, source, table)]
     names_paths = may_name_paths(facts, source)
     if not sites and not annotated and not speaks and not of_path and not names_paths:
         return ()
@@ -94,6 +95,8 @@ def _all(source: Source, calls: Sequence[tuple[Reference, str]], *, annotated: b
                 made = list(resources.resource(site, row))
             elif row.kind == "client":
                 made = list(client(source, fields, site, row))
+            elif row.kind == "program":
+                made = list(program(source, site, row))
             elif row.kind == "topic":
                 made = list(topic(source, site, row))
             elif row.kind == "mount":

@@ -121,6 +121,12 @@ class Source:
         ]
         return -min(around)[1] if around else 0
 
+    def scope_of_value(self, site: Site) -> int:
+        """Return the definition that contains a call: a constant, or a function."""
+        line, scope = site.reference.line, site.reference.scope
+        values = (at for at, one in enumerate(self.facts.definitions) if one.kind == "variable" and one.parent == scope)
+        return next((at for at in values if self.facts.definitions[at].start_line <= line <= self.facts.definitions[at].end_line), scope)
+
     def line_before(self, site: Site) -> str:
         """Return the text that precedes a call's name on the name's line."""
         return self.text[self.text.rfind("\n", 0, site.start) + 1 : site.start]

@@ -18,7 +18,7 @@ from graphmem.errors import GrammarError
 from graphmem.runtime.resources import data_root
 
 FILE: Final = "grammars/contracts.toml"
-KINDS: Final = ("route", "resource", "annotated", "prefix", "mount", "client", "topic", "listener")
+KINDS: Final = ("route", "resource", "annotated", "prefix", "mount", "client", "topic", "listener", "program")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,7 @@ class Row:
     keyword: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()  # of a resource: method of the controller, verb, and the path below the resource
     named: tuple[str, ...] = ()  # of a route: where its name is; of a client: functions that return the path of a named route
+    ends: tuple[str, ...] = ()  # of a program: ends of the names of its files
     given: str = ""
     role: str = ""
     absolute: bool = False
@@ -84,6 +85,8 @@ class Table:
                     self._by_ending.append((call[1:], row))
                 else:
                     self._by_call.setdefault(call, []).append(row)
+        self.programs = frozenset(name for row in mine if row.kind == "program" for name in row.names)
+        self.starts_files = any(row.ends for row in mine)
         self.annotated = [row for row in mine if row.kind in ("annotated", "listener")]
         names = {name.rpartition(".")[2] for row in self.annotated for name in row.names}
         self.annotations = frozenset(names)

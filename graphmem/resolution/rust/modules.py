@@ -25,8 +25,8 @@ LIBRARIES: Final = LIBRARY.crates
 _ROOTS: Final = ("lib.rs", "main.rs")
 """File names that are crate roots in any folder, the library first."""
 
-_FOLDERS_OF_ROOTS: Final = ("src/bin", "examples", "tests", "benches")
-"""Folders of a package in which Cargo treats every file as a crate root."""
+_FOLDERS_OF_ROOTS: Final = {"src/bin": "autobins", "examples": "autoexamples", "tests": "autotests", "benches": "autobenches"}
+"""Folders of a package in which Cargo treats every file as a crate root, with the setting of the package that turns this off."""
 
 
 class RustModules(PackageRules):
@@ -41,6 +41,7 @@ class RustModules(PackageRules):
         self._libraries: dict[str, str] = {}  # name of a library -> path of its root file, which may not exist
         self._outside: dict[str, str] = {}  # name in the source -> external package
         self._targets: dict[str, str] = {}  # crate root named in a manifest -> name of that crate
+        self._without_roots: set[str] = set()  # folders in which only the targets of a manifest are crate roots
         for path, document in layout.documents.items():
             folder, _, name = path.rpartition("/")
             if name == "Cargo.toml":
@@ -54,6 +55,7 @@ class RustModules(PackageRules):
             library = library if isinstance(library, dict) else {}
             crate = str(library.get("name", package["name"])).replace("-", "_")
             self._packages[folder] = crate
+            self._without_roots.update(_below(folder, one) for one, setting in _FOLDERS_OF_ROOTS.items() if package.get(setting) is False)
             self._libraries[crate] = _below(folder, str(library.get("path", "src/lib.rs")))
             self._targets[self._libraries[crate]] = crate
             for kind in ("bin", "example", "test", "bench"):
@@ -102,7 +104,8 @@ class RustModules(PackageRules):
         if path in self._targets or name in _ROOTS:
             return True
         home = self._home(path)
-        return path == _below(home, "build.rs") or any(folder == _below(home, place) for place in _FOLDERS_OF_ROOTS)
+        roots = {_below(home, place) for place in _FOLDERS_OF_ROOTS} - self._without_roots
+        return path == _below(home, "build.rs") or folder in roots
 
     def _place(self, path: str) -> tuple[str, tuple[str, ...]]:
         """Return (crate, parts of the module path) that a file's path suggests.
@@ -115,7 +118,7 @@ class RustModules(PackageRules):
         home = self._home(path)
         crate = self._packages.get(home, home.replace("/", "_") or "crate")
         below = (path[len(home) :].strip("/") if home else path).removesuffix(".rs").split("/")
-        if below[0] in ("tests", "examples", "benches") and len(below) > 1:
+        if below[0] in ("tests", "examples", "benches") and len(below) > 1 and _below(home, below[0]) not in self._without_roots:
             return _named(f"{crate}:{below[0]}:{below[1]}", below[2:])
         for target, name in self._targets.items():  # modules beside the root of another target
             root = target.rpartition("/")[0]
