@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL, NAME
 from graphmem.resolution.python.fields import field_value
+from graphmem.resolution.python.made_properties import MADE_PROPERTY, made_property
 from graphmem.resolution.python.metaclasses import written_bases
 from graphmem.resolution.python.protocols import STANDS_FOR
 from graphmem.resolution.python.tables import LIBRARY
@@ -163,11 +164,11 @@ class PythonClasses(ClassRules):
     def class_value(self, inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
         """Return the type that reading a class attribute gives.
 
-        `value` is the type of the assigned value, and usually the result. There are three exceptions:
+        `value` is the type of the assigned value, and usually the result. There are four exceptions:
 
         - For a field of a data class, the result also has the arguments that calls of the class pass.
         - For a member of an enum, the result is an instance of the enum.
-        - For a descriptor, the result is that of its `__get__`.
+        - For a descriptor, the result is that of its `__get__`, and for a property made by a call that of its getter.
         """
         if binding.annotation < 0 and inference.is_enum(owner):
             return one((INST, owner, True))
@@ -175,6 +176,8 @@ class PythonClasses(ClassRules):
         for atom in ordered(inference.expanded(field_value(inference, owner, binding, value))):
             if atom[0] == INST and isinstance(inference.owner(atom[1], "__get__"), Symbol):
                 found = join(found, inference.method_result(atom, "__get__"))
+            elif atom == MADE_PROPERTY:
+                found = join(found, made_property(inference, owner, binding) or one(atom))
             else:
                 found = join(found, frozenset((atom,)))
         return found

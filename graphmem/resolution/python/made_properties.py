@@ -9,12 +9,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL, NAME, Binding
-from graphmem.resolution.types import FUNC, ordered
+from graphmem.resolution.call import Call
+from graphmem.resolution.symbol import FUNCTION_KINDS
+from graphmem.resolution.types import BUILTINS, EMPTY, EXTI, FUNC, INST, ExtInstance, Type, join, ordered
 
 if TYPE_CHECKING:
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.symbol import Symbol
+
+GETTER: Final = (0, "fget")
+"""The parameter of `property` with the function that a read calls, by position and name."""
+
+MADE_PROPERTY: Final[ExtInstance] = (EXTI, BUILTINS, "property()", None)
+"""Type of the result of a call of `property`."""
 
 MAX_NESTED: Final = 4
 """Functions that return each other's properties, beyond which the accessors are not searched."""
@@ -42,3 +50,21 @@ def made_accessors(inference: Inference, entry: FileEntry, made: Binding, access
     given = [*positional[place : place + 1], *(term for name, term in keywords if name == keyword)]
     values = (inference.expanded(inference.term(entry, made.scope, term, made.line)) for term in given)
     return [atom[1] for value in values for atom in ordered(value) if atom[0] == FUNC]
+
+
+def made_property(inference: Inference, owner: Symbol, made: Binding) -> Type:
+    """Return the type that reading a property made by a call gives.
+
+    `owner` is the class, and `made` the binding of the property. The type is the result of the getter. A getter inside another function
+    counts only if its result has one class, because the result may depend on the arguments of that function.
+    """
+    entry = inference.project.entry(owner)
+    call = Call(inference, entry, 0, 0)
+    found = EMPTY
+    for getter in made_accessors(inference, entry, made, GETTER):
+        inside = inference.project.entry(getter)
+        value = inference.expanded(inference.call_atom((FUNC, getter, (INST, owner, False)), call))
+        is_nested = inside.definitions[inside.definitions[getter.index].parent].kind in FUNCTION_KINDS
+        if not is_nested or sum(atom[0] == INST for atom in value) <= 1:
+            found = join(found, value)
+    return found

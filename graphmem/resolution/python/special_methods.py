@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import AWAIT, ENTER, INDEX, ITER, OPERATOR, STRING
 from graphmem.resolution.operators import ASSIGNING, BINARY, METHODS, UNARY
-from graphmem.resolution.python.made_properties import made_accessors
+from graphmem.resolution.python.made_properties import GETTER, made_accessors
 from graphmem.resolution.python.protocols import (
     CALLED_THROUGH,
     CONTAINED,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
 
 
-_ACCESSORS: Final = {"read": (0, "fget"), "write": (1, "fset"), "delete": (2, "fdel")}
+_ACCESSORS: Final = {"read": GETTER, "write": (1, "fset"), "delete": (2, "fdel")}
 """Kind of use of a property -> the parameter of `property` with the function that runs, by position and name."""
 
 _CONVERSION: Final = re.compile(r"%(?:\(\w*\))?[-#0 +]*[\d*]*(?:\.[\d*]+)?([a-zA-Z])")
