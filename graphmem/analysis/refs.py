@@ -117,7 +117,8 @@ def _newer_than_the_index(view: GraphView, ref: str, root: Path) -> str:
     if not path or file is None or not file.is_file():
         return ""
     if path not in view.path_number:
-        return f"{path} exists, but is not in the index; if it is new, ask again in a few seconds, or run `graphmem index`"
+        new = "if it is new, ask again in a few seconds, or run `graphmem index`"
+        return f"{path} exists, but is not in the index; {new}; `graphmem doctor` tells which kinds of files are skipped, and why"
     if name and _containing([path], ref, root):
         return f"the name occurs in {path}; if it is new there, ask again in a few seconds, or run `graphmem index`"
     return ""

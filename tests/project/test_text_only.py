@@ -51,6 +51,13 @@ def test_doctor_counts_text_files_by_kind_and_skipped_files_by_reason_with_a_rem
     assert "include_vendored" in skipped["generated"][2]
 
 
+def test_a_skipped_file_is_not_only_called_new(shop):
+    for ask in (shop[0].impact, shop[0].occurrences):
+        with pytest.raises(SymbolNotFoundError) as caught:
+            ask("mix.lock")
+        assert "`graphmem doctor` tells which kinds of files are skipped, and why" in str(caught.value)
+
+
 def test_one_sentence_names_the_languages_with_the_most_files():
     assert text_only_note({"Dart": 1}) == "1 Dart file is searched as text only; its names are not in the graph"
     many = text_only_note({"Nix": 1, "Dart": 616, "SQL": 2, "Astro": 203, "Fish": 1, "CMake": 3})

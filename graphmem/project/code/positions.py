@@ -152,7 +152,8 @@ class Positions:
         path = in_project(file, self.graph.root_path).removeprefix("./")
         number = view.path_number.get(path)
         if number is None or view.file_node(path) is None:
-            raise SymbolNotFoundError(f"the index has no file {path!r}; run `graphmem index` to add new files", ref=file, suggestions=[])
+            remedy = "run `graphmem index` to add new files; `graphmem doctor` tells which kinds of files are skipped, and why"
+            raise SymbolNotFoundError(f"the index has no file {path!r}; {remedy}", ref=file, suggestions=[])
         data = read_inside(self.graph.root(), path)
         content = content_hash(data)
         is_stale = content != view.arrays.paths.content_hash[number].as_py()
