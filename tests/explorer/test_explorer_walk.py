@@ -208,3 +208,11 @@ def test_an_imported_file_in_the_source_leads_to_the_file_and_not_to_its_top_lev
     tab.value(f"{links}.find((one) => one.textContent === 'shop.price').click()")
     tab.until("document.querySelector('main h2.ref')?.textContent === 'shop/price.py'")
     assert "shop/cart.py" in tab.value("document.querySelector('main').textContent")
+
+
+def test_the_page_of_risks_begins_with_the_riskiest_file_and_why(tab, address, visit):
+    visit(f"{address}/explore/risk", "document.querySelector('main p.answer')")
+    said = tab.value("document.querySelector('main p.answer').textContent")
+    assert said.startswith("shop/price.py is the riskiest file (heat ")
+    assert said.endswith("and 1 file uses it. No test uses its 1 function directly.")
+    assert tab.value("document.querySelector('main tbody td').textContent").startswith("price.py")

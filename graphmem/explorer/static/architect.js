@@ -291,7 +291,10 @@ export async function risk(page, { of = "" }, signal) {
     const some = hotspots.hotspots.filter((one) => at.has(one.symbol.path) && files.role[at.get(one.symbol.path)] === "code" && (!of || modules.name[files.module[at.get(one.symbol.path)]] === of));
     if (!some.length) return h("p", null, words.none);
     const c = words.map.columns;
+    const [first] = some;
+    const top = at.get(first.symbol.path);
     return [
+      h("p.answer", null, link(to("code", { at: first.symbol.path }), first.symbol.path), " ", w.riskiest(Math.round(first.score), first.complexity, files.dependents[top], files.functions[top] - files.tested[top], files.functions[top])),
       hotspots.notes.map((note) => h("p.hint", null, noted(note))),
       table(w.title, [c.file, words.home.hot_score, w.churn, c.complexity, c.used_by, w.untested, w.unresolved], some.map((one) => () => {
         const i = at.get(one.symbol.path);

@@ -464,6 +464,7 @@ export const words = {
       untested: "Funktionen ohne direkten Test",
       unresolved: "Aufrufe ohne Ziel",
       unknown: "unbekannt",
+      riskiest: (heat, complexity, users, untested, all) => `ist die riskanteste Datei (Hitze ${heat} von 100): sie ändert sich oft, ihre Komplexität ist ${number(complexity)}, und ${many(users, "Datei verwendet", "Dateien verwenden")} sie.${untested ? ` Kein Test verwendet ${number(untested)} ihrer ${many(all, "Funktion", "Funktionen")} direkt.` : ""}`,
       of: (n, all) => `${number(n)} von ${number(all)}`,
     },
     decisions: {
@@ -645,7 +646,7 @@ export const words = {
     record_hint: "Dieser Befehl führt alle Tests aus und zeichnet auf, welchen Code jeder Test ausführt. Danach enthält die Liste auch die Tests, die das Ziel ausführten:",
     copy_record: "Den Befehl kopieren, der einen Lauf aufzeichnet",
     outside: (names) => `Die Sprache, ein Framework oder anderer Code außerhalb des Projekts kann ${names} aufrufen.`,
-    total: (n, shown, direct, steps, near, shared) => `${number(n)} Abhängige in ${many(steps, "Schritt", "Schritten")}, davon ${number(direct)} direkte; Tests zählen nicht` + (n > shown ? `; ${number(shown)} von ${number(n)} sind aufgeführt` : "") + (near ? `; ${many(near, "Test", "Tests")} auszuführen` : "") + (shared ? `, ${many(shared, "Testhilfe", "Testhilfen")}` : ""),
+    total: (n, shown, direct, steps, near, shared) => `${many(n, "Abhängiger", "Abhängige")} in ${many(steps, "Schritt", "Schritten")}, davon ${number(direct)} direkt; Tests zählen nicht` + (n > shown ? `; ${number(shown)} von ${number(n)} sind aufgeführt` : "") + (near ? `; ${many(near, "Test", "Tests")} auszuführen` : "") + (shared ? `, ${many(shared, "Testhilfe", "Testhilfen")}` : ""),
     group: symbols,
     causes: "Warum diese Antwort unvollständig sein kann",
     picture: "Bild",

@@ -481,6 +481,7 @@ export const words = {
       untested: "Functions without a direct test",
       unresolved: "Unresolved calls",
       unknown: "unknown",
+      riskiest: (heat, complexity, users, untested, all) => `is the riskiest file (heat ${heat} of 100): it changes often, its complexity is ${complexity.toLocaleString("en")}, and ${many(users, "file")} ${users === 1 ? "uses" : "use"} it.${untested ? ` No test uses ${untested === all ? "" : `${untested.toLocaleString("en")} of `}its ${many(all, "function")} directly.` : ""}`,
       of: (n, all) => `${n.toLocaleString("en")} of ${all.toLocaleString("en")}`,
     },
     decisions: {
