@@ -122,7 +122,25 @@ class ScopedNames(ScopedTable):
                     found = frozenset(atom for atom in inference.attribute(around, parts[-1]) if atom[0] == CLASS) or found
                 if found:
                     return found
-        return one((EXT, Package(".".join(parts[:-1]) or parts[0]), parts[-1] if len(parts) > 1 else "", None)) if parts else EMPTY
+        near = self._class_around(inference, entry, parts)
+        return near or (one((EXT, Package(".".join(parts[:-1]) or parts[0]), parts[-1] if len(parts) > 1 else "", None)) if parts else EMPTY)
+
+    def _class_around(self, inference: Inference, entry: FileEntry, parts: Sequence[str]) -> Type:
+        """Return the class that an import names from within its package.
+
+        In C#, `using static Words;` inside `namespace Shop.Tools` imports the members of `Shop.Tools.Words` or `Shop.Words`. `parts` are
+        the parts of the written name.
+        """
+        for package in self.names_of(entry.facts)[: self.packages_of_file] if self.sees_outer_packages else ():
+            outer = package.split(".")
+            for count in range(len(outer), 0, -1):
+                found: Type = one((NAMESPACE, ".".join(outer[:count]), self._language))
+                for name in parts:
+                    found = inference.attribute(found, name)
+                found = frozenset(atom for atom in found if atom[0] == CLASS)
+                if found:
+                    return found
+        return EMPTY
 
     def _below(self, inference: Inference, entry: FileEntry, written: str) -> str:
         """Return the package that an import names from within another package.
