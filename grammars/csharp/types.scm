@@ -103,14 +103,9 @@
       !type
       name: (identifier) @target))) @binding.local
 
-; values.Select(name => …): one of the values
-(invocation_expression
-  function: (member_access_expression
-    expression: (_) @value)
-  arguments: (argument_list
-    (argument
-      (lambda_expression
-        parameters: (implicit_parameter) @target) @extent))) @binding.local
+; name => …
+(lambda_expression
+  parameters: (implicit_parameter) @target) @binding.local
 
 ; Type Name { set { … value … } }
 ((accessor_declaration

@@ -133,18 +133,9 @@
   parameters: (inferred_parameters
     (identifier) @target)) @binding.local
 
-; values.forEach(name -> …): by custom one of the values
-(method_invocation
-  object: (_) @value
-  arguments: (argument_list
-    (lambda_expression
-      parameters: (identifier) @target) @extent)) @binding.local
-
-(method_invocation
-  !object
-  arguments: (argument_list
-    (lambda_expression
-      parameters: (identifier) @target) @binding.local))
+; name -> …
+(lambda_expression
+  parameters: (identifier) @target) @binding.local
 
 ; return value;
 (return_statement

@@ -205,6 +205,13 @@ class CallRules:
         """
         return {}
 
+    def function_type(self, inference: Inference, entry: FileEntry, scope: int, annotation: int) -> Type:
+        """Return the type of a function that a parameter or variable declares.
+
+        It is a container `callable` with the types of the result, of the receiver and of the parameters. `annotation` is the declared type.
+        """
+        return inference.declared(entry, scope, annotation)
+
     def made_by(self, inference: Inference, symbol: Symbol) -> Type:
         """Return the type of the object that a class method creates, if any.
 

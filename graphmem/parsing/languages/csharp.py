@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import CALL, INDEX, NAME, NEW, SUPER, TUPLE, TYPED, TermIndex
+from graphmem.parsing.facts import CALL, INDEX, NAME, NEW, SUPER, TUPLE, TYPED, OptionalTerm, TermIndex
 from graphmem.parsing.languages import Helper
 from graphmem.parsing.languages.conditions import whole
+from graphmem.parsing.languages.lambda_values import LambdaSyntax, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
     from graphmem.parsing.terms import TermBuilder
 
 _TYPES: Final = ("class_declaration", "struct_declaration", "record_declaration", "record_struct_declaration")
+_LAMBDAS: Final = LambdaSyntax(
+    calls=frozenset({"invocation_expression", "object_creation_expression"}),
+    receiver=("function", "expression"),
+    argument="argument",
+    result="returns",
+    methods=frozenset({"method_declaration", "property_declaration"}),
+)
 
 
 class CSharpHelper(Helper):
@@ -36,6 +44,13 @@ class CSharpHelper(Helper):
         if what == "items":  # `new[] {…}`
             return builder.add((TYPED, builder.add((INDEX, builder.add((NAME, "[]")), builder.unknown))))
         return super().helper_term(builder, node, what)
+
+    def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
+        """Return the value of a parameter of a lambda; -1 if it is unknown.
+
+        In `xs.Select(x => …)`, the value of `x` is an item of `xs`.
+        """
+        return value(builder, node, target, _LAMBDAS) if node.type == "lambda_expression" else super().given(builder, node, target)
 
     def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
         """Return the implicit variable `value` of a C# property setter.

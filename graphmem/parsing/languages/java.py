@@ -16,9 +16,11 @@ from graphmem.parsing.facts import (
     STRING,
     TYPED,
     Import,
+    OptionalTerm,
     TermIndex,
 )
 from graphmem.parsing.languages import Helper
+from graphmem.parsing.languages.lambda_values import LambdaSyntax, value
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -32,6 +34,18 @@ ARITHMETIC: Final = "<arithmetic>"
 """Callee of a term for an operator on numbers, texts or truth values."""
 
 
+CLASS_LITERAL: Final = "<class>"
+"""Callee of a term for `Type.class`; its argument is an object of the type."""
+
+_LAMBDAS: Final = LambdaSyntax(
+    calls=frozenset({"method_invocation", "object_creation_expression", "explicit_constructor_invocation"}),
+    receiver=("object",),
+    argument="",
+    result="type",
+    methods=frozenset({"method_declaration"}),
+)
+
+
 class JavaHelper(Helper):
     """Language helper for Java: reads imports, constructor calls and `+`."""
 
@@ -41,6 +55,13 @@ class JavaHelper(Helper):
             return (found,)
         module, _, name = found.module.rpartition(".")
         return (found._replace(module=module, name=name, alias=name),)
+
+    def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
+        """Return the value of a parameter of a lambda; -1 if it is unknown.
+
+        In `xs.map(x -> …)`, the value of `x` is an item of `xs`.
+        """
+        return value(builder, node, target, _LAMBDAS) if node.type == "lambda_expression" else super().given(builder, node, target)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Convert a Java syntax node to a term (an expression).
@@ -163,6 +184,12 @@ def _enum_constant(builder: TermBuilder, node: Node) -> TermIndex:
     return builder.add((NEW, builder.add((NAME, _class_around(builder, node))), tuple(_arguments(builder, node)), ()))
 
 
+def _class_literal(builder: TermBuilder, node: Node) -> TermIndex:
+    """Convert `Type.class` to a term (an expression)."""
+    named = builder.annotation(node.named_children[0] if node.named_children else None)
+    return builder.add((CALL, builder.add((NAME, CLASS_LITERAL)), (builder.add((TYPED, named)),), ()))
+
+
 def _last_child(builder: TermBuilder, node: Node) -> TermIndex:
     """Convert the last named child of a node to a term (an expression)."""
     return builder.term(node.named_children[-1] if node.named_children else None)
@@ -179,6 +206,7 @@ _CONVERSIONS: Final[Mapping[str, Callable[[TermBuilder, Node], TermIndex]]] = {
     "unary": _unary,
     "number": _number,
     "constant": _enum_constant,
+    "class": _class_literal,
     "last": _last_child,
 }
 """Conversions of syntax nodes by their names in the table of terms."""

@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import INDEX, LAMBDA, NAME
-from graphmem.resolution.csharp.written import Fitting, declares_parameter, is_inferred, names_of_parameters
+from graphmem.resolution.csharp.tables import LIBRARY
+from graphmem.resolution.csharp.written import Fitting, declares_parameter, is_inferred, names_of_parameters, of_annotation
+from graphmem.resolution.declared_types import closed
 from graphmem.resolution.extensions import packages_seen
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.scoped.rules import ScopedRules
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.terms import arguments_of, items_or_itself
-from graphmem.resolution.types import CLASS, EMPTY, EXTI, Atom, Type, join_all
+from graphmem.resolution.terms import arguments_of, items_or_itself, last_name
+from graphmem.resolution.types import CLASS, EMPTY, EXTI, Atom, Type, box, join_all
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Reference
@@ -104,6 +106,24 @@ class CSharpRules(ScopedRules):
             return None
         return Fitting(inference, argument, self.final_types).points(function, annotation)
 
+    def function_type(self, inference: Inference, entry: FileEntry, scope: int, annotation: int) -> Type:
+        """Return the type of the function that a delegate stands for.
+
+        `annotation` is the delegate, such as `Func<A, B>` or `Expression<Func<A, B>>`. The table `delegates` tells how many of its last
+        type arguments are results.
+        """
+        found = entry.terms[annotation] if annotation >= 0 else None
+        if found is None or found[0] != INDEX:
+            return EMPTY
+        arguments = items_or_itself(entry.terms, found[2])
+        name = last_name(entry.terms[found[1]])
+        if name in self._expressions:
+            return self.function_type(inference, entry, scope, arguments[0])
+        if name not in self._delegates or inference.project.knows_name(name):
+            return EMPTY
+        parameters = arguments[: len(arguments) - self._delegates[name]]
+        return box("callable", EMPTY, EMPTY, *(closed(inference.declared(entry, scope, argument)) for argument in parameters))
+
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
         """Return whether a method overrides a base's method of the same name.
 
@@ -123,15 +143,32 @@ class CSharpRules(ScopedRules):
         Type inference reduces a wrapper such as `Task<T>` to `T`. So extensions of `Task<T>` are also returned for a receiver of type `T`.
         """
         found = super().extensions(inference, entry, receiver, name)
-        return found or self.unwrapped(inference, entry, name)
+        return self._runnable(inference, found or self.unwrapped(inference, entry, name))
 
     def unknown_extensions(self, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> Sequence[Symbol]:
         """Return the extension methods that may fit a value of unknown type.
 
-        The results of most library methods are of unknown type.
+        The results of most library methods are of unknown type. A name of a method of collections, such as `Where`, says too little.
         """
+        if name in self._keep or self.is_common_name(name):
+            return ()
         is_result = all(atom[0] == EXTI and "." in atom[2] and atom[1] in ("", self.builtin_package) for atom in receiver)
-        return super().unknown_extensions(inference, entry, EMPTY if is_result else receiver, name)
+        return self._runnable(inference, super().unknown_extensions(inference, entry, EMPTY if is_result else receiver, name))
+
+    def _runnable(self, inference: Inference, found: Sequence[Symbol]) -> Sequence[Symbol]:
+        """Return the extension methods that a call can run.
+
+        A method of the extended type with the same name and parameters comes first.
+        """
+        return [symbol for symbol in found if not self._is_hidden(inference.project.entry(symbol), symbol)]
+
+    def _is_hidden(self, entry: FileEntry, symbol: Symbol) -> bool:
+        """Whether the type that a method extends has the same method itself."""
+        members = LIBRARY.members.get(self.extended_type(entry, symbol.index), ())
+        if not members:
+            return False
+        given = (of_annotation(entry, symbol.index, one.annotation).name for one in entry.definitions[symbol.index].parameters[1:])
+        return f"{symbol.name}({','.join(given)})" in members
 
     def unwrapped(self, inference: Inference, entry: FileEntry, name: str) -> Sequence[Symbol]:
         """Return the extension methods of wrapper types, such as `Task<T>`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.languages.java import ARITHMETIC
+from graphmem.parsing.languages.java import ARITHMETIC, CLASS_LITERAL
 from graphmem.resolution.java.fitness import BOXES, JAVA, NUMBERS, UNBOXED
 from graphmem.resolution.java.tables import JDK, LIBRARY
 from graphmem.resolution.packages import mapped
@@ -23,6 +23,8 @@ _ARRAYS: Final = LIBRARY.arrays
 _FACTORIES: Final = JDK.factories
 _MADE_OF: Final = LIBRARY.made_of
 _ITSELF: Final = LIBRARY.itself
+_OF_ARRAY: Final = LIBRARY.of_array
+_KINDS: Final = {name: kind for kind, names in LIBRARY.kinds.items() for name in names}
 _OF_ARGUMENTS: Final = LIBRARY.arguments
 
 
@@ -35,6 +37,8 @@ def result(inference: Inference, atom: Outside, call: Call, containers: Containe
     _, package, dotted, given = atom
     if package == JAVA and dotted == ARITHMETIC:
         return _arithmetic(inference, call)
+    if package == JAVA and dotted == CLASS_LITERAL:
+        return one((EXTI, JAVA, "Class", None))
     owner, _, name = dotted.rpartition(".")
     if given is not None or not owner:
         return None
@@ -43,6 +47,9 @@ def result(inference: Inference, atom: Outside, call: Call, containers: Containe
             return _made(inference, package, f"{owner}.{name}", call, containers)
         if name in _ITSELF.get(owner, ()):
             return inference.expanded(call.argument(0) or EMPTY) or None
+        if name in _OF_ARRAY.get(owner, ()):
+            listed = inference.expanded(call.rest(0))
+            return box(_KINDS[name], _elements(listed) or listed)
     if name in _RESULTS:
         return one((EXTI, JAVA, _RESULTS[name], None))
     if name in _ARRAYS:

@@ -5,18 +5,22 @@ The rules cover packages, unqualified inherited members, overloads, and the cont
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from graphmem.parsing.languages.java import ARITHMETIC, CONSTRUCTOR
+from graphmem.parsing.facts import CALL, NAME
+from graphmem.parsing.languages.java import ARITHMETIC, CLASS_LITERAL, CONSTRUCTOR
 from graphmem.resolution.java.fitness import ARRAYS, FINAL, PRIMITIVES, TYPE_PARAMETER, fit, is_unknown
+from graphmem.resolution.java.functions import function_type
 from graphmem.resolution.java.library import result
 from graphmem.resolution.java.tables import JDK, LIBRARY
 from graphmem.resolution.names import is_type_parameter, local_names
 from graphmem.resolution.packages import PackageRules, mapped
+from graphmem.resolution.scoped.lambdas import PSEUDO
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import (
     BOX,
+    BUILTIN,
     CLASS,
     EMPTY,
     EXT,
@@ -47,6 +51,7 @@ _GIVES_ELEMENT: Final = LIBRARY.elements
 _GIVES_SAME: Final = LIBRARY.same
 _GIVES_KIND: Final = {name: kind for kind, names in LIBRARY.kinds.items() for name in names}
 _GIVES_VALUE: Final = LIBRARY.values
+_OF_ENUMS: Final = frozenset(name for names in LIBRARY.enums.values() for name in names)
 
 
 class JavaRules(PackageRules):
@@ -128,7 +133,7 @@ class JavaRules(PackageRules):
 
         Such a name is a type of `java.lang`, a method of `Object` or an operator.
         """
-        if name == ARITHMETIC:
+        if name in (ARITHMETIC, CLASS_LITERAL) or name in PSEUDO:
             return one((EXT, self.builtin_package, name, None))
         return one((EXT, self.builtin_package, f"Object.{name}", None)) if name in _OBJECT else super().builtin(name)
 
@@ -191,6 +196,8 @@ class JavaRules(PackageRules):
         A class without an explicit constructor has an implicit one. If `name` is the constructor, the result is the class, because a call
         of the class also creates an object.
         """
+        if name in _OF_ENUMS and receiver[0] == CLASS and receiver[1].kind == "enum":
+            return one((BUILTIN, receiver, name))
         is_constructor = name == CONSTRUCTOR and receiver[0] == CLASS
         return frozenset((receiver,)) if is_constructor else super().missing_member(receiver, name)
 
@@ -233,17 +240,39 @@ class JavaRules(PackageRules):
         """
         return 0 if all(is_unknown(atom) for atom in given) else TYPE_PARAMETER
 
+    def function_type(self, inference: Inference, entry: FileEntry, scope: int, annotation: int) -> Type:
+        """Return the type of the function that a functional interface stands for.
+
+        `annotation` is the interface: one of the library, such as `Function<A, B>`, or one of the project with one abstract method.
+        """
+        return function_type(self, inference, entry, scope, annotation)
+
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """Return the result type of an operator, or of a method of Java's library."""
+        if atom[2] in PSEUDO:
+            return PSEUDO[atom[2]](inference, call)
         return result(inference, atom, call, self.containers)
+
+    def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
+        """Return the project classes that the arguments of an external call name.
+
+        In `context.getBean(Shelf.class)`, the class is `Shelf`, and the result of the call is an object of it.
+        """
+        terms = call.entry.terms
+        literals = [terms[argument] for argument in call.args if terms[argument][0] == CALL]
+        named = [term[2][0] for term in literals if term[0] == CALL and terms[term[1]] == (NAME, CLASS_LITERAL)]
+        return {atom[1] for value in named for atom in inference.expanded(call.term(value)) if atom[0] == INST}
 
     # values
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Return the result type of a method of a collection, map or stream.
 
-        `Optional` is included.
+        `Optional` is included, and the methods that every enum has.
         """
+        if container[0] == CLASS:
+            member = one((INST, container[1], False))
+            return box("array", member) if name in LIBRARY.enums["array"] else member
         if container[0] != BOX:
             return EMPTY
         kind, parts = container[1], container[2]

@@ -29,8 +29,11 @@ class JavaLibrary:
     arrays: Mapping[str, str]
     made_of: Mapping[str, frozenset[str]]
     itself: Mapping[str, frozenset[str]]
+    of_array: Mapping[str, frozenset[str]]
+    enums: Mapping[str, frozenset[str]]
     boxes: Mapping[str, str]
     above: Mapping[str, tuple[str, ...]]
+    functions: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)

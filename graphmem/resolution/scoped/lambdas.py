@@ -1,6 +1,6 @@
 """Types that the code around a lambda gives to its parameters.
 
-`parsing/languages/kotlin_lambdas.py` writes them as calls of pseudo-functions, and explains these.
+`parsing/languages/kotlin_lambdas.py` and `lambda_values.py` write them as calls of pseudo-functions, and explains these.
 """
 
 from __future__ import annotations
@@ -69,9 +69,11 @@ def _argument(inference: Inference, call: Call) -> Type:
         for symbol in _functions(inference, call, atom):
             entry = inference.project.entry(symbol)
             definition = entry.definitions[symbol.index]
-            parameter = _placed(definition.parameters, place)
-            if parameter is not None and rules_of(entry).takes(definition, count, keywords, bound=True):
-                found = join(found, inference.declared(entry, symbol.index, parameter.annotation))
+            rules = rules_of(entry)
+            by_receiver = atom[0] == FUNC and atom[2] is not None and atom[2][0] != CLASS and rules.extended_by_parameter(definition)
+            parameter = _placed(definition.parameters[int(by_receiver) :], place)
+            if parameter is not None and rules.takes(definition, count + int(by_receiver), keywords, bound=True):
+                found = join(found, rules.function_type(inference, entry, symbol.index, parameter.annotation))
     return found
 
 
@@ -94,7 +96,7 @@ def _placed(parameters: tuple[Parameter, ...], place: str) -> Parameter | None:
 
 
 def _declared(inference: Inference, call: Call) -> Type:
-    return inference.declared(call.entry, call.scope, call.args[0])
+    return rules_of(call.entry).function_type(inference, call.entry, call.scope, call.args[0])
 
 
 def _result(inference: Inference, call: Call) -> Type:

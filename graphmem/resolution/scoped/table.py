@@ -29,7 +29,7 @@ _KEYS: Final = frozenset(
         *("types", "string", "conversions", "containers", "transparent", "element", "type_of", "itself", "makes", "maps", "parts"),
         *("shared_variables", "closed", "group", "pairs", "makers", "catches"),
         *("library", "standard", "typed_results", "functions", "results", "common", "blocks", "block", "iterator", "iterates"),
-        *("of_elements", "of_object", "operators", "text", "prints"),
+        *("of_elements", "of_object", "operators", "text", "prints", "delegates", "expressions"),
     }
 )
 MAX_PACKAGES: Final = 3
@@ -130,6 +130,8 @@ class ScopedTable(PackageRules):
         self._maps = frozenset(table.get("maps", ()))
         self._parts: Mapping[str, int | str] = table.get("parts", {})
         self._pairs = frozenset(table.get("pairs", ()))
+        self._delegates: Mapping[str, int] = table.get("delegates", {})
+        self._expressions = frozenset(table.get("expressions", ()))
 
     def _read_library(self, table: Mapping[str, Any], spec: LanguageSpec) -> None:
         """Read the settings of the standard library and methods that syntax calls."""

@@ -1,0 +1,19 @@
+"""Names of the library of .NET, from a table in `grammars/csharp`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from graphmem.runtime.tables import read_table
+
+
+@dataclass(frozen=True, slots=True)
+class CSharpLibrary:
+    """The content of `library.toml`, which explains its key."""
+
+    members: Mapping[str, frozenset[str]]
+
+
+LIBRARY: Final = read_table("csharp/library.toml", CSharpLibrary)
