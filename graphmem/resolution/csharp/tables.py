@@ -11,8 +11,9 @@ from graphmem.runtime.tables import read_table
 
 @dataclass(frozen=True, slots=True)
 class CSharpLibrary:
-    """The content of `library.toml`, which explains its key."""
+    """The content of `library.toml`, which explains each key."""
 
+    functions: frozenset[str]
     members: Mapping[str, frozenset[str]]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.parsing.facts import ATTR, CALL, INDEX, LAMBDA, LITERAL, NAME, NEW, STRING, TYPED
+from graphmem.resolution.csharp.tables import LIBRARY
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.fitness import ANY, CONVERTED, DERIVED, EXACT, IMPOSSIBLE
 from graphmem.resolution.symbol import Symbol
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
 
-DELEGATES: Final = frozenset(("Action", "Comparison", "Converter", "EventHandler", "Expression", "Func", "Predicate"))
+DELEGATES: Final = LIBRARY.functions
 """Generic types of the library that stand for functions; none converts to another."""
 
 MAX_STEPS: Final = 4
