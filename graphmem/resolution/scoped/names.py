@@ -122,8 +122,10 @@ class ScopedNames(ScopedTable):
                     found = frozenset(atom for atom in inference.attribute(around, parts[-1]) if atom[0] == CLASS) or found
                 if found:
                     return found
-        near = self._class_around(inference, entry, parts)
-        return near or (one((EXT, Package(".".join(parts[:-1]) or parts[0]), parts[-1] if len(parts) > 1 else "", None)) if parts else EMPTY)
+        if not parts:
+            return EMPTY
+        outside = one((EXT, Package(".".join(parts[:-1]) or parts[0]), parts[-1] if len(parts) > 1 else "", None))
+        return self._class_around(inference, entry, parts) or outside
 
     def _class_around(self, inference: Inference, entry: FileEntry, parts: Sequence[str]) -> Type:
         """Return the class that an import names from within its package.
