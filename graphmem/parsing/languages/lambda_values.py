@@ -1,7 +1,7 @@
 """Values that reach the parameters of lambdas in Java and C#.
 
-They follow from the type that the code around the lambda expects: in `run(x -> …)`, from the parameter of `run`. The parser writes this type
-as calls of pseudo-functions, which `kotlin_lambdas.py` explains.
+They follow from the type that the code around the lambda expects: in `run(x -> …)`, from the parameter of `run`. The parser writes this
+type as calls of pseudo-functions, which `kotlin_lambdas.py` explains.
 """
 
 from __future__ import annotations
