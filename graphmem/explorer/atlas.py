@@ -17,7 +17,7 @@ from graphmem.explorer.rows import Band, Block, in_rows
 from graphmem.projection.arrays import EDGE_KINDS, FUNCTION_CODES, NODE_KINDS, SYMBOL, distinct, grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from graphmem.projection.graph import GraphView
 
@@ -34,6 +34,7 @@ class Atlas:
     Attributes (k modules, f files; files are sorted by path):
         modules: name of each module, ascending; "" stands for all files without a module.
         titles: what each module does.
+        worded: whether a title is only frequent words of names.
         layers: int64, shape (k,): layer of each module, see `Plan`.
         bands: the layers, top first.
         blocks: modules that depend on each other in cycles, as positions in `modules`.
@@ -54,6 +55,7 @@ class Atlas:
     generation: int
     modules: list[str]
     titles: list[str]
+    worded: list[bool]
     layers: npt.NDArray[np.int64]
     bands: list[Band]
     blocks: list[Block]
@@ -80,6 +82,7 @@ class Plan:
     Attributes:
         module_of: name of the module of each file that is shown.
         titles: what each module does.
+        worded: modules whose title is only frequent words of names.
         layers: layer of each module. Modules in higher layers depend on lower layers; all modules of a cycle are in the same layer.
         inner: position of each module within its cycle; modules with lower numbers are drawn lower.
         knots: the cycles, as groups of modules that depend on each other.
@@ -89,6 +92,7 @@ class Plan:
 
     module_of: Mapping[str, str]
     titles: Mapping[str, str] = field(default_factory=dict)
+    worded: Collection[str] = ()
     layers: Mapping[str, int] = field(default_factory=dict)
     inner: Mapping[str, int] = field(default_factory=dict)
     knots: Sequence[Sequence[str]] = ()
@@ -127,6 +131,7 @@ def draw(view: GraphView, plan: Plan) -> Atlas:
         view.generation,
         modules,
         [plan.titles.get(name, "") for name in modules],
+        [name in plan.worded for name in modules],
         np.array(layers, dtype=np.int64),
         bands,
         blocks,
@@ -263,6 +268,7 @@ def _module_columns(atlas: Atlas) -> dict[str, Any]:
     return {
         "name": atlas.modules,
         "title": atlas.titles,
+        "worded": atlas.worded,
         "layer": atlas.layers.tolist(),
         "x": _short(atlas.module_x),
         "y": _short(atlas.module_y),

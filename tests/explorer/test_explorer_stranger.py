@@ -100,9 +100,41 @@ def test_directories_are_found_by_their_last_names(shop):
 
 def test_the_map_names_modules_by_parts_that_say_something(tab, address, visit):
     visit(f"{address}/explore/graph", "document.querySelector('main canvas')")
-    names = ["api/v2", "notify/slack", "provider/mem", "@shop/prompt/src/library", "@shop/load/src", "cli", "src"]
+    names = [
+        "api/v2",
+        "notify/slack",
+        "provider/mem",
+        "@shop/prompt/src/library",
+        "@shop/load/src",
+        "cli",
+        "src",
+        "hc/lib",
+        "a/msteams + a/graphs",
+        "app/web: one/two, three",
+    ]
     shown = tab.value(f"import('/explore/assets/map.js').then((map) => map.shortest({names}))")
-    assert shown == ["api/v2", "slack", "provider/mem", "prompt/library", "load", "cli", "src"]
+    assert shown == [
+        "api/v2",
+        "slack",
+        "provider/mem",
+        "prompt/library",
+        "load",
+        "cli",
+        "src",
+        "hc/lib",
+        "msteams + graphs",
+        "web: one/two, three",
+    ]
+
+
+def test_the_map_says_what_its_marks_and_colours_mean_at_each_level(tab, address, visit):
+    visit(f"{address}/explore/graph", "document.querySelector('main .meaning')?.textContent")
+    key = "document.querySelector('main .meaning').textContent"
+    assert "its size is that of its code" in tab.value(key)
+    assert "depends on" in tab.value(key)
+    assert "uses what you chose" not in tab.value(key)
+    visit(f"{address}/explore/graph?focus=cart", "document.querySelector('main .meaning')?.textContent.includes('chose')")
+    assert "is used by what you chose" in tab.value(key)
 
 
 @pytest.mark.parametrize(

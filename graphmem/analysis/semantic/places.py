@@ -62,7 +62,9 @@ class Folders:
     def _of_package(self, folder: SourceFolder) -> str | None:
         """Return the short name of a folder; None if it has none of its own."""
         project, kind, language, package = folder
-        common = self._common.get((project, kind), "")
+        if (project, kind) not in self._common:
+            return None  # `ui/src/base` of a project without this layout
+        common = self._common[project, kind]
         if language is None:
             own = "" if project else None
         elif package == common:

@@ -16,7 +16,7 @@ import numpy as np
 from graphmem.projection.arrays import SYMBOL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from graphmem.analysis.semantic.modules import Modules
 
@@ -84,20 +84,42 @@ def shortened(text: str) -> str:
     return clause if len(clause) > LONGEST // 3 else f"{text[:LONGEST].rpartition(' ')[0]}…"
 
 
-def folder_descriptions(pages: Iterable[str]) -> dict[str, str]:
+def folder_descriptions(pages: Iterable[str], folders: Collection[str]) -> dict[str, str]:
     """Find descriptions of folders in tables and lists of Markdown pages.
 
     The result maps a folder to its description. A row or an item counts if it begins with a name in bold or code style: "| `parsing` |
-    bytes to facts |", "- **store/**: the database".
+    bytes to facts |", "- **store/**: the database". Most entries of its table or list must be names of folders: an item of a list of
+    options that is called like a folder does not describe the folder.
+
+    Args:
+        pages: texts of the pages.
+        folders: paths of the project's folders.
     """
+    ends = {"/".join(parts[start:]) for parts in (one.split("/") for one in folders) for start in range(len(parts))}
     found: dict[str, str] = {}
     for page in pages:
-        for line in page.splitlines():
-            match = _MARKED.match(line)
-            if match is not None and " " in match[2].strip():
-                said = match[2].partition(" | ")[0].strip(" |")
-                found.setdefault(match[1].strip("/"), said)
+        for entries in _lists(page):
+            if 2 * sum(name in ends for name, _ in entries) > len(entries):
+                for name, said in entries:
+                    found.setdefault(name, said)
     return found
+
+
+def _lists(page: str) -> Iterator[list[tuple[str, str]]]:
+    """Yield the entries of each table or list of a page, as (name, text).
+
+    Blank lines, further lines of an item and rows without a name do not end a list; a heading or a paragraph does.
+    """
+    entries: list[tuple[str, str]] = []
+    for line in page.splitlines():
+        match = _MARKED.match(line)
+        if match is not None and " " in match[2].strip():
+            entries.append((match[1].strip("/"), match[2].partition(" | ")[0].strip(" |")))
+        elif entries and line.strip() and not line.lstrip().startswith(("|", "-", "*", "+")) and not line.startswith(" "):
+            yield entries
+            entries = []
+    if entries:
+        yield entries
 
 
 def setting_apart(modules: Modules) -> list[list[str]]:

@@ -528,7 +528,7 @@ export class MapScene {
     if (this.settings.titles && near < 0.3) {
       for (const i of order) {
         const r = m.r[i] * k;
-        const title = this.mine?.[i]?.note ? "" : m.title[i];
+        const title = this.mine?.[i]?.note ? "" : m.worded?.[i] ? m.title[i].replaceAll(", ", " · ") : m.title[i];
         if (!title || r < 12 || this.hiddenNow?.[i]) continue;
         const name = this.shownNames?.[i] ?? this.shortNames[i];
         const size = Math.max(11, Math.min(16, r / 4));
@@ -628,6 +628,12 @@ export class MapScene {
     return null;
   }
 
+  /** What a module does; or, without documentation, the frequent words of its names, said to be just that. */
+  purpose(module) {
+    const title = this.modules.title[module];
+    return title && this.modules.worded?.[module] ? words.map.frequent(title) : title;
+  }
+
   /** One line about a thing. */
   told({ level, index, mark }) {
     if (level === "memory") return words.map.memories_here(mark.memories.length, mark.memories[0].title);
@@ -635,7 +641,7 @@ export class MapScene {
       const mine = this.mine?.[index];
       const named = this.modules.name[index] || words.map.root;
       const said = words.map.module(mine?.name ? `${mine.name} (${named})` : named, this.modules.files[index], this.modules.symbols[index]);
-      const more = mine?.note || this.modules.title[index];
+      const more = mine?.note || this.purpose(index);
       if (!this.painted) return more ? `${said}. ${more}` : said;
       return `${said}; ${words.paint.of_module(this.filesOf[index].filter((i) => this.fileLevel[i] >= 0).length)}`;
     }
@@ -670,13 +676,16 @@ function ranked(values) {
   return values.map((value) => (value <= 0 ? 0 : [0.35, 0.65, 0.85, 0.95].filter((cut) => place(value) > cut).length));
 }
 
-const SOURCES = new Set(["src", "lib"]); // folders that hold code and do not tell which
 const VAGUE = /^(.{1,3}|v\d+\w*|apps?|base|common|core|helpers?|impl|index|internal|libs?|library|main|misc|models?|shared|src|tests?|types|utils?)$/i;
 
 /** Each name's last part, or as much more of it as tells it from the others and says something. */
 export function shortest(names) {
   const ends = (parts) => {
-    const made = names.map((name) => name.split("/").filter((part, i, all) => !SOURCES.has(part) || all.length === 1).slice(-parts).join("/"));
+    const last = (folder) => folder.split("/").filter((part, i, all) => part !== "src" || all.length === 1).slice(-parts).join("/");
+    const made = names.map((name) => {
+      const [folders, ...apart] = name.split(": "); // "app/shop: cart, tax", "store/rows + build/perf"
+      return [folders.split(" + ").map(last).join(" + "), ...apart].join(": ");
+    });
     return made.map((one) => (made.filter((other) => other === one).length > 1 ? null : one));
   };
   const [one, two] = [ends(1), ends(2)];
@@ -706,10 +715,10 @@ function wrapped(text, fits, most) {
     line = word;
     if (lines.length === most) break;
   }
-  if (lines.length < most) return line && fits(line) ? [...lines, line] : lines;
-  const isList = text.includes(", ") && text.split(", ").every((item) => !item.includes(" "));
+  if (lines.length < most) return (line && fits(line) ? [...lines, line] : lines).map((one) => one.replace(/^· | ·$/g, ""));
+  const isList = text.includes(" · ") && text.split(" · ").every((item) => !item.includes(" "));
   if (most && lines.join(" ").length < text.length) lines[most - 1] = `${lines[most - 1].replace(/[,;:]$/, "")}${isList ? "" : "…"}`;
-  return lines.slice(0, most);
+  return lines.slice(0, most).map((one) => one.replace(/^· | ·$/g, ""));
 }
 
 function disc(context, x, y, r) {

@@ -82,7 +82,28 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
   let first = () => {}; // once the picture is there
   let sought = null; // a symbol to choose as soon as it is there
 
+  const meaning = h("p.meaning", { "aria-label": words.map.key.title });
+  let keyOf = ""; // what it explains
+  /** What the marks and colours mean that are on the picture now. */
+  const explainMarks = () => {
+    const level = scene.level(stage.camera);
+    const chosen = scene.chosen?.level === "memory" ? "" : (scene.chosen?.level ?? "");
+    const wanted = [level, chosen, scene.settings.heat, Boolean(scene.painted), scene.marks.length > 0].join();
+    if (wanted === keyOf) return;
+    keyOf = wanted;
+    const w = words.map.key;
+    const item = (mark, text) => h("span", null, h(mark, { "aria-hidden": "true" }), ` ${text}`);
+    const cuts = scene.moduleEdges.cut?.some((n) => n > 0);
+    const shown = {
+      modules: [item("i.circle", w.module), item("i.line.plain", w.edge), cuts ? item("i.line.cut", words.map.cut) : null, scene.blocks.members.length ? item("i.frame", w.cycle) : null, modules.worded?.some(Boolean) ? h("span", null, w.words) : null],
+      files: [item("i.circle", w.file), h("span", null, w.lines), ...KINDS.filter((kind) => scene.fileEdges.kind.some((one) => scene.kindNames[one] === kind)).map((kind) => item(`i.line.${kind.toLowerCase()}`, words.map.kind[kind])), h("span", null, w.dashed)],
+      symbols: [item("i.circle.accent", w.type), item("i.circle.module", w.other), item("i.circle.test", w.test), h("span", null, w.lines), ...KINDS.map((kind) => item(`i.line.${kind.toLowerCase()}`, words.map.kind[kind])), h("span", null, w.dashed)],
+    }[level];
+    fill(meaning, shown, scene.marks.length ? item("i.mark", words.map.memory) : null, chosen ? [item("i.line.after", w.users), item("i.line.before", w.used)] : null);
+  };
+
   const tell = () => {
+    explainMarks();
     const parts = [words.map.level_is(words.map.level[scene.level(stage.camera)])];
     if (answer.leftOut) parts.push(words.map.left_out(answer.leftOut));
     if (scene.symbolsLeftOut) parts.push(words.map.symbols_left_out(scene.symbolsLeftOut));
@@ -117,6 +138,7 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
     scene.chosen = thing;
     tip.hidden = true;
     stage.repaint();
+    explainMarks();
     select(thing, scene);
   };
   const goInto = (thing) => {
@@ -139,7 +161,7 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
     }
     try {
       scene.remember(await memoryMarks(scene.fileAt, signal));
-      if (scene.marks.length) stage.repaint();
+      if (scene.marks.length) (stage.repaint(), explainMarks());
     } catch (error) {
       if (error.name !== "AbortError") said.textContent = error.message;
     }
@@ -311,7 +333,6 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
           KINDS.map((kind) => toggle(words.map.kind[kind], true, (on) => settings.kinds[on ? "add" : "delete"](kind), kind.toLowerCase()))),
         heatField,
         legend,
-        h("span.legend", { "aria-hidden": "true" }, h("span.cut"), words.map.cut, h("span.mark"), words.map.memory),
         toggle(words.map.arrange, false, (on) => ((arranging = on), frame.classList.toggle("arranging", on))),
         h("span.buttons", null,
           button(words.map.zoom_in, () => stage.zoom(1.5)),
@@ -320,10 +341,11 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
           button(words.map.save, () => svgOf(stage, "graphmem-map.svg")))),
       over,
       frame,
+      meaning,
       key,
       said,
     );
-  } else whole.append(key, said);
+  } else whole.append(meaning, key, said);
 
   const lookAt = (camera) => {
     if (calm()) stage.moveTo(camera);

@@ -16,7 +16,7 @@ export function modulePanel(scene, index, panel, signal, arrange) {
     scene.mine?.[index]?.name ? h("p.where", null, name(index)) : null,
     scene.mine?.[index]?.note ? h("p.written", null, scene.mine[index].note) : null,
     h("p.where", null, `${words.many(modules.files[index], "file")}, ${words.many(modules.symbols[index], "symbol")}`),
-    modules.name[index] ? told(modules.name[index], modules.title[index], signal) : null,
+    modules.name[index] ? told(modules.name[index], scene.purpose(index), signal) : null,
     modules.name[index] ? questions(modules.name[index]) : null,
     memoriesOf(held.map((i) => files.path[i]), signal),
     modules.name[index] ? changes(scene, index, signal, arrange) : null,

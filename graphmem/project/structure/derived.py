@@ -331,7 +331,8 @@ class Semantics:
         pages = [row for table in tables for row in table.filter(pc.match_substring_regex(table["path"], _OVERVIEW)).to_pylist()]
         pages.sort(key=lambda row: (row["path"].count("/"), row["path"], row["start_line"]))
         texts = (inflated(row["packed"], row["start_line"], row["end_line"])[1] for row in pages)
-        return titles(self.modules, folder_descriptions(texts))
+        folders = {path.rpartition("/")[0] for path in self.view.paths} - {""}
+        return titles(self.modules, folder_descriptions(texts, folders))
 
     @cached_property
     def pieces(self) -> list[Piece]:

@@ -156,6 +156,7 @@ def _plan(here: Semantics, roles: set[str]) -> Plan:
     return Plan(
         module_of={path: found.name_of(path) for path, one in role.items() if one in roles},
         titles={name: title.text for name, title in zip(names, here.titles, strict=True)},
+        worded={name for name, title in zip(names, here.titles, strict=True) if title.source == "names"},
         layers=layers,
         inner={names[i]: layer for i, layer in found.layer.items()},
         knots=[[names[i] for i in knot if layers[names[i]] != above] for knot in found.knots],

@@ -400,6 +400,15 @@ def test_a_feature_spread_over_layers_is_named_after_the_folder_name_that_its_fi
     assert _names(feature, {"src/app/sites": 20}, {"src/queries/sql": 9}, {"src/web/api": 9})[0] == "replays"
 
 
+def test_a_folder_in_a_folder_of_sources_has_its_whole_name():
+    """The shape of pocketbase/pocketbase, which graphmem named ui/base beside ui/src/settings."""
+    assert _names({"ui/src/base": 31}, {"ui/src/settings/sync": 9, "ui/src/settings/mail": 9}, {"apis": 40}) == [
+        "ui/src/base",
+        "ui/src/settings",
+        "apis",
+    ]
+
+
 def test_a_name_that_does_not_cover_most_files_says_that_there_are_more():
     """The shape of casey/just beside its sources."""
     assert _names({"bin": 3, "completions": 1, "contrib": 1, "etc": 1, "www": 1, "other": 1}, {"core": 9})[0].endswith(" + more")

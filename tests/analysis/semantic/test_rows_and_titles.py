@@ -83,11 +83,28 @@ def test_rows_and_items_about_folders_are_found_in_overviews():
 - **Celery** happens at GitHub
 1. [`api`](src/api) — routes of the shop
 """
-    told = folder_descriptions([page])
+    told = folder_descriptions([page], {"parsing", "store", "src/api"})
     assert told["parsing"] == "bytes to facts, one file at a time"
     assert shortened(told["store"]) == "the database and its queries"
     assert told["api"] == "routes of the shop"
     assert "Celery" not in told
+
+
+def test_an_item_of_a_list_of_options_does_not_describe_the_folder_of_its_name():
+    page = """
+## Settings
+
+- `host`: the address to bind, by default all
+- `email`: whether reports are sent, on or off
+- `port`: the port to listen on
+
+## Folders
+
+- `email`: templates and sending
+- `hc/api`: the interface for programs
+"""
+    told = folder_descriptions([page], {"hc/integrations/email", "hc/api"})
+    assert told == {"email": "templates and sending", "hc/api": "the interface for programs"}
 
 
 @pytest.mark.parametrize("text", ["a b", "word " * 40, "one, two, " * 20, "x" * 200, ""])
