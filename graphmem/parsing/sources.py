@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.language import language_spec, languages
-from graphmem.parsing.languages import helper_named
 from graphmem.parsing.notebook import EMPTY, Cell, NotebookError, is_notebook, kernel_language, laid_out, read_notebook
 from graphmem.runtime.conventions import conventions_of
 
@@ -46,6 +45,8 @@ def source_of(path: str, data: bytes, language: str) -> Source:
     if language == "text":
         reason = f"graphmem has no grammar for {notebook.language}; its cells are searched as text, and their names are not in the graph"
         notes = (*notes, ("note", "notebook", reason, 0))
+    from graphmem.parsing.languages import helper_named  # only for notebooks: it imports tree-sitter
+
     spec = language_spec(language) if language in languages() else None
     # Where comments document definitions, a comment with the cell's number would, too.
     is_marked = spec is not None and not spec.line_comment and conventions_of(language).hash_comments

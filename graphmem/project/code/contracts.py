@@ -20,7 +20,6 @@ from graphmem.contracts.services import BETWEEN
 from graphmem.errors import GitError
 from graphmem.indexing.contracts import is_schema, rows_of
 from graphmem.parsing.contents import language_of
-from graphmem.parsing.contracts.ends import ends_of
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.language import language_of_path, languages
 from graphmem.parsing.sources import source_of
@@ -221,6 +220,8 @@ def _rows_at(root: Path, revision: str, path: str) -> list[ContractRow]:
         from graphmem.parsing.extract import extract
 
         facts = extract(path, source, language, "")
+    from graphmem.parsing.contracts.ends import ends_of
+
     names = [one.qualname for one in facts.definitions]
     found = rows_of(path, ends_of(facts, source), None)
     return [row._replace(qualname=names[row.scope] if row.scope < len(names) else "", symbol=f"before:{path}:{row.scope}") for row in found]

@@ -21,7 +21,6 @@ from graphmem.model import EdgeSource, symbol_id
 from graphmem.parsing.contents import read_inside
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.language import language_of_path
-from graphmem.project.code import diffs
 from graphmem.project.graph.graph_source import with_stale
 from graphmem.projection.arrays import SYMBOL
 from graphmem.resolution.rules import RULES
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from graphmem.answers.vocabulary import ChangeKind, SymbolKind
     from graphmem.project.code.cells import NotebookCells
     from graphmem.project.code.contracts import ContractQuestions
+    from graphmem.project.code.diffs import Diff
     from graphmem.project.code.named_in_text import NamedInText
     from graphmem.project.graph.graph_source import GraphSource
     from graphmem.project.graph.outside_evidence import OutsideEvidence
@@ -156,6 +156,8 @@ class ImpactQuestions:
         question = Question("dependents", max_depth, min_confidence, IMPACT_KINDS, limit)
         view = self.graph.view()
         root = self.graph.root()
+        from graphmem.project.code import diffs
+
         read = diffs.of_text(root, diff) if diff is not None else diffs.of_range(root, base or "HEAD", head)
         project = self.graph.project
         changed = [(one, _info(view, project, one)) for one in read.changes]
@@ -237,7 +239,7 @@ def _with_untracked(report: ImpactReport, paths: Sequence[str]) -> ImpactReport:
     return dataclasses.replace(report, causes=[*report.causes, cause])
 
 
-def _behind(view: GraphView, root: Path, read: diffs.Diff) -> set[str]:
+def _behind(view: GraphView, root: Path, read: Diff) -> set[str]:
     """Return files of a diff whose current content differs from the graph.
 
     A file that the graph lacks is returned only if it is new and the diff adds definitions in it. Other such files are not indexed on

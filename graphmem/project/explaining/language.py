@@ -14,8 +14,6 @@ from graphmem.errors import BadInputError
 from graphmem.knowledge import is_held
 from graphmem.operations.arguments import within
 from graphmem.project.explaining.answering import reply
-from graphmem.project.explaining.reasons import asks_why, reasons
-from graphmem.project.explaining.suited_commands import suited_command
 from graphmem.project.structure import subjects
 from graphmem.search.groups import counted, grouped
 
@@ -112,6 +110,9 @@ class LanguageQuestions:
         found = self.search(asked, limit=limit, files=files, explain=True)
         shown = [hit for hit in found.hits if hit.memory is None or not is_held(hit.memory)]  # unreviewed memories never reach the model
         evidence = dataclasses.replace(found, hits=shown, groups=grouped(shown), facets=counted(shown))
+        from graphmem.project.explaining.reasons import asks_why, reasons
+        from graphmem.project.explaining.suited_commands import suited_command
+
         said = reply(self.language_model, asked, evidence, self._calls)
         if asks_why(asked) and not said.sentences:
             written, notes = reasons(asked, shown, self.search, self.semantics.graph.root())

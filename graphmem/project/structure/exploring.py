@@ -13,14 +13,13 @@ from graphmem.analysis.semantic.roles import ROLES
 from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.answers import Picture
 from graphmem.errors import BadInputError, SymbolNotFoundError
-from graphmem.explorer import around
-from graphmem.explorer.atlas import Atlas, Plan, columns, draw, symbol_columns
 from graphmem.operations.arguments import one_of
 from graphmem.resolution.rules import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from graphmem.explorer.atlas import Atlas, Plan
     from graphmem.project.graph.graph_source import GraphSource
     from graphmem.project.structure.derived import Semantics
     from graphmem.project.structure.semantic_source import SemanticSource
@@ -52,6 +51,8 @@ class Pictures:
         if edges < 0:
             raise BadInputError(f"edges is {edges}; ask for 0 or more edges", argument="edges", value=edges)
         here, atlas = self._drawn(roles)
+        from graphmem.explorer.atlas import columns
+
         made, left_out = columns(atlas, edges)
         with here.lock:
             role = here.roles
@@ -84,6 +85,8 @@ class Pictures:
             raise SymbolNotFoundError(
                 f"the index no longer has the file {unknown!r} of the map; load the map again", ref=unknown, suggestions=[]
             )
+        from graphmem.explorer.atlas import symbol_columns
+
         made, left_out = symbol_columns(here.view, atlas, [place[path] for path in paths], limit)
         return Picture(made, left_out, self.graph.state())
 
@@ -114,6 +117,8 @@ class Pictures:
         """
         view = self.graph.view()
         seeds = list(dict.fromkeys(node for ref in refs for node in resolve_ref(view, ref, self.graph.root())))
+        from graphmem.explorer import around
+
         bounds = around.Bounds(depth, tuple(kinds) if kinds is not None else IMPACT_KINDS, min_confidence, limit)
         made, left_out = around.neighbourhood(view, seeds, bounds, fold_tests=fold_tests, own=expand(view, seeds))
         used = sorted(set(made["edges"]["rule"]) & RULES.keys())
@@ -125,6 +130,8 @@ class Pictures:
 
         The map shows only files with one of `roles`, such as "code" or "test"; None for all files.
         """
+        from graphmem.explorer.atlas import draw
+
         for one in roles or ():
             one_of("roles", one, ROLES)
         key = ROLES if roles is None else tuple(sorted(set(roles)))
@@ -146,6 +153,8 @@ def _plan(here: Semantics, roles: set[str]) -> Plan:
     share a row. Dependencies of tests are ignored, because tests may use everything. Modules that hold only tests are drawn on top, and
     files without code at the bottom.
     """
+    from graphmem.explorer.atlas import Plan
+
     found = here.modules
     names = [group.name for group in found.groups]
     role = here.roles
