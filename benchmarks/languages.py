@@ -41,10 +41,10 @@ GRAPHMEM = [sys.executable, "-m", "graphmem"]
 UNSEEN = {
     "c": ["cjson"],
     "cpp": ["snappy", "double-conversion", "spdlog"],
-    "csharp": ["autofac", "newtonsoft"],
+    "csharp": ["autofac", "newtonsoft", "yamldotnet", "nancy"],
     "go": ["goldmark", "mux"],
     "java": ["gson", "commons-csv", "joda-money", "jsoup", "picocli", "failsafe", "mybatis"],
-    "kotlin": ["markdown", "koin", "exposed"],
+    "kotlin": ["markdown", "koin", "exposed", "okhttp"],
     "php": ["parser", "twig", "guzzle", "phpdoc-parser"],
     "python": ["pyrsistent", "markdown", "portion"],
     "ruby": ["highline", "rubyzip", "tzinfo"],
