@@ -230,11 +230,13 @@ class Hierarchy:
     def _may_inherit(self, owner: Symbol, child: Symbol, name: str) -> bool:
         """Whether a subclass may inherit an overriding method from another base.
 
-        The arguments are those of `_origin`. The result is False in Python if a base of `owner` from a library may define the method.
+        The arguments are those of `_origin`. The result is False in Python if a base of `owner` from a library may define the method, and
+        for a class with one base, also if that base is one of several classes.
         """
         if owner.kind == "interface":
             return child.kind != "interface"
-        is_mixed = rules_of(self.project.files[child.path]).siblings_are_inferred and len(self.inference.bases(child)) > 1
+        entry = self.project.entry(child)
+        is_mixed = rules_of(entry).siblings_are_inferred and sum(not keyword for keyword, _ in entry.definitions[child.index].bases) > 1
         return is_mixed and not isinstance(self.inference.owner(owner, name), tuple)
 
 
