@@ -120,6 +120,11 @@ def test_python_tells_definitions_uses_and_imports(opened):
     ]
 
 
+def test_each_part_of_a_dotted_import_leads_to_its_module(opened):
+    memory = opened({"t/__init__.py": "", "t/skip.py": "def f():\n    return 1\n", "a.py": "import t.skip\n\nt.skip.f()\n"})
+    assert [memory.symbol_at("a.py", 1, column).symbol.path for column in (7, 9, 12)] == ["t/__init__.py", "t/skip.py", "t/skip.py"]
+
+
 def test_typescript_tells_what_is_imported_and_declared(opened):
     found = meant(opened(TYPESCRIPT), "src/a.ts")
     for wanted in (

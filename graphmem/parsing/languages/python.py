@@ -42,7 +42,8 @@ class PythonHelper(Helper):
         if found.kind != "import" or found.alias:
             return (found,)
         top = found.module.partition(".")[0]
-        bound = found._replace(module=top, alias=top)
+        line, column, _ = found.module_spot
+        bound = found._replace(module=top, alias=top, module_spot=(line, column, len(top)))
         return (bound,) if top == found.module else (bound, found)
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
