@@ -238,10 +238,10 @@ class GraphReads(Protocol):
         Chunks are returned only for the files in `chunks_of`. Unknown paths are ignored.
         """
 
-    def places(self, file: str) -> bytes:
-        """Return the positions in a file at which names are used, as packed bytes.
+    def places(self, files: Sequence[str]) -> dict[str, bytes]:
+        """Return, for each file by id, where it uses names, as packed bytes.
 
-        `file` is the file's id. For an unknown file, the result is b"". `graphmem.runtime.places` unpacks the positions.
+        Unknown files are left out. `graphmem.runtime.places` unpacks the positions.
         """
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:

@@ -46,10 +46,18 @@ RETURN o.id AS id, o.path AS path, o.places AS places
 
 // name: occurrences_in(id)
 // Packed occurrences of the file with this id.
-// returns: places BLOB
+// returns: id STRING, places BLOB
 MATCH (o:Occurrences {id: $id})
 WHERE o.stale_at IS NULL
-RETURN o.places AS places
+RETURN o.id AS id, o.places AS places
+
+// name: occurrences_by_ids(rows)
+// Packed occurrences of the files whose ids are in the column `wanted`.
+// returns: id STRING, places BLOB
+LOAD FROM $rows
+MATCH (o:Occurrences)
+WHERE o.id = wanted AND o.stale_at IS NULL
+RETURN o.id AS id, o.places AS places
 
 // name: edges_of_files(paths)
 // Live edges that begin at a file itself.

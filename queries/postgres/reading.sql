@@ -45,10 +45,10 @@ SELECT id, path, caller_id, name, line, reason FROM unresolved WHERE $paths::tex
 -- returns: id STRING, path STRING, places BLOB
 SELECT id, path, places FROM occurrences WHERE $paths::text[] IS NULL OR path = ANY($paths::text[])
 
--- name: occurrences_in(id)
--- Packed occurrences of the file with this id.
--- returns: places BLOB
-SELECT places FROM occurrences WHERE id = $id
+-- name: occurrences_in(ids)
+-- Packed occurrences of the files with these ids.
+-- returns: id STRING, places BLOB
+SELECT id, places FROM occurrences WHERE id = ANY($ids::text[])
 
 -- name: chunks_of(paths)
 -- Chunks; `text` is deflated.

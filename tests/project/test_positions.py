@@ -262,7 +262,7 @@ def test_edits_leave_the_occurrences_of_a_full_index(opened, tmp_path):
         with GraphMem.open(tmp_path / f"fresh-{len(edits)}-{abs(hash(str(edits)))}", settings=Settings(embedder="none")) as fresh:
             fresh.index(tree)
             for path in ("a.py", "b.py", "c.py"):
-                held, wanted = (one.parts.store.places(file_id(one.project().name, path)) for one in (memory, fresh))
+                held, wanted = (one.parts.store.places([file_id(one.project().name, path)]) for one in (memory, fresh))
                 assert held == wanted
                 assert bool(held) == ((tree / path).exists() and path != "b.py")
 

@@ -107,7 +107,9 @@ class Positions:
         note = "the file cannot be read any more; run `graphmem index`" if not here.text and here.is_stale else ""
         return Text(here.path, here.language, "\n".join(one.removesuffix("\r") for one in here.lines), here.is_stale, note)
 
-    def uses(self, view: GraphView, path: str, node: int, targets: Collection[str]) -> tuple[list[Occurrence], bool]:
+    def uses(
+        self, view: GraphView, path: str, node: int, targets: Collection[str], written: list[Written]
+    ) -> tuple[list[Occurrence], bool]:
         """Return the positions in a file at which a name refers to symbol `node`.
 
         The second result is True if the file changed since it was indexed.
@@ -118,8 +120,8 @@ class Positions:
             node: the symbol.
             targets: ids of the symbol, and of nodes that count as the symbol, such as the constructor of a class. A file without edges to
                 any of these nodes is not read.
+            written: the result of `written` for the path.
         """
-        written = self._written(path)
         places = {(one.line, one.column) for one in written if one.target in targets}
         if not places and path != view.path(node):
             return [], False
@@ -139,7 +141,7 @@ class Positions:
             path: path of an indexed file.
             targets: ids of the nodes.
         """
-        written = [one for one in self._written(path) if one.target in targets]
+        written = [one for one in self.written([path])[path] if one.target in targets]
         if not written:
             return [], False
         here, around = self._file(view, path, []), enclosing_by_line(view, path)
@@ -164,7 +166,7 @@ class Positions:
         key = (view.generation, path, content)
         found = self._kept.get(key) if written is None else occurrences_in(view, path, written, lines)
         if found is None:
-            found = occurrences_in(view, path, self._written(path), lines)
+            found = occurrences_in(view, path, self.written([path])[path], lines)
             self._kept[key] = found
             for old in list(self._kept)[:-KEPT]:
                 self._kept.pop(old, None)
@@ -196,14 +198,23 @@ class Positions:
                 return f"the call of {word!r} could not be resolved ({site.reason.replace('_', ' ')})"
         return f"{word!r} is a keyword, a local name, or a name whose definition is not known"
 
-    def _written(self, path: str) -> list[Written]:
-        data = self.graph.store.places(file_id(self.graph.project, path))
-        try:
-            return unpacked(data, WRITTEN_KINDS)
-        except (zlib.error, ValueError, IndexError) as error:
-            raise DatabaseDamagedError(
-                f"the stored positions of symbols in {path} cannot be read ({error}); run `graphmem rebuild`", path=path, reason=str(error)
-            ) from error
+    def written(self, paths: Collection[str]) -> dict[str, list[Written]]:
+        """Return, for each path, the uses and imports of names in the file.
+
+        One query serves all paths.
+        """
+        ids = {path: file_id(self.graph.project, path) for path in paths}
+        stored = self.graph.store.places(list(ids.values()))
+        return {path: _unpacked(path, stored.get(one, b"")) for path, one in ids.items()}
+
+
+def _unpacked(path: str, data: bytes) -> list[Written]:
+    try:
+        return unpacked(data, WRITTEN_KINDS)
+    except (zlib.error, ValueError, IndexError) as error:
+        raise DatabaseDamagedError(
+            f"the stored positions of symbols in {path} cannot be read ({error}); run `graphmem rebuild`", path=path, reason=str(error)
+        ) from error
 
 
 def _text_only(here: _File) -> str:

@@ -42,17 +42,18 @@ class UsageQuestions:
         seen = set(waiting)
         found: list[Usage] = []
         stale: list[str] = []
-        for path in waiting:  # it grows by the importers of each file that passes the name on
-            if not path or view.file_node(path) is None:
-                continue
-            here, is_stale = self.positions.uses(view, path, node, targets)
-            if is_stale:
-                stale.append(path)
-            found += [Usage(path, one.range, one.text, one.role, one.confidence, one.enclosing) for one in here]
-            if any(one.role != "use" for one in here):
-                others = sorted(_importers(view, path) - seen)
-                seen.update(others)
-                waiting += others
+        while waiting:
+            written = self.positions.written([path for path in waiting if path and view.file_node(path) is not None])
+            waiting = []
+            for path, places in written.items():
+                here, is_stale = self.positions.uses(view, path, node, targets, places)
+                if is_stale:
+                    stale.append(path)
+                found += [Usage(path, one.range, one.text, one.role, one.confidence, one.enclosing) for one in here]
+                if any(one.role != "use" for one in here):  # the file may pass the name on
+                    others = sorted(_importers(view, path) - seen)
+                    seen.update(others)
+                    waiting += others
         possible = possible_sites(view, [node], families(view, [node]))[1] if view.info(node).kind in FUNCTION_KINDS else 0
         return Usages(view.info(node), found[:limit], len(found), possible, stale)
 

@@ -19,6 +19,7 @@ from graphmem.store.reads.of_files import edges_of, rows_of_files
 from graphmem.store.reads.pieces import Pieces
 from graphmem.store.reads.read_knowledge import read_knowledge
 from graphmem.store.reads.snapshot import chunk_table, graph_tables
+from graphmem.store.tables.arrow_rows import wanted
 from graphmem.store.tables.meta_names import GENERATION, KNOWLEDGE, MODULES_OF, OWN
 from graphmem.store.tables.sealed_rows import unsealed, unsealed_meta
 from graphmem.store.tables.tables import EmbeddingTable
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+FEW_FILES: Final = 4  # so many are read one by one, by the primary key
 _OF_MEMORIES: Final = frozenset({"memory_links", "named_symbols", "named_files"})  # these queries do not wait for a change of the code
 
 
@@ -141,12 +143,16 @@ class StoreReads(LiveFile):
         with self._snapshot() as (ask, _):
             return rows_of_files(ask, set(paths), set(chunks_of))
 
-    def places(self, file: str) -> bytes:
-        """Return the positions in a file at which names are used, as packed bytes.
+    def places(self, files: Sequence[str]) -> dict[str, bytes]:
+        """Return, for each file by id, where it uses names, as packed bytes.
 
-        `file` is the file's id. The result is empty for an unknown file.
+        Unknown files are left out.
         """
-        return next((bytes(row["places"]) for row in self.read("occurrences_in", id=file)), b"")
+        if len(files) > FEW_FILES:
+            rows = self.read("occurrences_by_ids", rows=wanted(sorted(set(files))))
+        else:
+            rows = [row for one in dict.fromkeys(files) for row in self.read("occurrences_in", id=one)]
+        return {row["id"]: bytes(row["places"]) for row in rows}
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
         """Return memories (all, or those with given ids), sessions and links."""

@@ -196,18 +196,14 @@ class OverlayStore:
             sorted([*base.occurrences, *(row for row in mine.occurrences if row.path in asked)]),
         )
 
-    def places(self, file: str) -> bytes:
-        """Return the positions in a file at which names are used, as packed bytes.
+    def places(self, files: Sequence[str]) -> dict[str, bytes]:
+        """Return, for each file by id, where it uses names, as packed bytes.
 
-        `file` is the file's id. The result is empty for an unknown file.
+        Unknown files are left out.
         """
-        own = self.layer.own
-        mine = {row.id: row.places for row in self._rows(own).occurrences}
-        if file in mine:
-            return mine[file]
-        found = self._base.places(file)
-        state = self._judging.states.get(file)
-        return b"" if state is not None and state.gone else found
+        own = {row.id: row.places for row in self._rows(self.layer.own).occurrences if row.id in files}
+        gone = {one for one in files if (state := self._judging.states.get(one)) is not None and state.gone}
+        return {**self._base.places([one for one in files if one not in own and one not in gone]), **own}
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
         """Return the project's memories, with links as they are on the branch."""

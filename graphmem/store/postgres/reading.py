@@ -136,13 +136,13 @@ class PostgresReads:
                 occurrences=sorted(model_rows(OccurrencesRow, queries.ask("occurrences_of", paths=wanted))),
             )
 
-    def places(self, file: str) -> bytes:
-        """Return the positions in a file at which names are used, as packed bytes.
+    def places(self, files: Sequence[str]) -> dict[str, bytes]:
+        """Return, for each file by id, where it uses names, as packed bytes.
 
-        `file` is the file's id. The result is empty for an unknown file.
+        Unknown files are left out.
         """
         with self._connections.snapshot() as queries:
-            return next(iter(queries.column("occurrences_in", id=file)), b"")
+            return {str(one): bytes(places) for one, places in queries.rows("occurrences_in", ids=sorted(set(files)))}
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
         """Return memories (all, or those with given ids), sessions and links."""
