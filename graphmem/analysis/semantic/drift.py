@@ -15,7 +15,7 @@ import numpy.typing as npt
 from graphmem.analysis.diff import declared
 from graphmem.analysis.semantic.dead import offered
 from graphmem.answers.semantic import ApiChange, DependencyChange, Drift, ModuleChange
-from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.projection.arrays import FUNCTION_CODES, NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
     from graphmem.analysis.semantic.entries import Entries
@@ -223,7 +223,7 @@ def _interface(entries: Entries) -> npt.NDArray[np.bool_]:
     """Return which nodes are definitions that other files rely on, shape (n,).
 
     They are the public API, entry points, and functions and types that another file outside tests uses. Variables count only as public
-    API. Code that is not part of the product, such as migrations, is left out.
+    API. Definitions inside functions, and code that is not part of the product, such as migrations, are left out.
     """
     view, files = entries.view, entries.files
     rows = files.rows[~files.is_test[files.file_of(view.src[files.rows])]]
@@ -231,4 +231,5 @@ def _interface(entries: Entries) -> npt.NDArray[np.bool_]:
     used[view.dst[rows]] = True
     used[list(entries.of_kinds(None))] = True
     found: npt.NDArray[np.bool_] = offered(entries) | (used & (view.parent >= 0) & (view.kind != NODE_KINDS.index("variable")))
-    return found & ~entries.beside
+    local = (view.parent >= 0) & np.isin(view.kind[np.maximum(view.parent, 0)], list(FUNCTION_CODES))
+    return found & ~entries.beside & ~local

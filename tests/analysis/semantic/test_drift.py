@@ -107,6 +107,16 @@ def test_definitions_that_other_files_use_are_compared_though_nothing_is_exporte
     }, "and neither _own, which only its own file uses, nor what stayed as it was"
 
 
+def test_a_function_that_a_public_function_makes_is_not_public(repository, tmp_path):
+    """The shape of pocketbase's pages, where a function sets `input.onchange` of an element that it makes."""
+    page = "export function page(input) {\n  input.value = 1;\n  return input;\n}\n"
+    repository({"package.json": '{"name": "web", "main": "page.js"}', "page.js": page})
+    root = repository({"page.js": page.replace("input.value = 1;", "input.onchange = () => save();\n  function save() { return 2; }")})
+    with GraphMem.open(tmp_path / "db") as service:
+        service.index(root)
+        assert service.drift("HEAD~1").api == []
+
+
 def test_dependencies_are_compared_by_one_division_even_if_files_move(repository, tmp_path):
     def package(name: str, others: str = "") -> dict[str, str]:
         return {
