@@ -32,6 +32,10 @@ def is_schema(path: str) -> bool:
     return path.endswith(SCHEMAS)
 
 
+MODULE: Final = "<module>"
+"""Qualified name of the symbol that stands for a whole file."""
+
+
 class Contracts:
     """Collects and links the contract ends of a project. Not thread-safe.
 
@@ -191,8 +195,8 @@ def _edges(rows: Mapping[str, Sequence[ContractRow]]) -> dict[str, list[EdgeRow]
     best: dict[tuple[str, str, str], tuple[Link, set[int]]] = {}
     for one in link(row for path in sorted(rows) for row in rows[path]):
         src, dst = one.asks.symbol, one.offers.symbol
-        if not src or not dst or src == dst:
-            continue
+        if not src or not dst or src == dst or (one.offers.handler and one.offers.qualname == MODULE):
+            continue  # the module of a route whose handler is unknown names the handlers of all its routes
         key = (one.asks.path, src, dst)
         known = best.get(key)
         lines = known[1] if known is not None else set()

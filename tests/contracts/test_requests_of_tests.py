@@ -176,3 +176,21 @@ def test_helpers_named_after_routes_lead_to_the_actions_of_rails(written):
     assert cases(memory, "CartsController.edit") == {"test_edit"}
     assert cases(memory, "LineItemsController.index") == {"test_items"}
     assert cases(memory, "CartsController.destroy") == set()
+
+
+ALIAS = {
+    "shop/urls.py": """\
+from django.urls import path
+from shop.views import style as style_view, till
+
+urlpatterns = [path("style/", style_view), path("tills/", till)]
+""",
+    "shop/views.py": "def till(request): ...\n\n\ndef style(request):\n    paint()\n\n\ndef paint(): ...\n",
+    "shop/tests/test_style.py": 'def test_style(client):\n    url = "/style/"\n    client.get(url)\n',
+}
+
+
+def test_a_request_leads_to_a_handler_that_is_imported_under_another_name(written):
+    memory = written(ALIAS)
+    assert cases(memory, "shop/views.py:paint") == {"test_style"}
+    assert cases(memory, "shop/views.py:till") == set()

@@ -146,6 +146,7 @@ class Routes:
             return
         path = paths.joined(self._prefix_of(site), paths.route_path(written))
         handler = self._handler(site, row)
+        handler = next((one.name for one in self.source.facts.imports if handler and one.alias == handler and one.name), handler)
         scope = site.reference.scope if handler else self._block_of(site)
         named = self._name_of(site, row)
         for prefix in self._prefixes_of_lists(site):
