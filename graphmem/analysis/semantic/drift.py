@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphmem.analysis.diff import declared
+from graphmem.analysis.semantic.beside import is_made, made_folders
 from graphmem.analysis.semantic.dead import offered
 from graphmem.answers.semantic import ApiChange, DependencyChange, Drift, ModuleChange
 from graphmem.projection.arrays import FUNCTION_CODES, NODE_KINDS, SYMBOL
@@ -223,7 +224,7 @@ def _interface(entries: Entries) -> npt.NDArray[np.bool_]:
     """Return which nodes are definitions that other files rely on, shape (n,).
 
     They are the public API, entry points, and functions and types that another file outside tests uses. Variables count only as public
-    API. Definitions inside functions, and code that is not part of the product, such as migrations, are left out.
+    API. Definitions inside functions, and code that nobody edits, such as migrations and generated files, are left out.
     """
     view, files = entries.view, entries.files
     rows = files.rows[~files.is_test[files.file_of(view.src[files.rows])]]
@@ -231,5 +232,9 @@ def _interface(entries: Entries) -> npt.NDArray[np.bool_]:
     used[view.dst[rows]] = True
     used[list(entries.of_kinds(None))] = True
     found: npt.NDArray[np.bool_] = offered(entries) | (used & (view.parent >= 0) & (view.kind != NODE_KINDS.index("variable")))
+    parts = [path.rpartition("/") for path in view.paths]
     local = (view.parent >= 0) & np.isin(view.kind[np.maximum(view.parent, 0)], list(FUNCTION_CODES))
-    return found & ~entries.beside & ~local
+    made = np.array(
+        [*(is_made(name) or not made_folders().isdisjoint(above.lower().split("/")) for above, _, name in parts), False], np.bool_
+    )
+    return found & ~made[view.path_index] & ~local

@@ -117,6 +117,21 @@ def test_a_function_that_a_public_function_makes_is_not_public(repository, tmp_p
         assert service.drift("HEAD~1").api == []
 
 
+def test_a_library_in_a_folder_called_tools_is_compared_and_a_migration_is_not(repository, tmp_path):
+    """The shape of pocketbase, whose packages are in `tools`."""
+    repository({"go.mod": "module example.org/base\n", "tools/routine/routine.go": "package routine\n\nfunc Run() int { return 1 }\n"})
+    root = repository(
+        {
+            "tools/routine/routine.go": "package routine\n\nfunc Run() int { return 1 }\n\nfunc SafeWrap() int { return 2 }\n",
+            "migrations/first.go": "package migrations\n\nfunc Up() int { return 3 }\n",
+        }
+    )
+    with GraphMem.open(tmp_path / "db") as service:
+        service.index(root)
+        found = service.drift("HEAD~1")
+    assert [(one.change, one.symbol.qualname, one.public) for one in found.api] == [("added", "SafeWrap", True)]
+
+
 def test_dependencies_are_compared_by_one_division_even_if_files_move(repository, tmp_path):
     def package(name: str, others: str = "") -> dict[str, str]:
         return {
