@@ -243,6 +243,14 @@ class PackageRules(Rules):
             return self.instances(self.owner_apart(inference, entry, symbol.index))
         return one((CLASS, owner, False)) if "static" in definition.modifiers else one((INST, owner, False))
 
+    def made_by(self, inference: Inference, symbol: Symbol) -> Type:
+        """Return what `this` is for a method that is called without a receiver.
+
+        For `add()` in the class with `Shelf add() { return this; }`, it is a `Shelf`.
+        """
+        owner = inference.project.entry(symbol).symbols[inference.project.definition(symbol).parent]
+        return one((INST, owner, False)) if self.this_is_implied and owner.kind in CLASS_KINDS else EMPTY
+
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
         """Return the type of the receiver (`this`) in the method around a scope.
 

@@ -83,7 +83,8 @@ class ScopedProtocols(ScopedClasses):
     def made_by(self, inference: Inference, symbol: Symbol) -> Type:
         """Return an object of the class to which a class method belongs."""
         owner = inference.project.entry(symbol).symbols[inference.project.definition(symbol).parent]
-        return one((INST, owner, False)) if self.sides_are_apart and owner.kind in CLASS_KINDS else EMPTY
+        is_own = self.sides_are_apart and owner.kind in CLASS_KINDS
+        return one((INST, owner, False)) if is_own else super().made_by(inference, symbol)
 
     def _for_block(self, inference: Inference, symbol: Symbol, name: str) -> Type:
         entry = inference.project.entry(symbol)
