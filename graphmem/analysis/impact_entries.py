@@ -1,4 +1,4 @@
-"""Entries of an impact report: hits with their paths, and groups."""
+"""Impact reports: affected symbols with call paths, and their groups."""
 
 from __future__ import annotations
 

@@ -50,4 +50,4 @@ class SearchEvaluation:
     ]
     ways: Annotated[list[SearchWay], Size(4)]
     weights: Annotated[list[SearchWeight], Size(9)]
-    notes: Annotated[list[str], Doc("why no weights are proposed, and what was not measured")]
+    notes: Annotated[list[str], Doc("why no search weights are proposed, and what was not measured")]

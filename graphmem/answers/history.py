@@ -28,8 +28,8 @@ class CoAccessHit:
     direction: Annotated[
         str,
         Doc(
-            "order of the changes in sessions whose edits have a time: follows or leads if this file changes after or before "
-            "the requested files in at least four fifths of them, otherwise mixed; empty without such sessions"
+            "whether sessions edit this file after the requested files (follows) or before them (leads); mixed if neither holds "
+            "in four fifths of the sessions; empty if no session with times edited both"
         ),
     ]
     delay_s: Annotated[

@@ -244,7 +244,9 @@ class Refusal:
 class RememberManyAnswer:
     """The outcome of a bulk write, in the order of the given memories."""
 
-    results: Annotated[list[Remembered], Doc("the outcome for each stored memory"), Size(100)]
+    results: Annotated[
+        list[Remembered], Doc("for each accepted memory, whether it was added, merged with a known memory, or replaced one"), Size(100)
+    ]
     refused: Annotated[list[Refusal], Doc("the rejected memories of the write, with the reasons"), Size(10)]
     counts: Annotated[dict[str, int], Doc("Number of memories by outcome"), Size(6)]
     seconds: float
@@ -327,7 +329,7 @@ class RuleSet(Unpacks):
     The answer unpacks into the rules and the notes. The notes name the files of rules that could not be read.
     """
 
-    rules: Annotated[list[Rule], Doc("the rules that apply; the user's rules first"), Size(20)]
+    rules: Annotated[list[Rule], Doc("the project's rules for agents that apply to the given files; the user's rules come first"), Size(20)]
     notes: Annotated[list[str], Doc("files of rules that could not be read")]
 
 

@@ -108,7 +108,7 @@ class DependencyFiles:
 
     files: Annotated[list[FileLink], Doc("pairs of files, most edges first"), Size(25)]
     total: Annotated[int, Doc("number of pairs of files")]
-    edges: Annotated[int, Doc("number of edges of all pairs, equal to the weight of the dependency")]
+    edges: Annotated[int, Doc("total number of edges between the two modules; this is the weight of the dependency")]
     state: IndexState
 
 

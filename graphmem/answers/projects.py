@@ -84,12 +84,12 @@ class ReachedProject:
 class ProjectsImpact:
     """Code, in several projects, that could break when a symbol changes."""
 
-    project: Annotated[str, Doc("the project of the target")]
+    project: Annotated[str, Doc("the project that contains the changed symbol")]
     target: SymbolInfo
     affected: Annotated[list[SymbolInfo], Doc("affected code in the project of the target, most confident first"), Size(20)]
     total: Annotated[int, Doc("number of affected symbols in the project of the target")]
     reached: Annotated[list[ReachedProject], Doc("code of other projects that the change reaches, fewest steps first"), Size(10)]
-    projects: Annotated[list[str], Doc("names of the projects whose network interfaces were searched")]
+    projects: Annotated[list[str], Doc("names of the projects whose routes, clients and other interfaces between programs were searched")]
     notes: Annotated[list[str], Doc("why the answer may be incomplete"), Size(2)]
 
 

@@ -290,7 +290,7 @@ class PhaseWeights:
         Doc("learnt weights of memory types, by phase of work; in a phase, the highest default first"),
         Size(60),
     ]
-    notes: Annotated[list[str], Doc("why no weights are proposed; empty if weights are proposed")]
+    notes: Annotated[list[str], Doc("why no weights of memory types are proposed; empty if some are proposed")]
 
 
 @answer

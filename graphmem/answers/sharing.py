@@ -14,7 +14,7 @@ class Said:
     """One of the values in a disagreement about a memory."""
 
     value: Annotated[str, Doc("the text of the memory, or the value of the field, that the person chose")]
-    person: Annotated[str, Doc("person who chose the value")]
+    person: Annotated[str, Doc("person who gave the memory, or its field, this value")]
     at: Moment
     memory: Annotated[str, Doc("raw id of the memory with this text; empty if people disagree about another field than the text")]
     short_id: Annotated[str, Doc("short id of the memory with this text; empty if people disagree about another field than the text")]

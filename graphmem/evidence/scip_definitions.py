@@ -77,8 +77,8 @@ class Definitions:
 def _keys(symbol: str, module: str | None = None) -> list[tuple[str, ...]]:
     """Return keys of a symbol that do not depend on the package's version.
 
-    A key is a tuple of parts of the symbol. To find a definition, call without `module` and try the keys in order. To add a definition,
-    give `module`: the name under which files import the module, or "". The result is empty for a local symbol.
+    A key is a tuple of parts of the symbol. To find a definition, omit `module` and try the keys in order. To add a definition, pass
+    as `module` the name under which files import the module; "" if no file can. The result is empty for a local symbol.
     """
     parts = split(symbol)
     if parts is None:

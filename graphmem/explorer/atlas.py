@@ -36,7 +36,7 @@ class Atlas:
         titles: what each module does.
         worded: whether a title is only frequent words of names.
         layers: int64, shape (k,): layer of each module, see `Plan`.
-        bands: the layers, top first.
+        bands: the distinct numbers of layers, from the top of the map to the bottom.
         blocks: modules that depend on each other in cycles, as positions in `modules`.
         cuts: edges that are worth removing, by pairs of positions in `modules`, see `Plan`.
         module_x, module_y, module_r: float64, shape (k,): centre and radius of each module.

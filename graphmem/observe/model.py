@@ -267,7 +267,7 @@ def session_info(given: Mapping[str, Any]) -> SessionInfo:
         return SessionInfo(**dict(_read(SessionInfo, given)))
     except (TypeError, ValueError) as error:
         raise BadInputError(
-            f"invalid session information: {error}; pass session information as `as_json` writes it", argument="info"
+            f"invalid session information: {error}; pass the JSON object that graphmem returned for the session", argument="info"
         ) from error
 
 

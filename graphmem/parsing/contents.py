@@ -102,7 +102,7 @@ def language_of(path: str, data: bytes) -> str:
     """Return the language of a file from its path and content.
 
     The result is "text" if no language of `grammars/` fits. A file may have a language because of its folder, as pages in `templates` have.
-    Such a file is text if its content shows that it is in another language. A notebook has the language of its kernel.
+    If the content of such a file shows another language, the result is "text", too. A notebook has the language of its kernel.
     """
     if is_notebook(path):
         return notebook_language(data)

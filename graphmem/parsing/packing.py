@@ -96,7 +96,7 @@ class ParsedFile:
         if self._facts is not None:
             return self._facts
         if self._packed is None or not self._packed.facts:
-            raise LookupError(f"the results of parsing {self.head.path} are no longer in memory; read them from the cache of parse results")
+            raise LookupError(f"the results of parsing {self.head.path} were released; report this defect to the authors of graphmem")
         return unpack_facts(self._packed.facts)
 
     @property

@@ -142,7 +142,7 @@ Arguments = tuple[tuple[TermIndex, ...], tuple[tuple[str, TermIndex], ...]]
 
 
 def _arguments(syntax: Syntax, entry: TermEntry) -> Callable[[TermBuilder, Node], Arguments]:
-    """Return a function that converts the arguments of a call to terms."""
+    """Return a function that makes terms (see `TermBuilder`) of arguments."""
     arguments = pick(syntax, entry["arguments"]) if "arguments" in entry else nothing
     lists = syntax.kinds(entry.get("lists", ()))
     keyword = syntax.kinds(entry.get("keyword", ()))

@@ -25,7 +25,7 @@ class Project(Protocol):
 
 
 class Launcher(NamedTuple):
-    """The program that starts tools, and the directory of its lock file."""
+    """A package runner such as `uv run`, and the folder of its `uv.lock`."""
 
     command: str  # "" if tools are started by themselves
     base: str  # "" for the root

@@ -267,10 +267,13 @@ def _small(numbers: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.unsignedinte
 
 
 def _lines_of(entries: Sequence[Entry]) -> tuple[I64, npt.NDArray[np.bool_], I64, list[int]]:
-    """Return the words of all chunks, as numbers of their stems, in one array.
+    """Return the words of all chunks in one array, and where their lines end.
 
-    A line end is an element of the array, too, with the number LINE. Three more results follow: for each element, whether it is a line end;
-    for each element, its line; for each chunk, the number of its lines.
+    Returns:
+        the id of each word's stem, with the id LINE at each line end;
+        for each of these elements, whether it is a line end;
+        for each of these elements, its line;
+        for each chunk, how many lines it has.
     """
     parts = [part for entry in entries for part in (unpacked(entry.stems), _LINE_END)]
     every = np.concatenate(parts, dtype=np.int64) if parts else np.empty(0, np.int64)

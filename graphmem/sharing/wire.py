@@ -146,7 +146,7 @@ def spelled(*parts: Any) -> str:
 
 def _text(value: Any, most: int = _NAME) -> str:
     if not isinstance(value, str) or len(value) > most:
-        raise ValueError(f"the value {value!r:.60} in a change of a memory must be a string of at most {most} characters; {_SKIPPED}")
+        raise ValueError(f"a change of a memory has {value!r:.60} in place of a string of at most {most} characters; {_SKIPPED}")
     return value
 
 

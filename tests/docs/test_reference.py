@@ -52,5 +52,5 @@ def test_the_names_of_answers_are_those_that_type_checkers_see() -> None:
     checked = next(node for node in tree.body if isinstance(node, ast.If))
     seen = {(node.module, one.name) for node in ast.walk(checked) if isinstance(node, ast.ImportFrom) for one in node.names}
     assert seen == {(f"graphmem.answers.{module}", name) for name, module in answers._MODULES.items()}
-    assert {name for _, name in seen} | {"to_json"} == set(answers.__all__)
+    assert {name for _, name in seen} | {"json_text", "to_json"} == set(answers.__all__)
     assert [name for name in answers.__all__ if not hasattr(answers, name)] == []

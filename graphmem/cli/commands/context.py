@@ -24,7 +24,13 @@ PATIENCE_S: Final = 30.0  # unlike an agent, a person waits for the index to ope
 @command()
 def context(
     here: CommandContext,
-    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="The user's prompt. Without it: context to start a session.")] = "",
+    text: Annotated[
+        str,
+        typer.Argument(
+            metavar="[TEXT]",
+            help="The user's prompt, for which context is printed. If it is missing, the context for the start of a session is printed.",
+        ),
+    ] = "",
     *,
     point: Annotated[
         str | None,

@@ -145,7 +145,7 @@ def change_of(targets: list[str], argument: str) -> tuple[str | None, str | None
     `argument` is the name of the argument in errors.
     """
     if len(targets) > 1:
-        raise BadInputError(f"{argument} takes one git revision, not {len(targets)}; write BASE..HEAD for a range", argument=argument)
+        raise BadInputError(f"{argument} got {len(targets)} revisions; give one, or a range such as BASE..HEAD", argument=argument)
     if not targets:
         return None, "HEAD", None
     if targets[0] == "-":

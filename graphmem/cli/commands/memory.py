@@ -258,7 +258,8 @@ def edit(
     kind: Annotated[str | None, typer.Option("--type", "-t", metavar="TYPE", help="New type of the memory.")] = None,
     title: Annotated[str | None, typer.Option("--title", help="New title of the memory.")] = None,
     tags: Annotated[
-        list[str] | None, typer.Option("--tag", metavar="TAG", help="New tag of the memory; replaces all tags (repeatable).")
+        list[str] | None,
+        typer.Option("--tag", metavar="TAG", help="Tag of the memory; may be repeated. The given tags replace all others."),
     ] = None,
 ) -> None:
     """Change a memory; the old text stays as an older version."""

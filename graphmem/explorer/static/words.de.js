@@ -392,7 +392,7 @@ export const words = {
     },
     cut: {
       title: "Wo ließe sich dieses Modul am besten aufteilen?",
-      hint: "Die Schnittstelle des Moduls, der Aufwand, es abzutrennen, seine Kreise, und wo es sich am leichtesten aufteilen lässt.",
+      hint: "Die Schnittstelle des Moduls, der Aufwand, es abzutrennen, seine zyklischen Abhängigkeiten, und wo es sich am leichtesten aufteilen lässt.",
       off: (name) => `Wie sich ${name} von den anderen Modulen trennen lässt`,
       cost: (into, users, n, out, used) => `${modules(users)} ${users === 1 ? "verwendet" : "verwenden"} dieses Modul über ${edges(into)} zu ${many(n, "Symbol", "Symbolen")} darin. Dieses Modul verwendet ${modules(used)} über ${edges(out)}.`,
       needed_by: "Verwendet von",

@@ -1150,7 +1150,7 @@ export const words = {
     by: (model) => `Written by ${model} from the evidence below. Each number links to the evidence for the sentence.`,
     evidence: "Evidence",
     evidence_number: (n) => `evidence ${n}`,
-    scope: "Ask searches code, texts and memories for evidence. Questions about modules, changes, people, risks and impact lead to the page that answers them.",
+    scope: "This page searches code, texts and memories for evidence. Questions about modules, changes, people, risks and impact lead to the page that answers them.",
     routes: [
       [/\bentry ?points?\b|\bmain (function|program)\b|\bwhere\b.*\b(execution|program|app(lication)?|server|code|it|everything)\b.*\b(begins?|starts?|started)\b/i, "entries"],
       [/\b(what|which)\b.*\btests?\b.*\b(run|cover|check|exercise)|^\W*tests? (to run )?(for|of)\b/i, "tests"],

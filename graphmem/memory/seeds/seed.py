@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 
 class Seed(NamedTuple):
-    """One statement in a file, from which a first memory is made.
+    """A passage of a project's file, such as the README, for a first memory.
 
-    The text is not shortened yet, and the statement has no id.
+    The text is not shortened yet, and the passage has no id.
     """
 
     content: str

@@ -1,9 +1,9 @@
 """Turn findings of a session into memories: filter, then write once.
 
-A finding is a pattern found in the session. Findings that repeat a memory shown to the session are dropped first. Then the session's
-outcome is checked, and the frequency, novelty, importance and points of each finding. The text is worded and embedded, and all memories are
-written at once. The receipt lists every finding with its outcome and a reason. If the session, or a copy of it, was processed before, only
-the existing receipt is returned.
+A finding is a pattern found in the session. Findings that repeat a memory shown to the session are dropped first. The session must have
+succeeded, and each finding must be frequent, new and important enough, and reach the lowest score. The texts of the remaining findings are
+written and embedded, and all memories are stored at once. The receipt lists every finding with its outcome and
+a reason. If the session, or a copy of it, was processed before, only the existing receipt is returned.
 """
 
 from __future__ import annotations

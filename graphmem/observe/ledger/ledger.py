@@ -162,8 +162,8 @@ class Ledger(LedgerCounts):
     def file_sessions(self, path: str, *, edited: bool) -> int:
         """Count the independent sessions that used a file.
 
-        A session that began as a copy of another one (fork) counts together with it as one. With `edited`, only sessions that edited the
-        file count.
+        A session and the sessions that began as copies of it (forks) count as one. If `edited` is true, only sessions that edited the file
+        count.
         """
         query = "SELECT count(DISTINCT s.lineage) FROM file f JOIN session s ON s.id = f.session WHERE f.path = ? AND f.edits >= ?"
         return int(self._one(query, path, int(edited))[0])

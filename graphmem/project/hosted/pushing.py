@@ -238,8 +238,9 @@ class _Server:
         self.sent += len(body)
         if answer.status == HTTPStatus.NOT_FOUND and self.branch:
             raise BadInputError(
-                f"the branch cannot be pushed, because the server has no project {self.project!r} that you may use; push {self._main!r} "
-                f"first (`--branch {self._main}` pushes the current files as {self._main!r})",
+                f"the branch cannot be pushed, because the server has no project {self.project!r} that you may use; push the main "
+                f"branch first: check out {self._main} and run `graphmem push`, or push the present "
+                f"files under its name with `--branch {self._main}`",
                 argument="branch",
             )
         if found.get("errors"):

@@ -117,7 +117,7 @@ class SpecialMethods(ClassRules, CallRules):
         return made_accessors(inference, entry, entry.facts.bindings[position], _ACCESSORS[kind]) if kind in _ACCESSORS else ()
 
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
-        """Return the result type of an operator: `__add__` of `a` for `a + b`."""
+        """Return the type of an operator's result: `a.__add__(b)` for `a + b`."""
         method = METHODS.get(sign)
         return inference.method_result(receiver, method) if method else EMPTY
 

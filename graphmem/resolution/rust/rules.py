@@ -92,7 +92,7 @@ class RustRules(RustTraits):
         return is_macro or positional in (len(definition.parameters), len(definition.parameters) + 1)
 
     def sees_globals(self, entry: FileEntry) -> bool:
-        """Return True, because an unknown name may be a macro of another file."""
+        """True: a name that a file does not define may be a macro of another file."""
         return True
 
     # implicit calls

@@ -78,7 +78,7 @@ def probe_with(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: in
     if done.returncode == FULL:
         raise DiskFullError(said, path=str(copy))
     if died in FAULTS:
-        raise out_of_memory(f"examining the database {_COPY.sub('', copy.name)}", copy)
+        raise out_of_memory(f"checking the database {_COPY.sub('', copy.name)}", copy)
     last = done.stderr.strip().splitlines() or ["its process said nothing"]
     why = f"its process was ended by signal {died}" if died > 0 else last[-1]
     raise ResourceError(

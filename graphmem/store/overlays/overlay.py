@@ -257,7 +257,7 @@ class OverlayStore:
         raise _only_pushes()
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
-        """Keep the modules (groups of files) in memory until the branch is closed."""
+        """Hold the modules (groups of files) in memory; nothing is stored."""
         path_of = {row["id"]: row["path"] for row in self.tables().files.select(["id", "path"]).to_pylist()}
         rows = [StoredModule(one.id, one.name, one.path, sorted(path_of[file] for file in one.files if file in path_of)) for one in modules]
         self._modules = generation, sorted(rows)
