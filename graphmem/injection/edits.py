@@ -27,6 +27,7 @@ EXPECTED: Final = 3  # files of the task that an agent is reminded of
 UNTESTED: Final = 2  # files of tests that an agent is reminded of
 AT_STOP: Final = 5  # files that an agent is reminded of in all
 REMOVED: Final = " (removed)"  # after the path of a file that is deleted or moved, in `Consequences.targets`
+DOCUMENTED: Final = " (documentation)"  # after the id of code of which only comments or docstrings change
 
 
 class Edit(NamedTuple):

@@ -105,12 +105,24 @@ def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None
             gc.enable()
 
 
+def extract_near(path: str, source: bytes, grammar: Grammar, tree: Tree, within: tuple[int, int]) -> FileFacts:
+    """Extract the facts that touch a range of bytes, with their definitions.
+
+    A small range takes a fraction of the time of `extract`. The `ordinal` of a definition counts only the returned ones.
+    """
+    extraction = _Extraction(grammar, path, source, "")
+    extraction.within = within
+    return extraction.run(tree)
+
+
 class _Extraction(Definitions):
     """Extracts the definitions, imports and uses of names in one file.
 
     Tree-sitter queries find the places to record, called matches. A method handles each kind of match: for example, `on_import` handles
     imports.
     """
+
+    within: tuple[int, int] | None = None  # range of bytes that a match must touch; None for the whole file
 
     def run(self, tree: Tree | None) -> FileFacts:
         """Handle all query matches in order; return the facts of the file.
@@ -203,7 +215,10 @@ class _Extraction(Definitions):
         that begin in an ignored range are left out.
         """
         for tree, without in parts:
-            matches = QueryCursor(self.grammar.query).matches(tree.root_node)
+            cursor = QueryCursor(self.grammar.query)
+            if self.within is not None:
+                cursor.set_byte_range(*self.within)
+            matches = cursor.matches(tree.root_node)
             if not without:
                 yield from matches
                 continue

@@ -19,6 +19,7 @@ from graphmem.injection.edits import MAX_TOKENS, Consequences, Dependent, Edit, 
 from graphmem.injection.experiment import CONTROL, FULL, group_of
 from graphmem.injection.tokens import count_tokens
 from graphmem.model import IndexProgress
+from graphmem.parsing.touched import text_of
 from graphmem.project.reviews import edit_advice
 from graphmem.project.reviews.rewrites import replacements
 from graphmem.settings import Settings
@@ -580,3 +581,99 @@ def test_a_session_that_starts_prepares_the_first_advice_once(restarted, root, n
         restarted.parts.injector.wait_for_events()
     [[edit]] = asked
     assert (edit.path, edit.old) == (PRICE, SIGNATURE.strip())  # most code depends on this function
+
+
+DOCUMENTED = "shop/documented.py"
+LINES = '''def plain(value):
+    """Return a value.
+
+    It is not changed.
+    """
+    return value  # as it is
+
+
+def used(value):
+    return plain(value)
+
+
+FIRST = used(1)
+
+
+def trapped(value):
+    """Say more."""
+    return plain(value)
+
+
+def user(value):
+    return trapped(value)
+'''
+
+
+@pytest.fixture(scope="module")
+def documented(root, service):
+    (root / DOCUMENTED).write_text(LINES)
+    service.index(root)
+    service.remember("Never return None here.", "gotcha", symbols=[f"{DOCUMENTED}:trapped"], source="user_taught", id="none")
+    return root / DOCUMENTED
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    It is not changed.\n", "    It stays as it is.\n"),
+        ("  # as it is", ""),
+        ("    return value  # as it is", "    # A comment.\n    return value"),
+        ("def used(value):\n", 'def used(value):\n    """Return the plain value."""\n'),
+        ("\n\ndef used", "\n\n\ndef used"),
+    ],
+    ids=["docstring", "end of line", "comment", "new docstring", "blank line"],
+)
+def test_an_edit_of_documentation_names_no_dependents(hook, named, documented, root, old, new):
+    assert hook(named(), "PreToolUse", "Edit", tool_input=edit(root, DOCUMENTED, old, new)) == ""
+
+
+def test_a_trap_about_the_place_is_told_for_an_edit_of_documentation_and_dependents_with_a_later_edit_of_code(
+    hook, named, documented, root
+):
+    session = named()
+    said = hook(session, "PreToolUse", "Edit", tool_input=edit(root, DOCUMENTED, "Say more.", "Say all."))
+    assert "Never return None" in said
+    assert "user" not in said
+    said = hook(session, "PreToolUse", "Edit", tool_input=edit(root, DOCUMENTED, "def trapped(value)", "def trapped(value, more)"))
+    assert f"{DOCUMENTED}:22 user" in said
+
+
+def test_a_change_of_indentation_alone_is_a_change_of_python_code():
+    before = "def a(b):\n    if b:\n        b = 1\n        c = 2\n    return b\n"
+    old, new = (text_of("a.py", one.encode(), "python") for one in (before, before.replace("        c", "    c")))
+    assert old is not None
+    assert new is not None
+    at = before.index("        c")
+    assert old.tokens(at, at + 14) != new.tokens(at, at + 10)
+
+
+def test_after_an_edit_that_is_not_indexed_yet_the_next_one_is_about_the_code_that_it_changes(hook, named, documented, root):
+    longer = "".join(f"LIMIT_{number} = {number}\n" for number in range(12))
+    documented.write_text(longer + LINES.replace("def plain", "def newest():\n    return 1\n\n\ndef plain"))
+    try:
+        said = hook(named(), "PreToolUse", "Edit", tool_input=edit(root, DOCUMENTED, "def trapped(value)", "def trapped(value, more)"))
+        assert f"Edit of {DOCUMENTED}:trapped: 1 dependent" in said
+        given = edit(root, DOCUMENTED, "    return value  # as it is", "    return value or 1")
+        said = hook(named() + "-2", "PreToolUse", "Edit", tool_input=given)
+        assert f"Edit of {DOCUMENTED}:plain: 2 dependents" in said
+        unknown = edit(root, DOCUMENTED, "def newest():\n    return 1", "def newest():\n    return 2")
+        assert "dependents" not in hook(named() + "-3", "PreToolUse", "Edit", tool_input=unknown), "the index has no users of it yet"
+    finally:
+        documented.write_text(LINES)
+
+
+def test_a_method_that_is_assigned_to_a_prototype_is_found_without_its_class(hook, named, root, service):
+    counter = "shop/counter.js"
+    text = (
+        "function Counter() {\n  this.value = 0\n}\n\nCounter.prototype.next = function next() {\n  return this.value + 1\n}\n\n"
+        "function use() {\n  const one = new Counter()\n  return one.next()\n}\n"
+    )
+    (root / counter).write_text(text)
+    service.index(root)
+    given = edit(root, counter, "  return this.value + 1", "  return this.value + 2")
+    assert f"Edit of {counter}:Counter.next: 1 dependent" in hook(named(), "PreToolUse", "Edit", tool_input=given)

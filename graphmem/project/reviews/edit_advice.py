@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from bisect import bisect_right
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,12 +18,13 @@ from graphmem.analysis.named_tests import find_named_tests
 from graphmem.answers import IndexState
 from graphmem.answers.review import TestToRun
 from graphmem.errors import GraphMemError
-from graphmem.injection.edits import MOVES_SHARE, NAMED, REMOVED, Consequences, Dependent, Edit, TestCase
-from graphmem.model import EdgeKind, SymbolKind
+from graphmem.injection.edits import DOCUMENTED, MOVES_SHARE, NAMED, REMOVED, Consequences, Dependent, Edit, TestCase
+from graphmem.memory.reading.nearby import TARGET
+from graphmem.model import EdgeKind
 from graphmem.parsing.language import language_of_path
 from graphmem.parsing.sources import source_of
-from graphmem.project.reviews.rewrites import replacements
-from graphmem.projection.arrays import CLASS_CODES, FUNCTION_CODES, NODE_KINDS, SYMBOL
+from graphmem.project.reviews.edited_code import BODIES, edited_code
+from graphmem.projection.arrays import SYMBOL
 from graphmem.reports import test_commands, test_runners
 from graphmem.reports.test_commands import NOT_RUN
 from graphmem.runtime.conventions import conventions_of
@@ -48,13 +47,9 @@ TEST_SHARE: Final = 0.1  # least share of the small changes of a file that touch
 MAX_LINE: Final = 90  # characters of a shown line of code
 CALL_LINES: Final = 8  # of a call, in which the name of the called code is searched
 MAX_TARGETS: Final = 20
-NEAR: Final = 2_000  # characters before and after an edit, in which the signature of the edited definition is searched
-_BODIES: Final = frozenset({*FUNCTION_CODES, *CLASS_CODES})
-_CLASS: Final = NODE_KINDS.index(SymbolKind.CLASS)
 _QUESTION: Final = Question(max_depth=1, min_confidence=0.5, limit=100, estimates=False)
 _ANY_STATE: Final = IndexState("fresh", 0, "", 0, 0, 0, 0, 0)  # the report's state is not shown
 _log = logging.getLogger(__name__)
-_SPACE: Final = re.compile(r"\s+")
 
 
 @dataclass(eq=False, repr=False)
@@ -92,15 +87,15 @@ class EditAdvice:
     def _frequent_edit(self, view: GraphView) -> Edit | None:
         """Return an edit of the definition with the most incoming edges.
 
-        The edit adds a blank to the definition's first line. The result is None without such a definition.
+        The edit adds a character to the definition's first line. The result is None without such a definition.
         """
-        able = (view.label == SYMBOL) & ~view.is_test & np.isin(view.kind, [*_BODIES])
+        able = (view.label == SYMBOL) & ~view.is_test & np.isin(view.kind, [*BODIES])
         if not able.any():
             return None
         node = int(np.argmax(np.where(able, np.diff(view.in_ptr), -1)))
         path = view.path(node)
         line = self._line(path, int(view.start_line[node]))
-        return Edit(path, line, f"{line} ") if path and line else None
+        return Edit(path, line, f"{line}_") if path and line else None
 
     def consequences(self, edits: Sequence[Edit]) -> Consequences | None:
         """Return what the given edits affect; None if the code is not indexed.
@@ -112,11 +107,12 @@ class EditAdvice:
             return None
         nodes: dict[int, bool] = {}  # edited symbols -> whether their signature changes
         files = list(dict.fromkeys(one.path for one in edits if one.path in view.path_number))
-        for edit in edits:
-            text, parts = replacements(edit, self._text(view, edit))
-            for part in parts:
-                for node in _edited(view, part, text):
-                    nodes[node] = nodes.get(node, False) or _changes_signature(view, node, part, text)
+        found = [edited_code(view, edit, self._text(view, edit)) for edit in edits]
+        if files and all(one.is_silent for one in found):
+            return self._of_documentation(view, files, [node for one in found for node in one.nodes])
+        for one in found:
+            for node, is_broken in {} if one.is_silent else one.nodes.items():
+                nodes[node] = nodes.get(node, False) or is_broken
         removed = [one.path for one in edits if one.is_removal and one.path in view.path_number]
         nodes |= {file: True for path in removed if (file := view.file_node(path)) is not None}
         chosen = list(nodes)[:MAX_TARGETS]
@@ -148,6 +144,18 @@ class EditAdvice:
             named=named,
             alike=_alike(view, [node for node in chosen if nodes[node]]),
         )
+
+    def _of_documentation(self, view: GraphView, files: Sequence[str], nodes: Sequence[int]) -> Consequences | None:
+        """Return the memories about code of which only documentation changes.
+
+        No code depends on the documentation, so nothing else is returned. The memories are about the definitions `nodes`, or about the
+        files if the documentation belongs to no definition. The result is None without memories.
+        """
+        whole = [file for path in files if (file := view.file_node(path)) is not None]
+        places = [view.ids[node] for node in nodes or whole]
+        known = self.known.of_nodes(view, places).values()
+        memories = dict.fromkeys(one.id for found in known for one in found.memories if one.place == TARGET)
+        return Consequences(tuple(f"{place}{DOCUMENTED}" for place in places), memories=tuple(memories)) if memories else None
 
     def _moving(self, view: GraphView, files: Sequence[str]) -> list[CoAccessHit]:
         """Return files that often change together with `files` and still exist.
@@ -271,23 +279,6 @@ class EditAdvice:
         return file.read_text(encoding="utf-8", errors="replace")
 
 
-def _edited(view: GraphView, change: Edit, text: str) -> list[int]:
-    """Return the innermost definitions that a change touches, as graph nodes.
-
-    `text` is the content of the file before the change. Lines that are inserted between the members of a class do not touch the class.
-    """
-    old = change.old or ""
-    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-    first, last = bisect_right(starts, change.at), bisect_right(starts, change.at + max(0, len(old.rstrip()) - 1))
-    found = [
-        int(node)
-        for node in view.by_path(change.path)
-        if view.kind[node] in _BODIES and view.start_line[node] <= last and view.end_line[node] >= first
-    ]
-    parents = {int(view.parent[node]) for node in found}
-    return [node for node in found if node not in parents and (old.strip() or view.kind[node] != _CLASS)]
-
-
 def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
     """Return methods that must keep the same signature as one in `nodes`.
 
@@ -299,20 +290,6 @@ def _alike(view: GraphView, nodes: Sequence[int]) -> tuple[str, ...]:
     found += [int(view.src[edge]) for node in nodes for edge in view.in_edges(node, kinds)]
     own = dict.fromkeys(node for node in found if view.path(node) and node not in nodes)
     return tuple(f"{view.path(node)}:{view.start_line[node]} {view.qualname(node)}" for node in own)
-
-
-def _changes_signature(view: GraphView, node: int, change: Edit, text: str) -> bool:
-    """Whether a change alters the signature of a definition.
-
-    `text` is the content of the file before the change. A change of only a part of the signature counts, too.
-    """
-    signature = _SPACE.sub("", view.signature(node))
-    old, at = change.old or "", change.at
-    if not signature:
-        return False
-    head, tail = text[max(0, at - NEAR) : at], text[at + len(old) :][:NEAR]
-    before, after = (_SPACE.sub("", head + middle + tail) for middle in (old, change.new))
-    return after.count(signature) < before.count(signature)  # another definition may have the same one
 
 
 def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]:

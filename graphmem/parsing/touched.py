@@ -1,0 +1,79 @@
+"""Find the definitions and the tokens that a change of a file touches.
+
+Only the syntax tree is made of the whole file. Queries run on the changed range, so that this is fast enough before an agent's edit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tree_sitter import QueryCursor
+
+from graphmem.parsing.extract import extract_near
+from graphmem.parsing.grammar import load_grammar
+from graphmem.parsing.language import languages
+from graphmem.parsing.salvage import parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tree_sitter import Node, Tree
+
+    from graphmem.parsing.facts import Definition
+    from graphmem.parsing.grammar import Grammar
+
+Token = tuple[str, bytes, int]
+"""Type, text and depth in the syntax tree. The depth differs if only the indentation of Python code does."""
+
+
+class Text(NamedTuple):
+    """A version of a file, with its syntax tree."""
+
+    path: str
+    source: bytes
+    grammar: Grammar
+    tree: Tree
+
+    def definitions(self, start: int, end: int) -> list[Definition]:
+        """Return the definitions that a range of bytes touches.
+
+        The module is the first. A decorator belongs to the definition below it.
+        """
+        wrapped = [node.start_byte + 1 for node in self._captured("wrapped", start, end)]
+        return list(extract_near(self.path, self.source, self.grammar, self.tree, (start, max([end, *wrapped]))).definitions)
+
+    def tokens(self, start: int, end: int) -> list[Token]:
+        """Return the tokens in a range of bytes without comments and docstrings."""
+        docs = [node if node.is_extra or node.parent is None else node.parent for node in self._captured("doc", start, end)]
+        silent = [(node.start_byte, node.end_byte) for node in docs]
+        return list(_tokens(self.tree.root_node, (start, end), silent, 0))
+
+    def _captured(self, name: str, start: int, end: int) -> Iterator[Node]:
+        cursor = QueryCursor(self.grammar.query)
+        cursor.set_byte_range(start, end)
+        for _, captures in cursor.matches(self.tree.root_node):
+            yield from captures.get(name, ())
+
+
+def text_of(path: str, source: bytes, language: str) -> Text | None:
+    """Parse a version of a file.
+
+    The result is None for a language without a grammar, or if parsing takes too long.
+    """
+    if language not in languages():
+        return None
+    grammar = load_grammar(language)
+    tree = parsed(grammar, source, hasty=True)
+    return None if tree is None else Text(path, source, grammar, tree)
+
+
+def _tokens(node: Node, within: tuple[int, int], silent: Sequence[tuple[int, int]], depth: int) -> Iterator[Token]:
+    start, end = within
+    for child in node.children:
+        first, last = child.start_byte, child.end_byte
+        if last <= start or first >= end or child.is_extra or any(low <= first and last <= high for low, high in silent):
+            continue
+        if child.child_count:
+            yield from _tokens(child, within, silent, depth + 1)
+        else:
+            yield child.type, child.text or b"", depth

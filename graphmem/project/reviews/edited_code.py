@@ -1,0 +1,131 @@
+"""Find the indexed code that an edit changes.
+
+Both versions of the file are parsed, because the index may have an older version: an agent edits a file several times in a row. Definitions
+of the file are found in the graph by their names, and not by their lines.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.parsing.contents import language_of
+from graphmem.parsing.sources import source_of
+from graphmem.parsing.touched import text_of
+from graphmem.project.reviews.rewrites import replacements
+from graphmem.projection.arrays import CLASS_CODES, FUNCTION_CODES, NODE_KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphmem.injection.edits import Edit
+    from graphmem.parsing.facts import Definition
+    from graphmem.parsing.touched import Text
+    from graphmem.projection.graph import GraphView
+
+NEAR: Final = 2_000  # characters before and after a change, in which the signature of the edited definition is searched
+BODIES: Final = frozenset({*FUNCTION_CODES, *CLASS_CODES})
+_KINDS: Final = frozenset(NODE_KINDS[code] for code in BODIES)
+_SPACE: Final = re.compile(r"\s+")
+
+
+class EditedCode(NamedTuple):
+    """The definitions that an edit touches, as graph nodes."""
+
+    nodes: dict[int, bool]  # node -> whether its signature changes
+    is_silent: bool  # only comments, docstrings or blank lines change
+
+
+def edited_code(view: GraphView, edit: Edit, content: str) -> EditedCode:
+    """Return the innermost indexed definitions that an edit touches.
+
+    `content` is the content of the file, before or after the edit. New definitions that the index lacks are left out.
+    """
+    before, parts = replacements(edit, content)
+    old, new = (_parsed(edit.path, text) for text in (before, _after(before, parts))) if parts else (None, None)
+    if old is None:
+        return EditedCode({}, is_silent=False)
+    nodes: dict[int, bool] = {}
+    known = _Known(view, edit.path)
+    is_silent, moved = new is not None, 0
+    for part in parts:
+        start, end, length = _place(before, part)
+        is_silent = is_silent and new is not None and old.tokens(start, end) == new.tokens(start + moved, start + moved + length)
+        moved += length - (end - start)
+        for one in _innermost(old.definitions(start, end), part, before):
+            if (node := known.node(one)) is not None:
+                nodes[node] = nodes.get(node, False) or _changes_signature(one.signature, part, before)
+    return EditedCode(nodes, is_silent)
+
+
+class _Known:
+    """The indexed functions and classes of a file, by name."""
+
+    def __init__(self, view: GraphView, path: str) -> None:
+        self._view = view
+        self._named: dict[str, list[int]] = {}
+        for node in map(int, view.by_path(path)):
+            if view.kind[node] in BODIES:
+                name = view.qualname(node)
+                for one in {name, f".{name.rpartition('.')[2]}"}:
+                    self._named.setdefault(one, []).append(node)
+
+    def node(self, one: Definition) -> int | None:
+        """Return the node of a definition; None if the index lacks it.
+
+        If several have the qualified name, the nearest is returned. A method without the name of its class belongs to a class that is
+        elsewhere in the file, as in `Counter.prototype.next = function () {}`. Such a method is found if its own name is unique.
+        """
+        found = self._named.get(one.qualname, [])
+        if not found and one.kind == "method" and one.qualname == one.name:
+            found = self._named.get(f".{one.name}", [])
+            found = found if len(found) == 1 else []
+        return min(found, key=lambda node: abs(int(self._view.start_line[node]) - one.start_line), default=None)
+
+
+def _parsed(path: str, text: str) -> Text | None:
+    """Parse the content of a file; None for notebooks and unknown languages."""
+    data = text.encode("utf-8", "surrogatepass")
+    language = language_of(path, data)
+    source = source_of(path, data, language).text
+    return text_of(path, source, language) if len(source) == len(data) else None  # else positions differ
+
+
+def _after(text: str, parts: Sequence[Edit]) -> str:
+    for part in reversed(parts):
+        text = text[: part.at] + part.new + text[part.at + len(part.old or "") :]
+    return text
+
+
+def _place(text: str, part: Edit) -> tuple[int, int, int]:
+    """Return the byte range of a change in `text`, and its new length."""
+    start = len(text[: part.at].encode("utf-8", "surrogatepass"))
+    old, new = ((one or "").encode("utf-8", "surrogatepass") for one in (part.old, part.new))
+    return start, start + len(old), len(new)
+
+
+def _innermost(found: Sequence[Definition], part: Edit, text: str) -> list[Definition]:
+    """Return the innermost functions and classes on the lines of a change.
+
+    Lines that are inserted between the members of a class do not touch the class.
+    """
+    old = part.old or ""
+    first = text.count("\n", 0, part.at) + 1
+    last = first + old.rstrip().count("\n")
+    there = {at: one for at, one in enumerate(found) if one.kind in _KINDS and one.start_line <= last and one.end_line >= first}
+    parents = {one.parent for one in there.values()}
+    return [one for at, one in there.items() if at not in parents and (old.strip() or one.kind != "class")]
+
+
+def _changes_signature(signature: str, part: Edit, text: str) -> bool:
+    """Whether a change alters the signature of a definition.
+
+    `text` is the content of the file before the change. A change of only a part of the signature counts, too.
+    """
+    signature = _SPACE.sub("", signature)
+    old, at = part.old or "", part.at
+    if not signature:
+        return False
+    head, tail = text[max(0, at - NEAR) : at], text[at + len(old) :][:NEAR]
+    before, after = (_SPACE.sub("", head + middle + tail) for middle in (old, part.new))
+    return after.count(signature) < before.count(signature)  # another definition may have the same one
