@@ -12,7 +12,8 @@ from graphmem.parsing import discovery
 from graphmem.parsing.discovery import discover
 from graphmem.parsing.ignore import DiscoveryOptions
 from graphmem.resolution import resolver as resolving
-from graphmem.resolution.ecmascript.modules import MAX_EXTENDED, ModulePaths
+from graphmem.resolution.ecmascript.configurations import MAX_EXTENDED
+from graphmem.resolution.ecmascript.modules import ModulePaths
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.layout import MAX_DEPTH, Layout, read_layout
 from graphmem.resolution.project import Project

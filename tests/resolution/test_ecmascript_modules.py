@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from graphmem.resolution.ecmascript.modules import ModulePaths, candidates, joined, package_of
+from graphmem.resolution.ecmascript.modules import ModulePaths, candidates
+from graphmem.resolution.ecmascript.specifiers import joined, package_of
 from graphmem.resolution.layout import read_layout
 
 
@@ -58,7 +59,12 @@ def test_a_package_of_the_repository_is_found_by_name_and_from_what_it_builds():
 
 def test_a_relative_import_of_what_a_build_writes_leads_to_its_source():
     files = {"package.json": {"name": "a"}, "packages/b/package.json": {"name": "b"}}
-    assert places(files, "packages/b/bin/run.js", "../dist/cli.js") == ["packages/b/dist/cli.js", "packages/b/src/cli", "packages/b/cli"]
+    assert places(files, "packages/b/bin/run.js", "../dist/cli.js") == [
+        "packages/b/dist/cli.js",
+        "packages/b/src/cli",
+        "packages/b/lib/cli",
+        "packages/b/cli",
+    ]
     assert places(files, "bin/run.js", "../packages/b/dist/cli.js") == ["packages/b/dist/cli.js"]
     assert places({}, "bin/run.js", "../dist/cli.js") == ["dist/cli.js"]
 
@@ -109,3 +115,47 @@ def test_solutions_and_packages_share_configurations():
     }
     found = places(files, "app/main.ts", "~/x")
     assert found == ["packages/config/shared/x", "app/src/~/x"]
+
+
+def test_a_package_that_names_built_files_leads_to_the_sources_of_its_configuration():
+    package = {"name": "engine", "exports": {"types": "./build/engine.d.ts", "import": "./wrapper.mjs"}}
+    files = {
+        "libs/engine/package.json": package,
+        "libs/engine/tsconfig.json": {"compilerOptions": {"rootDir": "code/", "outDir": "build/"}},
+    }
+    assert places(files, "app/x.ts", "engine")[:2] == ["libs/engine/build/engine.d.ts", "libs/engine/code/engine"]
+    assert "libs/engine/code/engine" in places(files, "libs/engine/wrapper.mjs", "./build/engine.js")
+
+
+def test_the_folder_of_declarations_and_the_root_of_a_package_lead_to_sources_too():
+    package = {"name": "lit", "main": "lit.js", "types": "./types/lit.d.ts"}
+    options = {"rootDir": "./code", "outDir": ".", "declarationDir": "types"}
+    files = {"libs/lit/package.json": package, "libs/lit/tsconfig.json": {"compilerOptions": options}}
+    found = places(files, "app/x.js", "lit")
+    assert found[:2] == ["libs/lit/lit.js", "libs/lit/code/lit"]
+    assert found[2:4] == ["libs/lit/types/lit.d.ts", "libs/lit/code/lit"]
+
+
+def test_without_a_root_the_folder_of_all_listed_sources_is_the_root():
+    def sources(**config: Any) -> list[str]:
+        options = {"outDir": "made", **config.pop("options", {})}
+        files = {"a/package.json": {"name": "a", "main": "made/b/c.js"}, "a/tsconfig.json": {"compilerOptions": options, **config}}
+        return [place for place in places(files, "x.ts", "a") if place.endswith("b/c")]
+
+    assert sources(include=["code/**/*", "globals.d.ts"]) == ["a/code/b/c"]
+    assert sources(include=["code"], files=["test/run.ts"]) == ["a/b/c"]
+    assert sources(include=["code"], options={"composite": True}) == ["a/b/c"]
+    assert sources() == []
+
+
+def test_the_output_of_an_inherited_configuration_counts_from_its_own_file():
+    files = {
+        "tsconfig.base.json": {"compilerOptions": {"rootDir": "${configDir}/code", "outDir": "${configDir}/made"}},
+        "libs/a/tsconfig.json": {"extends": "../../tsconfig.base.json"},
+        "libs/a/package.json": {"name": "a", "main": "./made/a.js"},
+    }
+    assert places(files, "x.ts", "a")[1] == "libs/a/code/a"
+
+
+def test_without_a_configuration_the_source_of_a_built_file_may_be_in_lib():
+    assert "libs/a/lib/main" in places({"libs/a/package.json": {"name": "a", "main": "./build/cjs/main.js"}}, "x.js", "a")

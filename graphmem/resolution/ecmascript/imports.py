@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import NAME
 from graphmem.parsing.languages.ecmascript_words import TYPE_SLOT
 from graphmem.resolution.ecmascript.exports import exports_of
-from graphmem.resolution.ecmascript.modules import NODE_MODULES, ModulePaths, candidates, package_of
+from graphmem.resolution.ecmascript.modules import NODE_MODULES, ModulePaths, candidates
+from graphmem.resolution.ecmascript.specifiers import package_of
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.language import Rules
 from graphmem.resolution.symbol import CLASS_KINDS

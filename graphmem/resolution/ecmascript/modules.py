@@ -10,18 +10,19 @@ import itertools
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from graphmem.resolution.ecmascript.configurations import Configurations, without_suffix
+from graphmem.resolution.ecmascript.specifiers import folders_above, joined, matched, package_of
 from graphmem.resolution.ecmascript.tables import LIBRARY
-from graphmem.resolution.frameworks import frameworks_of
 from graphmem.resolution.layout import Layout
-from graphmem.resolution.types import Package
 
 _TYPESCRIPT: Final = LIBRARY.typescript
 _JAVASCRIPT: Final = LIBRARY.javascript
 _KNOWN: Final = (*_TYPESCRIPT, *_JAVASCRIPT, *LIBRARY.components)
 _COMPILED_FROM: Final = LIBRARY.compiled_from
 _BUILT_FOLDERS: Final = LIBRARY.built_folders
+_SOURCE_FOLDERS: Final = LIBRARY.source_folders
 _CONDITIONS: Final = LIBRARY.conditions
 _MAIN_FIELDS: Final = LIBRARY.main_fields
 _DEFAULT_ENTRIES: Final = LIBRARY.default_entries
@@ -30,19 +31,6 @@ NODE_MODULES: Final = LIBRARY.node_modules
 
 _Pattern = tuple[re.Pattern[str] | None, ...]
 """A folder pattern, split into its parts; None for `**`."""
-
-TABLES: Final = "ecmascript"
-"""Folder of `grammars/` with the tables of frameworks."""
-
-MAX_EXTENDED: Final = 64
-"""Maximum number of configurations that one inherits from in total; nested lists could grow without limit."""
-
-
-class _Config(NamedTuple):
-    """Settings for module names in a tsconfig.json and the files it extends."""
-
-    base: str | None  # folder of baseUrl from the root; None when not set
-    paths: tuple[tuple[str, tuple[str, ...]], ...]  # pattern → places from the root, both with at most one "*"
 
 
 class ModulePaths:
@@ -54,7 +42,6 @@ class ModulePaths:
 
     def __init__(self, layout: Layout) -> None:
         self._documents: Mapping[str, Any] = layout.documents
-        self._configs: dict[str, list[_Config]] = {}
         self._packages: dict[str, tuple[str, Mapping[str, Any]]] = {}
         documents = [(path, layout.documents[path]) for path in sorted(layout.documents)]
         tables = [(*path.rpartition("/")[::2], document) for path, document in documents if isinstance(document, dict)]
@@ -63,11 +50,7 @@ class ModulePaths:
         for folder, document in sorted(packages, key=lambda one: (not _is_member(members, one[0]), one[0].count("/"), one[0])):
             if isinstance(document.get("name"), str):
                 self._packages.setdefault(document["name"], (folder, document))
-        for folder, name, _ in tables:
-            if name.startswith(("tsconfig", "jsconfig")):
-                config = self._config(f"{folder}/{name}" if folder else name, [])
-                if config.base is not None or config.paths:
-                    self._configs.setdefault(folder, []).append(config)
+        self._configurations = Configurations(self._documents, self._home_of)
 
     def entry_files(self) -> Mapping[str, str]:
         """Map each path that a package.json or a page names to its kind.
@@ -80,7 +63,7 @@ class ModulePaths:
             folder, _, name = path.rpartition("/")
             if name == "package.json" and isinstance(document, dict):
                 for kind, target in _named_files(document):
-                    for place in (*_sources(folder, target), *_moved(folder, target)):
+                    for place in (*self._sources(folder, target), *_moved(folder, target)):
                         for candidate in (place, *candidates(place, "x.ts")):  # a program may have no suffix
                             found.setdefault(candidate, kind)
             elif name == "index.html" and isinstance(document, dict):
@@ -104,7 +87,7 @@ class ModulePaths:
                 yield place
                 document = self._documents.get(f"{place}/package.json")
                 if isinstance(document, dict):  # the folder names its own main file
-                    yield from _entries(place, document)
+                    yield from self._entries(place, document)
                 yield from self._unbuilt(folder, place)
             return
         if specifier.startswith("/"):
@@ -112,61 +95,10 @@ class ModulePaths:
             return
         if specifier.startswith("#"):
             yield from self._private(folder, specifier)
-        for above in _folders(folder):
-            for config in self._configs.get(above, ()):
-                yield from _mapped(config, specifier)
+        yield from self._configurations.named(folder, specifier)
         package, below = package_of(specifier)
         if package in self._packages:
             yield from self._package_places(package, below)
-
-    def _config(self, path: str, around: list[str], leaf: str | None = None, read: list[str] | None = None) -> _Config:
-        """Return the settings of a tsconfig.json, with those that it inherits.
-
-        A file that extends itself, directly or indirectly, is read only once.
-
-        Args:
-            path: path of the configuration file.
-            around: paths of the files that led to this one by `extends`.
-            leaf: folder of the first file in the chain; None if this file is the first.
-            read: paths of all files read so far for the first file; extended in place, up to `MAX_EXTENDED`.
-        """
-        document = self._documents.get(path)
-        read = [] if read is None else read
-        if not isinstance(document, dict) or path in around or len(read) >= MAX_EXTENDED:
-            return _Config(None, ())
-        read.append(path)
-        folder = path.rpartition("/")[0]
-        leaf = folder if leaf is None else leaf
-        base: str | None = None
-        paths: tuple[tuple[str, tuple[str, ...]], ...] = ()
-        extended = document.get("extends", ())
-        for parent in [extended] if isinstance(extended, str) else extended if isinstance(extended, list) else ():
-            found = self._extended(folder, str(parent))
-            inherited = self._config(found, [*around, path], leaf, read) if found in self._documents else _generated(folder, str(parent))
-            base = inherited.base if inherited.base is not None else base
-            paths = inherited.paths or paths
-        options = document.get("compilerOptions")
-        options = options if isinstance(options, dict) else {}
-        if isinstance(options.get("baseUrl"), str):
-            base = _written(folder, options["baseUrl"], leaf)
-        if isinstance(options.get("paths"), dict):
-            origin = base if base is not None else folder
-            table = {str(pattern): items for pattern, items in options["paths"].items() if isinstance(items, list)}
-            paths = tuple((pattern, _all_written(origin, items, leaf)) for pattern, items in table.items())
-        return _Config(base, paths)
-
-    def _extended(self, folder: str, name: str) -> str:
-        """Return the path of the configuration that `extends` names.
-
-        The configuration may be in another package of this repository.
-        """
-        if name.startswith("."):
-            place = joined(folder, name) or ""
-        else:
-            package, below = package_of(name)
-            home = self._packages.get(package)
-            place = "" if home is None else "/".join(part for part in (home[0], below or "tsconfig.json") if part)
-        return next((found for found in (place, f"{place}.json", f"{place}/tsconfig.json") if found in self._documents), place)
 
     def _unbuilt(self, folder: str, place: str) -> Iterator[str]:
         """Yield the sources of a file that a build writes into a package.
@@ -174,21 +106,21 @@ class ModulePaths:
         An example is a program `bin/tool.js` that loads `../dist/cli.js`, which the repository does not contain. `folder` is the folder of
         the importing file, and `place` is the path that it imports.
         """
-        home = next((one for one in _folders(folder) if (f"{one}/package.json" if one else "package.json") in self._documents), None)
+        home = next((one for one in folders_above(folder) if (f"{one}/package.json" if one else "package.json") in self._documents), None)
         if home is not None and place.startswith(f"{home}/" if home else ""):
-            yield from itertools.islice(_sources(home, place[len(home) :].lstrip("/")), 1, None)  # the first is the place itself
+            yield from itertools.islice(self._sources(home, place[len(home) :].lstrip("/")), 1, None)  # the first is the place itself
 
     def _private(self, folder: str, specifier: str) -> Iterator[str]:
         """Return candidate paths for an import of `#name`.
 
         The candidates come from `imports` in the nearest package.json.
         """
-        for above in _folders(folder):
+        for above in folders_above(folder):
             document = self._documents.get(f"{above}/package.json" if above else "package.json")
             if isinstance(document, dict):
                 imports = document.get("imports")
                 for target in _exported(imports if isinstance(imports, dict) else {}, specifier):
-                    yield from _sources(above, target)
+                    yield from self._sources(above, target)
                 return
 
     def _package_places(self, package: str, below: str) -> Iterator[str]:
@@ -203,22 +135,51 @@ class ModulePaths:
         if isinstance(exports, (str, list)) or (isinstance(exports, dict) and not any(name.startswith(".") for name in exports)):
             exports = {".": exports}
         for target in _exported(exports if isinstance(exports, dict) else {}, key):
-            yield from _sources(folder, target)
+            yield from self._sources(folder, target)
         if below:
-            yield from _sources(folder, below)
-            yield from _sources(folder, f"src/{below}")
+            yield from self._sources(folder, below)
+            yield from self._sources(folder, f"src/{below}")
             return
-        yield from _entries(folder, document)
+        yield from self._entries(folder, document)
 
+    def _entries(self, folder: str, document: Mapping[str, Any]) -> Iterator[str]:
+        """Yield the paths that `import "package"` may load.
 
-def _generated(folder: str, extended: str) -> _Config:
-    """Return the settings of a configuration that a framework generates.
+        `document` is the content of the package.json in `folder`. The paths in its fields such as `main` come first. Default names such as
+        `index` follow.
+        """
+        for field in _MAIN_FIELDS:
+            if isinstance(document.get(field), str):
+                yield from self._sources(folder, document[field])
+        for entry in _DEFAULT_ENTRIES:
+            yield from self._sources(folder, entry)
 
-    `extended` is the path that a configuration in `folder` extends. The repository does not contain the generated file. For an unknown
-    path, the settings are empty.
-    """
-    table = frameworks_of(TABLES).generated.get(extended.removeprefix("./"), {})
-    return _Config(None, tuple((pattern, _all_written(folder, places, folder)) for pattern, places in table.items()))
+    def _sources(self, folder: str, target: str) -> Iterator[str]:
+        """Yield the path of a target in a package, then paths of its source code.
+
+        The target may be a build product, such as `dist/a.js`, which the repository does not contain. A tsconfig.json may name the folder
+        of its source code. Otherwise, the source code may be `src/a` or `lib/a`. Paths of source code have no suffix.
+        """
+        place = joined(folder, target)
+        if place is None:
+            return
+        yield place
+        yield from self._configurations.sources(place)
+        below = place[len(folder) + 1 :] if folder else place
+        first, _, rest = below.partition("/")
+        if first in _BUILT_FOLDERS and rest:
+            while rest.partition("/")[0] in _BUILT_FOLDERS:
+                rest = rest.partition("/")[2]
+            for home in _SOURCE_FOLDERS:
+                yield "/".join(part for part in (folder, home, without_suffix(rest)) if part)
+
+    def _home_of(self, name: str) -> tuple[str, str] | None:
+        """Return the folder of the package in a name, and the rest of the name.
+
+        The result is None if no package of the repository has the name.
+        """
+        package, below = package_of(name)
+        return (self._packages[package][0], below) if package in self._packages else None
 
 
 def _named_files(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -235,19 +196,6 @@ def _named_files(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for target in _targets(value, "*"):
             if "*" not in target:
                 yield "export", target
-
-
-def _entries(folder: str, document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the paths that `import "package"` may load.
-
-    `document` is the content of the package.json in `folder`. The paths in its fields such as `main` come first. Default names such as
-    `index` follow.
-    """
-    for field in _MAIN_FIELDS:
-        if isinstance(document.get(field), str):
-            yield from _sources(folder, document[field])
-    for entry in _DEFAULT_ENTRIES:
-        yield from _sources(folder, entry)
 
 
 def _workspaces(tables: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Iterator[tuple[bool, _Pattern]]:
@@ -323,82 +271,6 @@ def candidates(place: str, importer: str) -> Iterator[str]:
     yield from (f"{place}/index{ending}".lstrip("/") for ending in endings)
 
 
-def package_of(specifier: str) -> tuple[Package, str]:
-    """Split the module name of an import into a package and a path inside it.
-
-    For example, "@a/b/c/d" gives ("@a/b", "c/d"). The name must not be a path such as "./a".
-    """
-    parts = specifier.split("/")
-    count = 2 if specifier.startswith("@") else 1
-    return Package("/".join(parts[:count])), "/".join(parts[count:])
-
-
-def joined(folder: str, relative: str) -> str | None:
-    """Resolve a path relative to a folder; None if it leaves the root.
-
-    The result is relative to the root.
-    """
-    parts = [part for part in folder.split("/") if part]
-    for part in relative.split("/"):
-        if part == "..":
-            if not parts:
-                return None
-            parts.pop()
-        elif part not in ("", "."):
-            parts.append(part)
-    return "/".join(parts)
-
-
-def _written(folder: str, path: str, leaf: str) -> str | None:
-    """Return a path in a configuration file as a path from the project's root.
-
-    `folder` is the folder of the configuration file, to which `path` is relative. A leading `${configDir}` stands for `leaf`, the folder of
-    the first file in the `extends` chain. The result is None if the path leaves the root.
-    """
-    below = path.removeprefix("${configDir}")
-    return joined(folder, path) if below == path else joined(leaf, below)
-
-
-def _all_written(folder: str, paths: Iterable[Any], leaf: str) -> tuple[str, ...]:
-    return tuple(place for path in paths if isinstance(path, str) and (place := _written(folder, path, leaf)) is not None)
-
-
-def _folders(folder: str) -> Iterator[str]:
-    """Return a folder and all folders above it; the root ("") is last."""
-    while folder:
-        yield folder
-        folder = folder.rpartition("/")[0]
-    yield ""
-
-
-def _mapped(config: _Config, specifier: str) -> Iterator[str]:
-    """Yield candidate paths by the `paths` and `baseUrl` of a tsconfig.json.
-
-    Only the longest matching pattern of `paths` counts. The path below `baseUrl` comes last.
-    """
-    best: tuple[int, tuple[str, ...], str] | None = None
-    for pattern, targets in config.paths:
-        rest = _matched(pattern, specifier)
-        if rest is not None and (best is None or len(pattern) > best[0]):
-            best = (len(pattern), targets, rest)
-    if best is not None:
-        yield from (target.replace("*", best[2], 1) for target in best[1])
-    if config.base is not None:
-        place = joined(config.base, specifier)
-        if place is not None:
-            yield place
-
-
-def _matched(pattern: str, text: str) -> str | None:
-    """Return the text that "*" in a pattern matches; None without a match."""
-    before, star, after = pattern.partition("*")
-    if not star:
-        return "" if pattern == text else None
-    if len(text) >= len(before) + len(after) and text.startswith(before) and text.endswith(after):
-        return text[len(before) : len(text) - len(after)]
-    return None
-
-
 def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
     """Yield the paths for a key of `exports` or `imports` in a package.json.
 
@@ -409,7 +281,7 @@ def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
         yield from _targets(table[key], "")
         return
     for pattern in sorted((name for name in table if "*" in name), key=lambda name: (-len(name), name)):
-        rest = _matched(pattern, key)
+        rest = matched(pattern, key)
         if rest is not None:
             yield from _targets(table[pattern], rest)
 
@@ -431,26 +303,6 @@ def _targets(value: Any, rest: str) -> Iterator[str]:
             yield from _targets(value[name], rest)
 
 
-def _sources(folder: str, target: str) -> Iterator[str]:
-    """Yield the path of a target in a package, then paths of its source code.
-
-    The target may be a build product, such as `dist/a.js`, which the repository does not contain. The source code may then be `src/a`,
-    without a suffix.
-    """
-    place = joined(folder, target)
-    if place is None:
-        return
-    yield place
-    below = place[len(folder) + 1 :] if folder else place
-    first, _, rest = below.partition("/")
-    if first in _BUILT_FOLDERS and rest:
-        while rest.partition("/")[0] in _BUILT_FOLDERS:
-            rest = rest.partition("/")[2]
-        stem = next((rest[: -len(ending)] for ending in sorted(_KNOWN, key=len, reverse=True) if rest.endswith(ending)), rest)
-        for home in ("src", ""):
-            yield "/".join(part for part in (folder, home, stem) if part)
-
-
 def _moved(folder: str, target: str) -> Iterator[str]:
     """Yield the source of a file that a build moves to the package's root.
 
@@ -460,5 +312,4 @@ def _moved(folder: str, target: str) -> Iterator[str]:
     if place is not None:
         below = place[len(folder) + 1 :] if folder else place
         if below.partition("/")[0] not in {*_BUILT_FOLDERS, "src"}:
-            stem = next((below[: -len(ending)] for ending in sorted(_KNOWN, key=len, reverse=True) if below.endswith(ending)), below)
-            yield "/".join(part for part in (folder, "src", stem) if part)
+            yield "/".join(part for part in (folder, "src", without_suffix(below)) if part)

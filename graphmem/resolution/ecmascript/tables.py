@@ -24,6 +24,7 @@ class EcmascriptLibrary:
     elements: frozenset[str]
     node_modules: frozenset[str]
     built_folders: frozenset[str]
+    source_folders: tuple[str, ...]
     conditions: tuple[str, ...]
     main_fields: tuple[str, ...]
     default_entries: tuple[str, ...]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.resolution.ecmascript.modules import joined
+from graphmem.resolution.ecmascript.specifiers import joined
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.scoped.table import ScopedTable
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
