@@ -16,6 +16,7 @@ from graphmem.lsp.places import last
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from graphmem.answers.places import Usage
     from graphmem.lsp.editor import Project
     from graphmem.lsp.places import Texts
 
@@ -54,7 +55,7 @@ def preview_of(editor: Editor, uri: str, position: lsp.Position, name: str) -> l
     """Return the edits that rename a symbol; each needs confirmation.
 
     Raises:
-        BadInputError: the new name is not one word.
+        BadInputError: the new name is not one word, or the symbol is a test that has a title instead of a name.
     """
     if not re.fullmatch(r"[^\W\d]\w*", name):
         raise BadInputError(f"{name!r} is not a valid name for a symbol; use letters, digits and underscores", argument="name", value=name)
@@ -88,12 +89,26 @@ def _places(editor: Editor, project: Project, texts: Texts, target: str) -> Iter
     """Yield (path, range, certainty) of each occurrence of a symbol's name.
 
     `target` is the id of the symbol. The certainty tells whether the occurrence is the definition, a certain use or an uncertain use.
+
+    Raises:
+        BadInputError: the symbol is a test that has a title instead of a name.
     """
     found = project.service().usages(target, limit=MOST_PLACES)
     if found.total > len(found.usages):
         editor.tell(f"graphmem: {found.symbol.qualname} has {found.total:,} places; a rename does not reach all of them")
     for one in found.usages:
+        if one.role == DEFINITION and found.symbol.is_test and _is_in_quotes(texts, one):
+            title = one.text
+            raise BadInputError(
+                f"{title!r} is the title of a test, not a name; edit the text in its file", argument="position", value=title
+            )
         place = texts.range(one) if one.text == last(found.symbol.name) else None
         if place is not None:
             sure = one.confidence >= SURE
             yield one.path, place, DEFINITION if one.role == "definition" else USES if sure else UNSURE
+
+
+def _is_in_quotes(texts: Texts, found: Usage) -> bool:
+    """Whether a name begins a string, as the title in `it("adds", …)`."""
+    lines, line = texts.lines(found.path), texts.now(found.path, found.range.line)
+    return line < len(lines) and lines[line][: found.range.column].endswith(("'", '"'))

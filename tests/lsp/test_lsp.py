@@ -343,3 +343,46 @@ async def _callers_in_go(root: Path, environ) -> None:
     assert [one.from_.name for one in calls] == ["Show"]
     await client.shutdown_async(None)
     client.exit(None)
+
+
+SUMS = {
+    "sums.js": "export function adds(a, b) {\n  return a + b;\n}\n",
+    "sums.test.js": 'import { adds } from "./sums.js";\n\n'
+    'describe("adds", () => {\n  it("adds v1.2 numbers", () => {\n    adds(1, 2);\n  });\n});\n',
+}
+
+
+def test_the_title_of_a_test_is_no_name_to_rename(graphmem, tmp_path: Path, environ) -> None:
+    root = tmp_path / "sums"
+    root.mkdir()
+    for name, text in SUMS.items():
+        (root / name).write_text(text)
+    assert graphmem("index", root, "-q").code == 0
+    try:
+        asyncio.run(asyncio.wait_for(_rename_of_titles(root, environ), 240))
+    finally:
+        _end_server(root)
+
+
+async def _rename_of_titles(root: Path, environ) -> None:
+    client = Client("test", "1")
+    shown: list[str] = []
+    client.feature(lsp.WINDOW_SHOW_MESSAGE)(lambda given: shown.append(given.message))
+    client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda given: None)
+    await client.start_io(sys.executable, "-m", "graphmem", "lsp", str(root), env={**os.environ, **environ})
+    features = {"features": {"rename": True}}
+    capabilities = lsp.ClientCapabilities()
+    await client.initialize_async(lsp.InitializeParams(capabilities, root_uri=root.as_uri(), initialization_options=features))
+    client.initialized(lsp.InitializedParams())
+    file = root / "sums.test.js"
+    document = lsp.TextDocumentIdentifier(file.as_uri())
+    client.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(file.as_uri(), "javascript", 1, file.read_text())))
+    for title, place in (("adds", lsp.Position(2, 11)), ("adds v1.2 numbers", lsp.Position(3, 7))):
+        assert await client.text_document_rename_async(lsp.RenameParams(document, place, "plus")) is None
+        assert f"'{title}' is the title of a test, not a name; edit the text in its file" in shown[-1]
+    edit = await client.text_document_rename_async(lsp.RenameParams(document, lsp.Position(4, 5), "plus"))
+    places = {(one.text_document.uri, at.range.start.line) for one in edit.document_changes for at in one.edits}
+    assert places == {((root / "sums.js").as_uri(), 0), (file.as_uri(), 0), (file.as_uri(), 4)}
+    await client.shutdown_async(None)
+    client.exit(None)
+    await client.stop()
