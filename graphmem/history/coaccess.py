@@ -33,6 +33,7 @@ VIA: Final = 30  # middle files of a second step, the strongest first
 LEAST_OWN_CHANGES: Final = 0.02
 SMALL: Final = 8  # files of a change that is counted for `Evidence.focus`
 LEAST_SMALL: Final = 2  # such changes of both files; a single one may be chance
+DOUBT: Final = 2  # imagined small changes without the file, for `Evidence.chance`
 RECENT: Final = 50  # last changed files, the fallback without history and similar names
 
 
@@ -76,6 +77,7 @@ class Evidence(NamedTuple):
     commits: int  # of them commits
     confidence: float  # share of the changes of those files that also touched it
     focus: float  # the same share, of changes with at most SMALL files; 0.0 if fewer than LEAST_SMALL of them touched it
+    chance: float  # `focus` as if DOUBT more such changes had not touched it: few changes show little
     lift: float  # confidence over the share of all changes that touched it
     direction: str  # follows | leads | mixed | ""
     delay_s: float
@@ -236,7 +238,7 @@ def evidence(history: History, files: Sequence[str], nodes: Sequence[int]) -> li
 def _evidence(history: History, seeds: set[int], theirs: set[int], node: int) -> Evidence:
     both = sorted(theirs.intersection(history.nodes[node].changes))
     if not both:
-        return Evidence(0, 0, 0.0, 0.0, 0.0, "", 0.0, 0.0)
+        return Evidence(0, 0, 0.0, 0.0, 0.0, 0.0, "", 0.0, 0.0)
     delays = []
     for change in both:
         offsets = history.offsets.get(change)
@@ -247,12 +249,14 @@ def _evidence(history: History, seeds: set[int], theirs: set[int], node: int) ->
     direction = "" if not delays else "follows" if after >= LEADS * len(delays) else "leads" if before >= LEADS * len(delays) else "mixed"
     confidence = len(both) / len(theirs)
     small = sum(len(history.groups[change]) <= SMALL for change in both)
-    focus = small / sum(len(history.groups[change]) <= SMALL for change in theirs) if small >= LEAST_SMALL else 0.0
+    of_small = sum(len(history.groups[change]) <= SMALL for change in theirs)
+    is_enough = small >= LEAST_SMALL
     return Evidence(
         len(both),
         sum(history.from_git[change] for change in both),
         confidence,
-        focus,
+        small / of_small if is_enough else 0.0,
+        small / (of_small + DOUBT) if is_enough else 0.0,
         confidence * history.counted / len(history.nodes[node].changes),
         direction,
         sum(delays) / len(delays) if delays else 0.0,

@@ -23,7 +23,8 @@ TEST_FILES: Final = 3  # files of tests in a command that runs whole files
 MAX_DEPENDENTS: Final = 300  # characters of listed dependents, so that a trap beside them has room
 MAX_COMMAND: Final = 160  # characters of a command that runs single tests
 MOVES_SHARE: Final = 0.3  # least share of the small changes of the edited file that touched another file as well
-EXPECTED: Final = 3  # files of the task that an agent is reminded of
+LIKELY_CHANCE: Final = 0.5  # least chance that another file changes, too, for a reminder at the stop
+EXPECTED: Final = 3  # likeliest files of the task, of which an agent is reminded of the first that it did not open
 UNTESTED: Final = 2  # files of tests that an agent is reminded of
 AT_STOP: Final = 5  # files that an agent is reminded of in all
 REMOVED: Final = " (removed)"  # after the path of a file that is deleted or moved, in `Consequences.targets`
@@ -74,6 +75,7 @@ class Consequences(NamedTuple):
     dependents: tuple[Dependent, ...] = ()  # direct ones outside tests, most confident first
     tests: tuple[TestCase, ...] = ()  # best first
     moves: tuple[tuple[str, float], ...] = ()  # files that change with it, and their share of its changes
+    likely: tuple[tuple[str, float], ...] = ()  # those that change more likely than not, with their chance
     memories: tuple[str, ...] = ()  # ids, best first
     breaks: bool = False  # a signature changes or a definition is removed
     named: tuple[str, ...] = ()  # test files that are named after the edited files
@@ -90,7 +92,7 @@ class _Session:
     told: dict[str, set[str]] = field(default_factory=dict)  # context window -> targets and files of which advice was given
     touched: set[str] = field(default_factory=set)  # files that were read or edited
     waiting: dict[str, list[Dependent]] = field(default_factory=dict)  # dependents of changed signatures, by file
-    moves: dict[str, float] = field(default_factory=dict)  # files that often change with edited ones
+    likely: dict[str, float] = field(default_factory=dict)  # files that change with edited ones more likely than not
     tests: dict[TestCase, None] = field(default_factory=dict)
     named: dict[str, None] = field(default_factory=dict)  # test files named after edited files
     places: tuple[str, ...] = ()  # files that the task most likely concerns, likeliest first
@@ -213,9 +215,9 @@ class EditBook:
         """Return a reminder of forgotten files when an agent stops; "" for none.
 
         A session gets the reminder once. A forgotten file was not opened, although the edits or the task concern it. For example, it uses a
-        changed signature or often changes together with an edited file. Tests that did not run are named, too. About `AT_STOP` files are
-        named, the likeliest first. Further users of a changed signature, and further files that often change with edited ones, are only
-        counted.
+        changed signature, or changes together with an edited file more likely than not. Tests that did not run are named, too. About
+        `AT_STOP` files are named, the likeliest first. Further users of a changed signature, and further files that change with edited
+        ones, are only counted.
         """
         with self._lock:
             state = self._sessions.get(session)
@@ -224,7 +226,7 @@ class EditBook:
             while state.late:
                 self._tell(state, *state.late.pop())
             left = self._left(state)
-            moves = [path for path in sorted(state.moves, key=lambda one: -state.moves[one]) if path not in state.touched | left.keys()]
+            moves = [path for path in sorted(state.likely, key=lambda one: -state.likely[one]) if path not in state.touched | left.keys()]
             files = {one.path: None for one in state.tests}
             is_tested = state.tested or not state.touched.isdisjoint(files)
             room = max(0, AT_STOP - len(left))
@@ -241,7 +243,7 @@ class EditBook:
                 return fresh
 
             own = unnamed(state.named, UNTESTED) if state.edited and not state.tested else []
-            places = unnamed(state.places[:EXPECTED], EXPECTED) if state.edited else []
+            places = unnamed(state.places[:EXPECTED], 1) if state.edited else []
             tests = unnamed(files, UNTESTED) if state.edited and not is_tested and not own else []
             if not left and not moves[:room] and not places and not own and not tests:
                 return ""
@@ -284,7 +286,7 @@ class EditBook:
         told.update(found.targets)
         told.update(path for path, _ in found.moves)
         state.tests.update(dict.fromkeys(found.tests))
-        state.moves.update(found.moves)
+        state.likely.update(found.likely)
         state.named.update(dict.fromkeys(found.named))
         if found.breaks:
             state.users.setdefault(window, set()).update(one.path for one in _listed(found.dependents, with_code=True))

@@ -456,12 +456,12 @@ def test_at_the_stop_few_files_are_named_and_the_likeliest_of_each_kind():
     users = tuple(edits.Dependent(f"user_{n}.py", 3, "use", "") for n in range(2))
     moves = (("seldom.py", 0.3), ("often.py", 0.9), ("half.py", 0.5))
     tests = tuple(edits.TestCase(f"tests/test_{n}.py", "", 0, is_method=False) for n in range(4))
-    book.tell("s", Consequences(("a.py",), dependents=users, tests=tests, moves=moves, breaks=True, named=("tests/test_a.py",)))
+    book.tell("s", Consequences(("a.py",), dependents=users, tests=tests, likely=moves, breaks=True, named=("tests/test_a.py",)))
     said = book.at_stop("s")
     assert re.findall(r"[\w/]+\.py", said.partition("Tests to run")[0]) == ["user_0.py", "user_1.py", "often.py", "half.py", "seldom.py"]
     crowd = tuple(edits.Dependent(f"user_{n}.py", 3, "use", "") for n in range(20))
     book.touch("t", ["a.py"], edited=True)
-    book.tell("t", Consequences(("a.py",), dependents=crowd, moves=moves, breaks=True))
+    book.tell("t", Consequences(("a.py",), dependents=crowd, likely=moves, breaks=True))
     said = book.at_stop("t")
     assert len(re.findall(r"[\w/]+\.py", said)) == 5
     assert "and 15 more" in said
@@ -677,3 +677,41 @@ def test_a_method_that_is_assigned_to_a_prototype_is_found_without_its_class(hoo
     service.index(root)
     given = edit(root, counter, "  return this.value + 1", "  return this.value + 2")
     assert f"Edit of {counter}:Counter.next: 1 dependent" in hook(named(), "PreToolUse", "Edit", tool_input=given)
+
+
+def test_the_stop_names_files_that_more_likely_than_not_change_with_the_edit(hook, root, service):
+    edited, often, seldom, early = (f"shop/{one}.py" for one in ("edited", "often", "seldom", "early"))
+    for path in (edited, often, seldom, early, "shop/young.py"):
+        (root / path).write_text("def one():\n    return 1\n")
+    service.index(root)
+    for number in range(10):
+        along = [often] * (number < 7) + [seldom] * (number < 4)
+        service.record_co_access([edited, *along], session=f"stop-{number}")
+    for number in range(2):
+        service.record_co_access(["shop/young.py", early], session=f"young-{number}")
+    every = (f"stop-{number}" for number in range(100))
+    session, other, last, *_ = [one for one in every if group_of(one, service.project().name) == FULL]
+    given = edit(root, edited, "    return 1\n", "    return 2\n")
+    said = hook(session, "PreToolUse", "Edit", tool_input=given)
+    assert often in said
+    assert seldom in said, "before the edit, it is a hint"
+    hook(session, "PostToolUse", "Edit", tool_input=given, tool_response={"success": True})
+    said = hook(session, "Stop", last_assistant_message="Done.")
+    assert f"Not opened, though they often change with files that you edited: {often}." in said
+    given = edit(root, "shop/young.py", "    return 1\n", "    return 2\n")
+    hook(other, "PreToolUse", "Edit", tool_input=given)
+    hook(other, "PostToolUse", "Edit", tool_input=given, tool_response={"success": True})
+    assert "often change" in hook(other, "Stop", last_assistant_message="Done."), "two of two changes are just enough"
+    service.record_co_access(["shop/young.py"], session="young-alone")
+    hook(last, "PreToolUse", "Edit", tool_input=given)
+    hook(last, "PostToolUse", "Edit", tool_input=given, tool_response={"success": True})
+    assert "often change" not in hook(last, "Stop", last_assistant_message="Done."), "two of three may be chance"
+
+
+def test_the_stop_names_the_likeliest_unopened_file_of_the_task_and_no_further_guess():
+    book = edits.EditBook()
+    book.expect("s", ["opened.py", "likely.py", "guess.py"])
+    book.touch("s", ["opened.py"], edited=True)
+    said = book.at_stop("s")
+    assert "likely.py" in said
+    assert "guess.py" not in said

@@ -164,11 +164,13 @@ class CoAccess:
             hits = [_hit(history, one, its, edges) for one, its in zip(ranked, seen, strict=True) if its.confidence >= ALSO_MOVES_SHARE]
         return dataclasses.replace(report, also_moves=hits[:ALSO_MOVES])
 
-    def often(self, files: Sequence[str], share: float, among: Callable[[str], bool] = lambda path: True) -> list[CoAccessHit]:
+    def often(
+        self, files: Sequence[str], share: float, among: Callable[[str], bool] = lambda path: True
+    ) -> list[tuple[CoAccessHit, float]]:
         """Return files that often change with given files, best first.
 
-        At most `ALSO_MOVES` files are returned. Unlike in `with_also_moves`, files with an edge to the given files are included. The list
-        is empty if the log cannot be read.
+        Each file comes with the `coaccess.Evidence.chance` that the next change touches it. At most `ALSO_MOVES` files are returned. Unlike
+        in `with_also_moves`, files with an edge to the given files are included. The list is empty if the log cannot be read.
 
         Args:
             files: the given files.
@@ -184,8 +186,8 @@ class CoAccess:
         with history.lock:
             ranked = coaccess.rank(history, files, min_support=coaccess.LEAST_SMALL)[:MOST_JUDGED]
             seen = coaccess.evidence(history, files, [one.node for one in ranked])
-            hits = [_hit(history, one, its, {}) for one, its in zip(ranked, seen, strict=True) if its.focus >= share]
-        return list(islice((one for one in hits if among(one.path)), ALSO_MOVES))
+            hits = [(_hit(history, one, its, {}), its.chance) for one, its in zip(ranked, seen, strict=True) if its.focus >= share]
+        return list(islice((one for one in hits if among(one[0].path)), ALSO_MOVES))
 
     def moving(self, soon: Callable[[Callable[[], object]], object], places: Sequence[str], wait: bool) -> Moving:
         """Return the files that change most often together with given files.

@@ -18,7 +18,7 @@ from graphmem.analysis.named_tests import find_named_tests
 from graphmem.answers import IndexState
 from graphmem.answers.review import TestToRun
 from graphmem.errors import GraphMemError
-from graphmem.injection.edits import DOCUMENTED, MOVES_SHARE, NAMED, REMOVED, Consequences, Dependent, Edit, TestCase
+from graphmem.injection.edits import DOCUMENTED, LIKELY_CHANCE, MOVES_SHARE, NAMED, REMOVED, Consequences, Dependent, Edit, TestCase
 from graphmem.memory.reading.nearby import TARGET
 from graphmem.model import EdgeKind
 from graphmem.parsing.language import language_of_path
@@ -118,13 +118,15 @@ class EditAdvice:
         chosen = list(nodes)[:MAX_TARGETS]
         if not files:
             return None
-        moving = self._moving(view, files)
+        often = self._moving(view, files)
+        moving = [one for one, _ in often]
+        likely = tuple((one.path, chance) for one, chance in often if chance >= LIKELY_CHANCE)
         moves = tuple((one.path, one.confidence) for one in moving)
         named = tuple(dict.fromkeys(test for path in files for test in find_named_tests(path, view.paths, view.in_tests)))
         if not chosen:
             known = self.known.of_files(view, files, moving)
             moves += () if named else self._test_by_history(view, files, moves)
-            return Consequences(tuple(files), moves=moves, memories=tuple(one.id for one in known.memories), named=named)
+            return Consequences(tuple(files), moves=moves, likely=likely, memories=tuple(one.id for one in known.memories), named=named)
         report = impact(view, chosen, _QUESTION, _ANY_STATE, self.evidence.runs(view, self.graph.project))
         report = replace(report, also_moves=moving)
         report = replace(report, known=self.known.of_impact(view, report, chosen))
@@ -138,6 +140,7 @@ class EditAdvice:
             dependents=self._with_code(dependents) if breaks else dependents,
             tests=self._run_by_a_runner(_tests(view, sorted(report.tests, key=lambda hit: hit.symbol.path not in named))),
             moves=moves,
+            likely=likely,
             memories=tuple(one.id for one in report.known.memories),
             breaks=breaks,
             outside=tuple(self._outside(report)),
@@ -157,8 +160,10 @@ class EditAdvice:
         memories = dict.fromkeys(one.id for found in known for one in found.memories if one.place == TARGET)
         return Consequences(tuple(f"{place}{DOCUMENTED}" for place in places), memories=tuple(memories)) if memories else None
 
-    def _moving(self, view: GraphView, files: Sequence[str]) -> list[CoAccessHit]:
+    def _moving(self, view: GraphView, files: Sequence[str]) -> list[tuple[CoAccessHit, float]]:
         """Return files that often change together with `files` and still exist.
+
+        Each file comes with the chance that it changes this time, too.
 
         Files that the index leaves out, such as lock files, are named only for an edit without code, such as one of a manifest. If the
         history is not in memory, the list is empty, and the history is loaded in the background.
@@ -191,7 +196,7 @@ class EditAdvice:
         if not is_code or any(view.in_tests(path) for path, _ in moves) or not self.co_access.history.is_known:
             return ()
         found = self.co_access.often(files, TEST_SHARE, lambda path: view.in_tests(path) and self._exists(path))
-        return tuple((one.path, one.confidence) for one in found[:1])
+        return tuple((one.path, one.confidence) for one, _ in found[:1])
 
     def _run_by_a_runner(self, tests: Sequence[TestCase]) -> tuple[TestCase, ...]:
         """Return tests without those that no runner runs, such as helpers."""
