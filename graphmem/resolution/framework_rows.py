@@ -88,6 +88,19 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
+class Derived:
+    """A library's class that calls methods of the classes derived from it.
+
+    For example, `is_valid()` of a form of Django calls the methods `clean_*` of the form's class.
+    """
+
+    bases: tuple[str, ...]  # patterns of the library's class, package and name
+    members: tuple[str, ...]  # patterns of the methods that the library's class calls
+    decorators: tuple[str, ...] = ()  # or last names of decorators of these methods
+    framework: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Template:
     """Registration of a function under a name that templates see.
 

@@ -1,6 +1,6 @@
 """Read the framework tables: `frameworks.toml` in folders of `grammars/`.
 
-There are eight tables, each a list; `grammars/README.md` explains them. This module also finds the code in a file that connects a function
+There are nine tables, each a list; `grammars/README.md` explains them. This module also finds the code in a file that connects a function
 with an event. `edges.frameworks` then resolves the function and the event by type inference.
 """
 
@@ -26,7 +26,7 @@ from graphmem.parsing.facts import (
     Term,
     TermIndex,
 )
-from graphmem.resolution.framework_rows import Event, Generated, HandsOver, Injection, Queue, Request, Template, View
+from graphmem.resolution.framework_rows import Derived, Event, Generated, HandsOver, Injection, Queue, Request, Template, View
 from graphmem.resolution.routes import VERBS
 from graphmem.resolution.rules import RULES
 from graphmem.resolution.terms import last_name, string_of
@@ -47,7 +47,7 @@ class Frameworks:
 
     def __init__(self, raw: Mapping[str, Any], origin: str) -> None:
         kinds = {"hands_over": HandsOver, "event": Event, "queue": Queue, "injection": Injection, "request": Request, "view": View}
-        kinds |= {"template": Template, "generated": Generated}
+        kinds |= {"template": Template, "generated": Generated, "derived": Derived}
         unknown = sorted(set(raw) - set(kinds))
         if unknown:
             raise GrammarError(f"{origin} has the unknown tables {', '.join(unknown)}; use {', '.join(kinds)}", path=origin, line=0)
@@ -59,6 +59,7 @@ class Frameworks:
         self.requests: Sequence[Request] = rows["request"]
         self.templates: Sequence[Template] = rows["template"]
         self.generated: Mapping[str, Mapping[str, Sequence[str]]] = {row.file: row.paths for row in rows["generated"]}
+        self.derived: Sequence[Derived] = rows["derived"]
         self._views: Sequence[View] = rows["view"]
         self.views = frozenset(method for row in rows["view"] for method in row.methods)
         for row in self.hands_over:

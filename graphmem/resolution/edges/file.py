@@ -14,6 +14,7 @@ from graphmem.resolution.edges.annotations import Annotations
 from graphmem.resolution.edges.calls import Calls
 from graphmem.resolution.edges.context import FileContext
 from graphmem.resolution.edges.frameworks import Registrations
+from graphmem.resolution.edges.hooks import hooks
 from graphmem.resolution.edges.implicit import ImplicitCalls
 from graphmem.resolution.edges.overriding import overridden
 from graphmem.resolution.edges.reads import Reads
@@ -199,6 +200,8 @@ class _Resolving:
                 self.evidence.edge(EdgeKind.INHERITS, symbol.id, dst, "base", line)
         for interface in rules_of(self.entry).satisfied(self.inference, symbol):
             self.evidence.edge(EdgeKind.INHERITS, symbol.id, interface.id, "satisfies", line)
+        for method in hooks(self.inference, self.entry, symbol):
+            self.evidence.edge(EdgeKind.CALLS, symbol.id, method.id, "hook", line)
         src = self.entry.symbols[self.entry.definitions[symbol.index].parent].id
         for method in rules_of(self.entry).runs_on_definition(self.inference, symbol):
             self.evidence.edge(EdgeKind.CALLS, src, method.id, "implicit", line)
