@@ -37,13 +37,14 @@ class Syntax:
         self._hasty = Bounded(language, HASTE_MICROS)
         self._part = Bounded(language, HASTE_MICROS)
 
-    def parse(self, source: bytes, *, hasty: bool = False) -> Tree | None:
+    def parse(self, source: bytes, *, hasty: bool = False, old: Tree | None = None) -> Tree | None:
         """Parse UTF-8 bytes to a syntax tree; None if the time limit is reached.
 
-        The limit is `PARSE_TIMEOUT_MICROS` of processor time, or `HASTE_MICROS` if `hasty` is true.
+        The limit is `PARSE_TIMEOUT_MICROS` of processor time, or `HASTE_MICROS` if `hasty` is true. `old` is the tree of an earlier
+        version, with the changes applied by `Tree.edit`. Its unchanged parts are taken over.
         """
         parser = self._hasty if hasty else self._parser
-        return parser.parse(source)
+        return parser.parse(source, old)
 
     def parse_part(self, source: bytes, start: int, end: int) -> Tree | None:
         """Parse the text between two byte offsets; nodes keep their positions.
@@ -84,12 +85,12 @@ class Bounded:
             warnings.simplefilter("ignore", DeprecationWarning)
             self.parser.timeout_micros = max(1, limit_micros // _SLICES)  # type: ignore[misc]  # the stubs forget the setter
 
-    def parse(self, source: bytes) -> Tree | None:
+    def parse(self, source: bytes, old: Tree | None = None) -> Tree | None:
         """Parse UTF-8 bytes to a syntax tree; None if the time limit is reached."""
         deadline = time.thread_time() + self._limit_s
         while True:
             try:
-                return self.parser.parse(source)
+                return self.parser.parse(source, old) if old is not None else self.parser.parse(source)
             except ValueError:  # the timeout of one slice
                 if time.thread_time() >= deadline:
                     self.parser.reset()  # the next source would otherwise continue this one

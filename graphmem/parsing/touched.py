@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition
     from graphmem.parsing.grammar import Grammar
 
+Change = tuple[int, int, bytes]
+"""Start and end of the replaced bytes, and the new bytes."""
+
 Token = tuple[str, bytes, int]
 """Type, text and depth in the syntax tree. The depth differs if only the indentation of Python code does."""
 
@@ -33,6 +36,24 @@ class Text(NamedTuple):
     source: bytes
     grammar: Grammar
     tree: Tree
+
+    def changed(self, changes: Sequence[Change]) -> Text | None:
+        """Return the version after some changes; None if parsing takes too long.
+
+        `changes` are in ascending order. If both versions have no syntax errors, only the changed parts are parsed.
+        """
+        source, tree = self.source, self.tree.copy()
+        for start, end, new in reversed(changes):
+            source = source[:start] + new + source[end:]
+            first = _point(self.source, start)
+            rows, columns = new.count(b"\n"), len(new) - new.rfind(b"\n") - 1
+            last = (first[0] + rows, columns if rows else first[1] + columns)
+            tree.edit(start, end, start + len(new), first, _point(self.source, end), last)
+        if not self.tree.root_node.has_error and self.grammar.helper.prepared(source) == source:
+            found = self.grammar.parse(source, hasty=True, old=tree)
+            if found is not None and not found.root_node.has_error:
+                return self._replace(source=source, tree=found)
+        return text_of(self.path, source, self.grammar.spec.name)
 
     def definitions(self, start: int, end: int) -> list[Definition]:
         """Return the definitions that a range of bytes touches.
@@ -65,6 +86,10 @@ def text_of(path: str, source: bytes, language: str) -> Text | None:
     grammar = load_grammar(language)
     tree = parsed(grammar, source, hasty=True)
     return None if tree is None else Text(path, source, grammar, tree)
+
+
+def _point(source: bytes, at: int) -> tuple[int, int]:
+    return source.count(b"\n", 0, at), at - source.rfind(b"\n", 0, at) - 1
 
 
 def _tokens(node: Node, within: tuple[int, int], silent: Sequence[tuple[int, int]], depth: int) -> Iterator[Token]:

@@ -63,3 +63,24 @@ def test_comments_and_docstrings_are_no_tokens(language, source, tokens):
 
 def test_a_language_without_a_grammar_has_no_syntax():
     assert text_of("a.txt", b"text", "text") is None
+
+
+@pytest.mark.parametrize("path", ["graphmem/injection/edits.py", "graphmem/explorer/static/stage.js"])
+def test_a_changed_version_has_the_tokens_of_a_version_that_was_parsed_whole(path):
+    source, language = (ROOT / path).read_bytes(), language_of_path(path)
+    text = text_of(path, source, language)
+    assert text is not None
+    lines = source.splitlines(keepends=True)
+    for number in range(10, len(lines) - 40, 41):
+        start = sum(map(len, lines[:number]))
+        later = start + sum(map(len, lines[number : number + 30]))
+        changes = [
+            (start, start + len(lines[number]), b""),
+            (later, later, b"\n// \xc3\xa4\n" if language != "python" else b"# \xc3\xa4\n"),
+        ]
+        changed = text.changed(changes)
+        assert changed is not None
+        assert changed.source == source[:start] + source[start + len(lines[number]) : later] + changes[1][2] + source[later:]
+        whole = text_of(path, changed.source, language)
+        assert whole is not None
+        assert changed.tokens(0, len(changed.source)) == whole.tokens(0, len(whole.source))

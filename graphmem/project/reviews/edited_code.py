@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from graphmem.injection.edits import Edit
     from graphmem.parsing.facts import Definition
-    from graphmem.parsing.touched import Text
+    from graphmem.parsing.touched import Change, Text
     from graphmem.projection.graph import GraphView
 
 NEAR: Final = 2_000  # characters before and after a change, in which the signature of the edited definition is searched
@@ -42,16 +42,17 @@ def edited_code(view: GraphView, edit: Edit, content: str) -> EditedCode:
     `content` is the content of the file, before or after the edit. New definitions that the index lacks are left out.
     """
     before, parts = replacements(edit, content)
-    old, new = (_parsed(edit.path, text) for text in (before, _after(before, parts))) if parts else (None, None)
+    old = _parsed(edit.path, before) if parts else None
     if old is None:
         return EditedCode({}, is_silent=False)
+    changes = [_change(before, part) for part in parts]
+    new = old.changed(changes)
     nodes: dict[int, bool] = {}
     known = _Known(view, edit.path)
     is_silent, moved = new is not None, 0
-    for part in parts:
-        start, end, length = _place(before, part)
-        is_silent = is_silent and new is not None and old.tokens(start, end) == new.tokens(start + moved, start + moved + length)
-        moved += length - (end - start)
+    for part, (start, end, text) in zip(parts, changes, strict=True):
+        is_silent = is_silent and new is not None and old.tokens(start, end) == new.tokens(start + moved, start + moved + len(text))
+        moved += len(text) - (end - start)
         for one in _innermost(old.definitions(start, end), part, before):
             if (node := known.node(one)) is not None:
                 nodes[node] = nodes.get(node, False) or _changes_signature(one.signature, part, before)
@@ -91,17 +92,11 @@ def _parsed(path: str, text: str) -> Text | None:
     return text_of(path, source, language) if len(source) == len(data) else None  # else positions differ
 
 
-def _after(text: str, parts: Sequence[Edit]) -> str:
-    for part in reversed(parts):
-        text = text[: part.at] + part.new + text[part.at + len(part.old or "") :]
-    return text
-
-
-def _place(text: str, part: Edit) -> tuple[int, int, int]:
-    """Return the byte range of a change in `text`, and its new length."""
+def _change(text: str, part: Edit) -> Change:
+    """Return a change in `text` as bytes."""
     start = len(text[: part.at].encode("utf-8", "surrogatepass"))
     old, new = ((one or "").encode("utf-8", "surrogatepass") for one in (part.old, part.new))
-    return start, start + len(old), len(new)
+    return start, start + len(old), new
 
 
 def _innermost(found: Sequence[Definition], part: Edit, text: str) -> list[Definition]:
