@@ -31,6 +31,9 @@ _GENERATED: Final = re.compile(
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 _HEAD: Final = 2048  # first bytes, which are searched for a marker
+_MAPPED: Final = re.compile(rb"^//[#@][ ]?sourceMappingURL=\S+\s*\Z", re.MULTILINE)
+_TAIL: Final = 512  # last bytes, which are searched for the address of a source map
+_LEAST_MAPPED: Final = 1_000  # bytes; a shorter file may be written by hand, as an input for tests of a program that reads source maps
 _MOST_BYTES: Final = 1 << 30
 _NOTEBOOK_BYTES: Final = 128 << 20  # of a notebook with its outputs
 
@@ -135,9 +138,9 @@ def language_of_script(data: bytes) -> str:
 def made_by_machine(data: bytes, language: str, name: str) -> str:
     """Return "generated" or "minified" for a file made by a program, else "".
 
-    A notice near the start of `data` marks a generated file; very long lines mark a minified one, and so do shorter lines
-    of scripts and style sheets with hardly any blanks. Files of `language` "text" are examined
-    only if `name` has one of the `text_suffixes` of `grammars/skipped.toml`.
+    Marks of a generated file are a notice near the start of `data` and, in a script, the address of a source map at the end. Marks of a
+    minified file are very long lines, or shorter lines of scripts and style sheets with hardly any blanks. Files of `language` "text" are
+    examined only if `name` has one of the `text_suffixes` of `grammars/skipped.toml`.
 
     The result is always "" for a notebook, whose long lines are outputs. It is also "" for a table that other files include, such as
     `commands.def` in C. Such a table must be indexed even if a program wrote it, because no other file names the functions in the table.
@@ -147,7 +150,7 @@ def made_by_machine(data: bytes, language: str, name: str) -> str:
     spec = languages().get(language)
     if spec is not None and name.endswith(spec.tables):
         return ""
-    if _GENERATED.search(data, 0, _HEAD):
+    if _GENERATED.search(data, 0, _HEAD) or _is_bundle(data, name):
         return "generated"
     mean = len(data) / (data.count(b"\n") + 1)
     if mean > _LINE_LIMIT and len(data) > 2 * _LONGEST_LINE:
@@ -160,3 +163,9 @@ def made_by_machine(data: bytes, language: str, name: str) -> str:
         if longest > _LONGEST_LINE and longest * 2 > len(data):
             return "minified"
     return ""
+
+
+def _is_bundle(data: bytes, name: str) -> bool:
+    """Whether a compiler or bundler wrote a script, as its source map says."""
+    is_script = name.endswith(skipped_files().mapped_suffixes) and len(data) >= _LEAST_MAPPED
+    return is_script and _MAPPED.search(data, len(data) - _TAIL) is not None

@@ -37,6 +37,7 @@ class SkippedFiles:
     built_suffixes: tuple[str, ...]
     minified_suffixes: tuple[str, ...]
     packed_suffixes: tuple[str, ...]
+    mapped_suffixes: tuple[str, ...]
     text_suffixes: tuple[str, ...]
 
 

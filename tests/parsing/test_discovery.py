@@ -156,6 +156,25 @@ def test_a_small_minified_script_is_known_by_its_few_blanks(either_way):
     assert found.skipped == {"minified": 1}
 
 
+def test_a_script_that_ends_with_a_source_map_is_the_output_of_a_bundler(either_way):
+    body = "(function (global, factory) {\n  module.exports = factory();\n})(this, function () {\n" + "  var a = 1;\n" * 100 + "});\n"
+    found = either_way(
+        {
+            "client-files/all.js": f"{body}//# sourceMappingURL=all.js.map\n",
+            "client-files/old.mjs": f"{body}//@ sourceMappingURL=old.mjs.map",
+            "src/all.js": body,
+            "src/maps.js": f"{body}const comment = `\n//# sourceMappingURL=x.js.map\n`;\n",
+            "src/maps.ts": f"{body}//# sourceMappingURL=maps.js.map\n",
+            "test/input.js": "a();\n//# sourceMappingURL=input.js.map\n",
+        }
+    )
+    assert paths(found) == ["src/all.js", "src/maps.js", "src/maps.ts", "test/input.js"]
+    assert [(one.path, one.code) for one in found.diagnostics] == [
+        ("client-files/all.js", "generated"),
+        ("client-files/old.mjs", "generated"),
+    ]
+
+
 def test_an_ignore_file_keeps_the_output_of_a_build(either_way):
     assert paths(either_way({".graphmemignore": "!dist/a.js\n", "dist/a.js": "", "dist/b.js": ""})) == [".graphmemignore", "dist/a.js"]
 
