@@ -190,7 +190,8 @@ class EcmascriptNames(Rules):
             if found:
                 return found
             whole = self._common_js(inference, module)
-            return whole or (EMPTY if exports.is_es_module else one((MODULE, module.path)))
+            itself = EMPTY if exports.is_es_module and not whole else one((MODULE, module.path))
+            return join(itself, whole)  # `module.exports = f` may be followed by `module.exports.name = …`
         if found:
             return found
         found = inference.attribute(self._common_js(inference, module), name)
