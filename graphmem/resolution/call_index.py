@@ -100,6 +100,9 @@ class CallIndex:
         _, _, arguments, named = call
         if arguments and self.terms[arguments[0]][0] == STRING:
             self._add(key_of_route(string_of(self.terms[arguments[0]])), position)
+        base = self.frameworks.base_name(self.terms, call)
+        if base:
+            self._add(f"{ROUTE}:{base}-", position)
         for keyword, value in named:
             if keyword == "name" and string_of(self.terms[value]):
                 self._add(f"{ROUTE}:{string_of(self.terms[value])}", position)

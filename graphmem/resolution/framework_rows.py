@@ -25,6 +25,8 @@ class HandsOver:
     members: tuple[str, ...] = ()  # methods that the framework calls on a registered class
     named_views: bool = False  # the method of a view gives the route its name: `Index.as_view("index")`
     texts: bool = False  # a string may name the function or a module: "package.module.function"
+    base_names: tuple[str, ...] = ()  # keywords with the beginning of the names of several routes: `basename="cart"` of `cart-list`
+    suffix: str = ""  # end of the class's name that is left out of this beginning, if no keyword gives it: `CartViewSet`
     framework: str = ""
 
 
@@ -71,6 +73,7 @@ class Request:
     methods: tuple[str, ...]  # methods of the client that send a request
     on: tuple[str, ...]  # patterns of the client: the last name of what the method is called on
     by_name: tuple[str, ...] = ()  # functions that make a path of a route's name
+    filled: tuple[str, ...] = ()  # methods of a string that fill its placeholders: `"/users/{}".format(3)`
     framework: str = ""
 
 

@@ -110,6 +110,22 @@ class Frameworks:
             if row.rule == "route" and (name in row.methods or any(fnmatchcase(name, call.rpartition(".")[2]) for call in row.calls))
         ]
 
+    def base_name(self, terms: Sequence[Term], call: Call) -> str:
+        """Return the beginning of the names of the routes that a call registers.
+
+        For `router.register("carts", CartViewSet)`, the routes are `cart-list` and `cart-detail`, and the beginning is `cart`. The result
+        is "" for a call that registers one route.
+        """
+        _, called, positional, named = call
+        for row in self.route_rows(last_name(terms[called])):
+            for name, value in named:
+                if name in row.base_names and string_of(terms[value]):
+                    return string_of(terms[value])
+            views = [last_name(terms[positional[at]]) for at in row.functions if isinstance(at, int) and at < len(positional)]
+            if row.suffix and views and views[0].endswith(row.suffix):
+                return views[0].removesuffix(row.suffix).lower()
+        return ""
+
     @cached_property
     def rows_of_views(self) -> Sequence[HandsOver]:
         """Return the rows for named routes of classes: `Index.as_view("index")`."""

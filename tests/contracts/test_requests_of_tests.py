@@ -194,3 +194,90 @@ def test_a_request_leads_to_a_handler_that_is_imported_under_another_name(writte
     memory = written(ALIAS)
     assert cases(memory, "shop/views.py:paint") == {"test_style"}
     assert cases(memory, "shop/views.py:till") == set()
+
+
+CLASSES = {
+    "shop/urls.py": """\
+from django.urls import include, path
+from rest_framework.routers import SimpleRouter
+
+from shop import views
+
+carts = SimpleRouter()
+carts.register("", views.Carts, basename="cart")
+tills = SimpleRouter()
+tills.register("tills", views.TillViewSet)
+urlpatterns = [
+    path("api/carts/", include(carts.urls)),
+    path("api/", include(tills.urls)),
+    path("orders/<int:pk>/", views.OrderList.as_view()),
+    path("search/", views.search, name="search"),
+]
+""",
+    "shop/views.py": """\
+from django.views.generic import ListView
+from rest_framework.decorators import action
+from rest_framework.viewsets import ModelViewSet
+
+
+class Carts(ModelViewSet):
+    def get_queryset(self): ...
+
+    @action(methods=["post"], detail=False)
+    def pay_all(self, request): ...
+
+
+class TillViewSet(ModelViewSet):
+    def get_queryset(self): ...
+
+
+class OrderList(ListView):
+    def get_queryset(self): ...
+
+
+def search(request): ...
+""",
+    "shop/tests/test_classes.py": """\
+from django.test import Client, TestCase
+from django.urls import reverse
+
+
+class ClassTests(TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.c = Client()
+
+    def fetch(self, url):
+        return self.client.get(url)
+
+    def test_list(self):
+        self.client.get(reverse("shop:cart-list"))
+
+    def test_pay(self):
+        self.fetch(reverse("shop:cart-pay-all"))
+
+    def test_till(self):
+        self.fetch(reverse("till-detail", args=[1]))
+
+    def test_order(self):
+        self.c.get("/orders/{}/".format(1))
+
+    def test_search(self):
+        self.fetch(reverse("search"))
+
+    def test_unknown(self):
+        self.fetch(reverse("cart"))
+""",
+}
+
+
+def test_requests_lead_to_classes_that_a_router_or_a_route_registers(written):
+    memory = written(CLASSES)
+    assert cases(memory, "Carts.get_queryset") == {"test_list", "test_pay"}
+    assert "test_pay" in cases(memory, "Carts.pay_all")
+    assert cases(memory, "TillViewSet.get_queryset") == {"test_till"}
+    assert cases(memory, "OrderList.get_queryset") == {"test_order"}
+
+
+def test_a_test_that_gives_a_route_s_path_to_its_helper_is_a_test_of_the_handler(written):
+    assert cases(written(CLASSES), "shop/views.py:search") == {"test_search"}

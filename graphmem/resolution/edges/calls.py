@@ -20,6 +20,7 @@ from graphmem.resolution.edges.recorder import Recorder
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.edges.targets import Targets
 from graphmem.resolution.language import rules_of
+from graphmem.resolution.symbol_rows import is_test_case
 from graphmem.resolution.terms import call_at, string_of
 from graphmem.resolution.types import CLASS, EMPTY, EXT, ordered
 
@@ -62,7 +63,7 @@ class Calls:
             self.implicit.call_conversions(reference, targets)
         self.registrations.register(reference, call, targets)
         self.registrations.connect(reference, call)
-        if rules.links_routes:
+        if rules.links_routes or is_test_case(self.entry, self.entry.definitions[reference.scope]):
             self.registrations.link(reference, call)
         self.through_libraries(reference, called, targets)
         self.implicit.call_implied(reference)

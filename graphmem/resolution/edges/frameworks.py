@@ -79,12 +79,15 @@ class Registrations:
                         self.evidence.handles(row.rule, name, row.framework, symbol, row.rule, reference.line)
 
     def link(self, reference: Reference, call: Call) -> None:
-        """Add an edge to the handler of the route in `url_for("blog.index")`."""
+        """Add an edge to the handler of the route in `url_for("blog.index")`.
+
+        A test that makes the path of a route requests it, often through a helper such as `self.fetch(url_for("blog.index"))`.
+        """
         _, called, arguments, _ = call
         text = string_of(self.entry.terms[arguments[0]]) if arguments else ""
         if text and any(last_name(self.entry.terms[called]) in row.by_name for row in self.tables.requests):
             for symbol in self.requests.linked(text):
-                self._refer(reference.scope, symbol, "route", reference.line)
+                self._refer(reference.scope, symbol, "request" if self.entry.in_tests else "route", reference.line)
 
     def connect(self, reference: Reference, call: Call) -> None:
         """Record the events to which a call connects a function.

@@ -22,7 +22,7 @@ from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.framework_rows import HandsOver, Request
 from graphmem.resolution.routes import ROUTE
 from graphmem.resolution.rules import AMBIGUOUS_LIMIT, RULES
-from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
+from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import arguments_of, call_at, last_name, string_of
 from graphmem.resolution.types import BOX, CLASS, EXT, EXTI, FUNC, MODULE, OBJ, PARTIAL, TUP, Type, ordered
 
@@ -60,6 +60,9 @@ class Requests:
         if named:
             names = arguments_of(asked)
             return self._shared(self._named_routes(string_of(terms[names[0]]) if names else "", method))
+        callee = terms[asked[1]] if asked[0] == CALL else asked
+        if callee[0] == ATTR and any(callee[2] in row.filled for row in rows):
+            asked = terms[callee[1]]
         path = string_of(asked)
         return self._shared(self._routes(path, method, reference.scope)) if "/" in path else []
 
@@ -101,7 +104,21 @@ class Requests:
                 if symbol.kind in FUNCTION_KINDS and not entry.in_tests:
                     keys = framework_keys.decorated(self.project.entry(symbol), symbol)
                     found += [symbol for kind, _, _ in keys if kind == "route"][:1]
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(found or self._of_group(name, method)))
+
+    def _of_group(self, name: str, method: str) -> Iterator[Symbol]:
+        """Yield the class of the route `cart-list`, and its method for the action.
+
+        The class is registered under `cart`. The action is the rest of the name: `list`, `detail` or the name of a method.
+        """
+        for at in (at for at, letter in enumerate(name) if letter == "-"):
+            action = name[at + 1 :].replace("-", "_")
+            for site, _ in self._route_sites(f"{ROUTE}:{name[:at]}-", -1):
+                for symbol in self._registered(site):
+                    if symbol.kind in CLASS_KINDS:
+                        yield symbol
+                        owner = self.inference.owner(symbol, action)
+                        yield from self.inference.functions(owner, action) if isinstance(owner, Symbol) else ()
 
     def linked(self, text: str) -> Sequence[Symbol]:
         """Return the handlers of the route that `text` (`blueprint.name`) names.
@@ -175,6 +192,14 @@ class Requests:
         if site.decorated >= 0:
             yield entry.symbols[site.decorated]
             return
+        found = list(self._registered(site))
+        functions = [symbol for symbol in found if symbol.kind in FUNCTION_KINDS]
+        answering = [one for one in functions if one.kind != "method" or not method or self.tables.answers(method, one.name)]
+        yield from answering or (symbol for symbol in found if symbol.kind in CLASS_KINDS)
+
+    def _registered(self, site: CallSite) -> Iterator[Symbol]:
+        """Yield the functions and classes that a call registers for a route."""
+        entry = self.project.files[site.path]
         terms = entry.terms
         _, called, positional, keywords = call_at(terms, site.term)
         view = self._view_of(terms, site.term)
@@ -184,10 +209,7 @@ class Requests:
                 of_class = self._view_of(terms, index)
                 index = of_class if of_class >= 0 else index
                 value = self.inference.expanded(self.inference.term(entry, site.scope, index, site.line))
-                for symbol in registered(self.inference, value, row):
-                    is_member = symbol.kind == "method" and method
-                    if symbol.kind in FUNCTION_KINDS and (not is_member or self.tables.answers(method, symbol.name)):
-                        yield symbol
+                yield from registered(self.inference, value, row)
 
     def _view_of(self, terms: Sequence[Term], index: int) -> int:
         """Return the index of the class in `Index.as_view()`; -1 for others.
