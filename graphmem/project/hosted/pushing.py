@@ -238,9 +238,8 @@ class _Server:
         self.sent += len(body)
         if answer.status == HTTPStatus.NOT_FOUND and self.branch:
             raise BadInputError(
-                f"the branch cannot be pushed, because the server has no project {self.project!r} that you may use; push the main "
-                f"branch first: check out {self._main} and run `graphmem push`, or push the present "
-                f"files under its name with `--branch {self._main}`",
+                f"the branch cannot be pushed, because the server has no project {self.project!r} that you may use; "
+                f"push the main branch, {self._main!r}, first, or push the current files as {self._main!r} with `--branch {self._main}`",
                 argument="branch",
             )
         if found.get("errors"):
