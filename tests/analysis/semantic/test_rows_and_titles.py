@@ -17,8 +17,8 @@ from graphmem.analysis.semantic.naming import Known, Named
 from graphmem.analysis.semantic.roles import role_of
 from graphmem.analysis.semantic.titles import LONGEST, folder_descriptions, shortened
 from graphmem.errors import BadInputError, SymbolNotFoundError
+from graphmem.explorer import atlas
 from graphmem.project.graphmem import GraphMem
-from graphmem.project.structure import exploring
 from graphmem.settings import Settings
 from made_once import empty_index
 
@@ -270,14 +270,14 @@ def test_an_import_of_a_barrel_or_prelude_is_no_dependency_but_the_use_behind_it
 
 
 def test_a_map_is_answered_whole_while_the_index_changes(shop, tmp_path, monkeypatch):
-    drawn = exploring.columns
+    drawn = atlas.columns
 
-    def columns(atlas, edges):
+    def columns(drawing, edges):
         (tmp_path / "shop" / "pay" / "invoice.py").unlink()
         shop.index(tmp_path / "shop")
-        return drawn(atlas, edges)
+        return drawn(drawing, edges)
 
-    monkeypatch.setattr(exploring, "columns", columns)
+    monkeypatch.setattr(atlas, "columns", columns)
     files = shop.atlas().columns["files"]
     assert "pay/invoice.py" in files["path"]
     assert len(files["role"]) == len(files["path"])
