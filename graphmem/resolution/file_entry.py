@@ -117,6 +117,9 @@ class FileEntry:
             for position, definition in enumerate(facts.definitions)
             if definition.kind in CLASS_KINDS
         }
+        self.mixed = frozenset(  # classes with several bases
+            position for position, definition in enumerate(facts.definitions) if sum(not keyword for keyword, _ in definition.bases) > 1
+        )
         self.abstract_methods: dict[int, list[str]] = {}  # class -> names of its methods with a decorator such as `abstractmethod`
         for definition in facts.definitions:
             if definition.decorators and "abstract" in definition.modifiers:

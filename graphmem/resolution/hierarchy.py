@@ -235,9 +235,12 @@ class Hierarchy:
         """
         if owner.kind == "interface":
             return child.kind != "interface"
-        entry = self.project.entry(child)
-        is_mixed = rules_of(entry).siblings_are_inferred and sum(not keyword for keyword, _ in entry.definitions[child.index].bases) > 1
-        return is_mixed and not isinstance(self.inference.owner(owner, name), tuple)
+        entry = self.project.files[child.path]  # its facts may be on the disk
+        return (
+            child.index in entry.mixed
+            and rules_of(entry).siblings_are_inferred
+            and not isinstance(self.inference.owner(owner, name), tuple)
+        )
 
 
 def _outside_names(package: str, dotted: str) -> tuple[str, ...]:
