@@ -80,7 +80,9 @@ class Client:
     def refused(self, query: str, **variables: Any) -> dict[str, Any]:
         """The only error."""
         response = self.post({"query": query, "variables": variables})
-        (error,) = response.json()["errors"]
+        body = response.json()
+        assert "errors" in body, response.text
+        (error,) = body["errors"]
         return error
 
 

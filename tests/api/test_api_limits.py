@@ -143,9 +143,9 @@ def test_a_body_over_the_limit_is_refused_by_its_length_and_while_it_comes(limit
 
 
 def test_time(limited):
-    error = limited(seconds=1e-9).refused('{ impact(targets: ["Router"]) { total } }')
+    error = limited(seconds=0).refused('{ impact(targets: ["Router"]) { total } }')  # any positive time may suffice on a busy machine
     assert error["extensions"]["code"] == "TIMEOUT"
-    assert error["extensions"]["seconds"] == 1e-9
+    assert error["extensions"]["seconds"] == 0
 
 
 def test_a_verb_that_takes_long_does_not_hold_up_others(service, serve):
