@@ -67,7 +67,7 @@ class Text(NamedTuple):
         """Return the tokens in a range of bytes without comments and docstrings."""
         docs = [node if node.is_extra or node.parent is None else node.parent for node in self._captured("doc", start, end)]
         silent = [(node.start_byte, node.end_byte) for node in docs]
-        return list(_tokens(self.tree.root_node, (start, end), silent, 0))
+        return list(_tokens(self.tree.root_node, (start, end), silent))
 
     def _captured(self, name: str, start: int, end: int) -> Iterator[Node]:
         cursor = QueryCursor(self.grammar.query)
@@ -92,13 +92,16 @@ def _point(source: bytes, at: int) -> tuple[int, int]:
     return source.count(b"\n", 0, at), at - source.rfind(b"\n", 0, at) - 1
 
 
-def _tokens(node: Node, within: tuple[int, int], silent: Sequence[tuple[int, int]], depth: int) -> Iterator[Token]:
+def _tokens(root: Node, within: tuple[int, int], silent: Sequence[tuple[int, int]]) -> Iterator[Token]:
+    """Yield the tokens in a range of bytes, in order; code may be deeply nested."""
     start, end = within
-    for child in node.children:
-        first, last = child.start_byte, child.end_byte
-        if last <= start or first >= end or child.is_extra or any(low <= first and last <= high for low, high in silent):
+    waiting = [(child, 0) for child in reversed(root.children)]
+    while waiting:
+        node, depth = waiting.pop()
+        first, last = node.start_byte, node.end_byte
+        if last <= start or first >= end or node.is_extra or any(low <= first and last <= high for low, high in silent):
             continue
-        if child.child_count:
-            yield from _tokens(child, within, silent, depth + 1)
+        if node.child_count:
+            waiting += [(child, depth + 1) for child in reversed(node.children)]
         else:
-            yield child.type, child.text or b"", depth
+            yield node.type, node.text or b"", depth

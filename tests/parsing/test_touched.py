@@ -61,6 +61,12 @@ def test_comments_and_docstrings_are_no_tokens(language, source, tokens):
     assert [one.decode() for _, one, _ in text.tokens(0, len(source)) if one.strip()] == tokens
 
 
+def test_tokens_of_deeply_nested_code_are_found():
+    text = text_of("a.py", b"deep = " + b"[" * 3_000 + b"]" * 3_000, "python")
+    assert text is not None
+    assert sum(one == b"[" for _, one, _ in text.tokens(0, len(text.source))) == 3_000
+
+
 def test_a_language_without_a_grammar_has_no_syntax():
     assert text_of("a.txt", b"text", "text") is None
 
