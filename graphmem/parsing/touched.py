@@ -93,7 +93,7 @@ def _point(source: bytes, at: int) -> tuple[int, int]:
 
 
 def _tokens(root: Node, within: tuple[int, int], silent: Sequence[tuple[int, int]]) -> Iterator[Token]:
-    """Yield the tokens in a range of bytes, in order; code may be deeply nested."""
+    """Yield the tokens in a range of bytes, in order, without recursion."""
     start, end = within
     waiting = [(child, 0) for child in reversed(root.children)]
     while waiting:

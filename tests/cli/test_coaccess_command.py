@@ -64,7 +64,7 @@ def test_before_an_edit_files_that_move_along_are_named_with_and_without_an_edge
         memory.index(moving)
         memory.co_access(["shop/cart.py"])  # the history is in memory
         session = next(one for one in map(str, range(1_000)) if group_of(one, memory.project().name) == FULL)
-        given = {"file_path": str(moving / "shop/cart.py"), "old_string": line, "new_string": f"{line}  # adds"}
+        given = {"file_path": str(moving / "shop/cart.py"), "old_string": line, "new_string": line.replace("def add(", "def add_one(")}
         event = {"session_id": session, "hook_event_name": "PreToolUse", "cwd": str(moving), "tool_name": "Edit", "tool_input": given}
         said = memory.hook("claude-code", json.dumps(event)).output
     together = said.partition("Often changed together")[2]

@@ -23,8 +23,7 @@ from graphmem.memory.reading.nearby import TARGET
 from graphmem.model import EdgeKind
 from graphmem.parsing.language import language_of_path
 from graphmem.parsing.sources import source_of
-from graphmem.project.reviews.edited_code import BODIES, edited_code
-from graphmem.projection.arrays import SYMBOL
+from graphmem.projection.arrays import CLASS_CODES, FUNCTION_CODES, SYMBOL
 from graphmem.reports import test_commands, test_runners
 from graphmem.reports.test_commands import NOT_RUN
 from graphmem.runtime.conventions import conventions_of
@@ -89,7 +88,7 @@ class EditAdvice:
 
         The edit adds a character to the definition's first line. The result is None without such a definition.
         """
-        able = (view.label == SYMBOL) & ~view.is_test & np.isin(view.kind, [*BODIES])
+        able = (view.label == SYMBOL) & ~view.is_test & np.isin(view.kind, [*FUNCTION_CODES, *CLASS_CODES])
         if not able.any():
             return None
         node = int(np.argmax(np.where(able, np.diff(view.in_ptr), -1)))
@@ -107,6 +106,8 @@ class EditAdvice:
             return None
         nodes: dict[int, bool] = {}  # edited symbols -> whether their signature changes
         files = list(dict.fromkeys(one.path for one in edits if one.path in view.path_number))
+        from graphmem.project.reviews.edited_code import edited_code  # other questions need no parser
+
         found = [edited_code(view, edit, self._text(view, edit)) for edit in edits]
         if files and all(one.is_silent for one in found):
             return self._of_documentation(view, files, [node for one in found for node in one.nodes])

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
 NEAR: Final = 2_000  # characters before and after a change, in which the signature of the edited definition is searched
-BODIES: Final = frozenset({*FUNCTION_CODES, *CLASS_CODES})
-_KINDS: Final = frozenset(NODE_KINDS[code] for code in BODIES)
+_BODIES: Final = frozenset({*FUNCTION_CODES, *CLASS_CODES})
+_KINDS: Final = frozenset(NODE_KINDS[code] for code in _BODIES)
 _SPACE: Final = re.compile(r"\s+")
 
 
@@ -66,7 +66,7 @@ class _Known:
         self._view = view
         self._named: dict[str, list[int]] = {}
         for node in map(int, view.by_path(path)):
-            if view.kind[node] in BODIES:
+            if view.kind[node] in _BODIES:
                 name = view.qualname(node)
                 for one in {name, f".{name.rpartition('.')[2]}"}:
                     self._named.setdefault(one, []).append(node)
