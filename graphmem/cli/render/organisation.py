@@ -73,8 +73,8 @@ def erased(output: Output, receipt: Erased) -> None:
     """Print the receipt for erasing a person's data."""
     output.line(
         (
-            f"{plural(receipt.memories, 'memory', 'memories')} erased, {plural(receipt.operations, 'operation')} without the name, "
-            f"{plural(receipt.comments, 'comment')} erased",
+            f"Erased: {plural(receipt.memories, 'memory', 'memories')}, {plural(receipt.comments, 'comment')}; "
+            f"{plural(receipt.operations, 'change')} of memories erased, or no longer with the person's name",
             common.HEADING,
         )
     )
