@@ -75,7 +75,7 @@ def test_the_pages_commands_make_an_organisation(tmp_path, url, graphmem) -> Non
     assert {"person", "role", "memory", "operation"} <= {json.loads(line)["kind"] for line in exported.out.splitlines()}, exported.said
     assert "no entries that you may see" in graphmem("organisation", "audit", "--url", address, cwd=tmp_path).out
     ran = graphmem("organisation", "erase", person, "--confirm", person, "--url", url, cwd=tmp_path)
-    assert "1 memory erased" in ran.out, ran.said
+    assert "Erased: 1 memory" in ran.out, ran.said
 
 
 def test_the_example_tells_its_story_and_removes_everything(tmp_path, postgres, graphmem) -> None:
