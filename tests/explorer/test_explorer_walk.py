@@ -133,7 +133,7 @@ def test_candidates_are_named_on_the_page_that_has_no_doubts_to_decide(tab, addr
         assert memory.status == "candidate"
         visit(f"{address}/explore/review", "document.querySelector('main .lead + p a')")
         assert "Nothing to review" not in tab.value("document.querySelector('main').textContent")
-        assert tab.value("document.querySelector('main .lead + p a').textContent") == "1 memory is a candidate: nobody has confirmed it yet"
+        assert tab.value("document.querySelector('main .lead + p a').textContent") == "1 memory is unconfirmed (a candidate)"
         page = tab.value("document.querySelector('main .lead + p a').href")
         visit(page, "document.querySelector('main .memories .memory')?.textContent.includes('never negative')")
     finally:

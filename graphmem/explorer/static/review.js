@@ -18,7 +18,7 @@ export async function show(page, parameters, signal) {
   let items = [];
   let at = 0;
   let rest = 0;
-  let candidates = 0; // memories that nobody has confirmed: they are no queue of doubts, but something to review
+  let candidates = 0; // number of unconfirmed memories, which are not in the queue
   const decided = new Set(); // ids: a disputed memory stays in the queue, but need not be looked at twice
 
   const tell = () => {

@@ -891,7 +891,7 @@ export const words = {
     hint: "Memories that a person should check, most urgent first.",
     empty: "Nothing to review.",
     no_doubts: "No memory is disputed, contradicted or out of date.",
-    candidates: (n) => (n === 1 ? "1 memory is a candidate: nobody has confirmed it yet" : `${n.toLocaleString("en")} memories are candidates: nobody has confirmed them yet`),
+    candidates: (n) => (n === 1 ? "1 memory is unconfirmed (a candidate)" : `${n.toLocaleString("en")} memories are unconfirmed (candidates)`),
     left: (n) => `${many(n, "memory", "memories")} to review`,
     keys: [
       ["j, ↓", "next"],
