@@ -45,11 +45,21 @@ def pytest_configure() -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Name the failed tests once more, after pytest's own summary, where a log that shows its last lines shows them."""
+    """Name the failed tests and their errors once more, after pytest's own summary, where a log that shows its last lines shows them."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
-    failed = [] if reporter is None else [report.nodeid for kind in ("failed", "error") for report in reporter.stats.get(kind, [])]
+    failed = [] if reporter is None else [report for kind in ("failed", "error") for report in reporter.stats.get(kind, [])]
     if failed and not hasattr(config, "workerinput"):
-        print(f"\nfailed: {', '.join(failed[:20])}" + (f" and {len(failed) - 20} more" if len(failed) > 20 else ""), flush=True)
+        print("", *map(_in_brief, failed[:20]), *[f"and {len(failed) - 20} more"] * (len(failed) > 20), sep="\n", flush=True)
+
+
+def _in_brief(report: pytest.TestReport) -> str:
+    """Return the name of a failed test, the lines of the test files on the way to its error, and the error."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    entries = getattr(getattr(report.longrepr, "reprtraceback", None), "reprentries", [])
+    places = [entry.reprfileloc for entry in entries if getattr(entry, "reprfileloc", None) is not None]
+    lines = [f"{one.path}:{one.lineno}" for one in places if one.path.startswith("tests/")]
+    said = " ".join((crash.message if crash is not None else str(report.longrepr)).split())
+    return f"failed: {report.nodeid} ({report.when}; {', '.join(lines)}): {said[:600]}"
 
 
 HOME = use_own_home()
