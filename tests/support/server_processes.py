@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import subprocess
@@ -50,10 +49,9 @@ def newer_graphmem(folder: Path) -> dict[str, str]:
     source = Path(graphmem.__file__).parents[1]
     unwanted = shutil.ignore_patterns("__pycache__")
     for name in ("graphmem", "queries", "grammars"):
-        shutil.copytree(source / name, folder / name, copy_function=os.link, ignore=unwanted)
-    os.link(source / "pyproject.toml", folder / "pyproject.toml")
+        shutil.copytree(source / name, folder / name, ignore=unwanted)  # no links: the folder may be on another disk
+    shutil.copy2(source / "pyproject.toml", folder / "pyproject.toml")
     (folder / "queries/postgres/0099-later.sql").write_text("ALTER TABLE meta ADD COLUMN later TEXT;\n")
     text = (source / "graphmem/__init__.py").read_text()
-    (folder / "graphmem/__init__.py").unlink()
     (folder / "graphmem/__init__.py").write_text(text.replace(graphmem.__version__, "99.0"))
     return {"PYTHONPATH": str(folder)}
