@@ -95,7 +95,7 @@ def hash_of_text(prefix: str, text: str) -> str:
 
 
 class _About(NamedTuple):
-    """Description of a chunk, beside its place and its text."""
+    """The properties of a chunk except its position and its source text."""
 
     kind: str  # "code", "prose" or "data"
     label: str  # in the prefix, such as "method: A.f"
@@ -178,7 +178,7 @@ class _Writer:
 
 
 class _CodeCutter:
-    """Cuts a file of code into chunks at its definitions."""
+    """Cuts a file of code into chunks where its definitions begin and end."""
 
     def __init__(self, facts: FileFacts, source: bytes, options: ChunkOptions, tree: Tree | None, writer: _Writer) -> None:
         self.facts = facts

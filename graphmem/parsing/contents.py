@@ -79,7 +79,10 @@ def read_source(absolute: str, limit: int) -> bytes | int | str:
 
 
 def most_bytes(path: str, limit: int) -> int:
-    """Return the maximum size of a file, if `limit` is that of its source."""
+    """Return the number of bytes to read from a file at most.
+
+    `limit` is the maximum size of the source code. A notebook may be larger, because its outputs do not count.
+    """
     return max(limit, _NOTEBOOK_BYTES) if is_notebook(path) else limit
 
 
@@ -166,6 +169,6 @@ def made_by_machine(data: bytes, language: str, name: str) -> str:
 
 
 def _is_bundle(data: bytes, name: str) -> bool:
-    """Whether a compiler or bundler wrote a script, as its source map says."""
+    """Whether a script's source map shows that a compiler or bundler wrote it."""
     is_script = name.endswith(skipped_files().mapped_suffixes) and len(data) >= _LEAST_MAPPED
     return is_script and _MAPPED.search(data, len(data) - _TAIL) is not None

@@ -275,7 +275,7 @@ class _Search(Listing):
         return ("binary", b"") if b"\0" in read and not is_marked_wide(read) else ("", read)
 
     def _keeps(self, path: str, reason: str) -> bool:
-        """Whether a file is kept although a rule gives a `reason` to skip it.
+        """Whether a file is indexed although a rule gives a `reason` to skip it.
 
         A file with the reason "binary" is never kept. Any other file is kept if a `!` pattern in an ignore file matches it. The option
         `include_generated` also keeps generated and minified files.

@@ -387,9 +387,9 @@ _actions: dict[str, dict[int, Action]] = {}  # by language and pattern: handler,
 def _action(captures: Captures) -> Action:
     """Return (method, main capture, suffix) for matches of a query pattern.
 
-    A capture is a named part of the pattern. The main capture tells what the pattern finds, such as a binding. `method` of `_Extraction`
-    handles the matches, and gets the suffix of the capture as an argument. For the capture `binding.for`, the method is `on_binding`, and
-    the suffix is `for`.
+    A capture is a named part of the pattern. The main capture names the kind of code that the pattern finds, such as a binding. `method`
+    of `_Extraction` handles the matches, and gets the suffix of the capture as an argument. For the capture `binding.for`, the method is
+    `on_binding`, and the suffix is `for`.
     """
     for prefix in _MAIN:
         for capture in captures:

@@ -169,7 +169,7 @@ Term = (
 
 
 class Parameter(NamedTuple):
-    """One parameter of a function, with its annotation and default value."""
+    """One parameter of a function: its name, kind, annotation and default."""
 
     name: str
     annotation: OptionalTerm  # term, -1 for none

@@ -43,7 +43,7 @@ def fills(
     - "first": the first argument, as in `append(y)`
     - "second" or "pair": the second argument, as in `insert(0, y)` or `setdefault(k, y)`
     - "all": each item of the first argument, as in `extend(ys)`
-    - "any first", "any second": the same argument, whatever it is except a literal
+    - "any first", "any second": as "first" and "second", but any value except a literal is accepted
     """
     terms = builder.terms
     for found in references:

@@ -87,7 +87,8 @@ class Written(NamedTuple):
 def any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
     """Return a regular expression that matches any of some shell patterns.
 
-    It is cached by pattern, never by name: a name that outlives its file keeps the memory around it.
+    The result is cached for each tuple of patterns. Names of definitions are never cached, because a cached name would keep the memory of
+    its file in use.
     """
     return re.compile("|".join(map(translate, patterns)))
 

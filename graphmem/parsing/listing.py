@@ -148,7 +148,7 @@ class Listing:
     def mode(self, path: str) -> int:
         """Return the file type and permission bits of a path, as in `st_mode`.
 
-        The result is 0 if the path cannot be read. Links are not followed.
+        The result is 0 if the path cannot be read. For a symbolic link, it describes the link and not its target.
         """
         try:
             return os.lstat(os.path.join(self.root, path)).st_mode

@@ -181,9 +181,9 @@ class _Reader:
         return self._array(at, piece) if self.text[at : at + 1] == "[" else piece(at)
 
     def _placed(self, pieces: list[tuple[int, str]]) -> list[tuple[int, str]]:
-        """Return the lines of a source with their numbers.
+        """Return (line number, text) for each line of a cell's source.
 
-        `pieces` are its strings with the lines at which they begin.
+        `pieces` has the JSON strings of the source, each with the line at which it begins.
         """
         lines: list[tuple[int, str]] = []
         is_open = False
@@ -237,16 +237,16 @@ class _Reader:
             at = self._expect(",", at)
 
     def _expect(self, sign: str, at: int) -> int:
-        """Return the offset of the next value, after `sign` and blanks."""
+        """Skip the character `sign` and blanks; return the offset of the value."""
         if self.text[at : at + 1] != sign:
             raise json.JSONDecodeError(f"Expecting {sign!r}", self.text, at)
         return self._skip(at + 1)
 
 
 def name_of_cells(cells: Sequence[Cell], first: int, last: int) -> str:
-    """Return the cells on the lines `first` to `last`, as in "cells 12-14".
+    """Return the label of the cells on a range of lines, as "cells 12-14".
 
-    The result is "" if there are none.
+    `first` and `last` are the lines in the file. The result is "" if no cell is on them.
     """
     found = [cell.number for cell in cells if cell.lines[0][0] <= last and cell.lines[-1][0] >= first]
     if not found:
@@ -255,9 +255,9 @@ def name_of_cells(cells: Sequence[Cell], first: int, last: int) -> str:
 
 
 def laid_out(lines: list[list[tuple[int, str]]]) -> bytes:
-    """Return the document in which each line stands at its number.
+    """Return a document that has each given text at its line number.
 
-    Lines between them are empty.
+    All other lines are empty.
     """
     parts: list[str] = []
     last = 1

@@ -40,7 +40,8 @@ _TEXT: Final = PackedChunkRow._fields.index("packed")
 class Head(NamedTuple):
     """Path, content hash and other properties of a parsed file.
 
-    Every index run needs these properties. They are much smaller than the definitions and references of the file, which are stored apart.
+    Every index run needs these properties. They are much smaller than the definitions and references of the file, which are stored
+    separately.
     """
 
     path: str

@@ -1,6 +1,6 @@
-"""Cut text that is not code into passages.
+"""Cut documents and other files without code into passages.
 
-Documentation is cut at headings, and other files at lines. Only the beginning of a data file is cut.
+Documentation is cut at headings, and other files at lines. Of a data file, only the beginning is cut into passages.
 """
 # ruff: noqa: SIM905
 

@@ -14,7 +14,7 @@ from graphmem.runtime.conventions import conventions_of
 
 
 class Source(NamedTuple):
-    """The code of a file as UTF-8, and the documentation beside it."""
+    """The code of a file as UTF-8; for a notebook, also its Markdown cells."""
 
     text: bytes  # code, without byte order mark
     encoding: str

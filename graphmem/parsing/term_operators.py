@@ -142,7 +142,10 @@ Arguments = tuple[tuple[TermIndex, ...], tuple[tuple[str, TermIndex], ...]]
 
 
 def _arguments(syntax: Syntax, entry: TermEntry) -> Callable[[TermBuilder, Node], Arguments]:
-    """Return a function that makes terms (see `TermBuilder`) of arguments."""
+    """Return a function that converts a call's arguments to terms.
+
+    A term is an expression as the parser stores it.
+    """
     arguments = pick(syntax, entry["arguments"]) if "arguments" in entry else nothing
     lists = syntax.kinds(entry.get("lists", ()))
     keyword = syntax.kinds(entry.get("keyword", ()))

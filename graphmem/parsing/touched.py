@@ -1,6 +1,6 @@
 """Find the definitions and the tokens that a change of a file touches.
 
-Only the syntax tree is made of the whole file. Queries run on the changed range, so that this is fast enough before an agent's edit.
+The whole file is parsed, but queries read only the changed range. This is fast enough to give an agent advice before it edits the file.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Text(NamedTuple):
 
 
 def text_of(path: str, source: bytes, language: str) -> Text | None:
-    """Parse a version of a file.
+    """Parse one version of a file, and return it with its syntax tree.
 
     The result is None for a language without a grammar, or if parsing takes too long.
     """
@@ -93,7 +93,10 @@ def _point(source: bytes, at: int) -> tuple[int, int]:
 
 
 def _tokens(root: Node, within: tuple[int, int], silent: Sequence[tuple[int, int]]) -> Iterator[Token]:
-    """Yield the tokens in a range of bytes, in order, without recursion."""
+    """Yield the tokens in a range of bytes, in order, without recursion.
+
+    `within` is the range. Comments, and the ranges in `silent`, are left out.
+    """
     start, end = within
     waiting = [(child, 0) for child in reversed(root.children)]
     while waiting:

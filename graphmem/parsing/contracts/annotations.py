@@ -26,7 +26,7 @@ class Annotations:
 
     Args:
         source: the file.
-        prefixes: path prefixes of routers, by the variable of the router.
+        prefixes: the path prefix of each router, by the name of the variable that holds the router.
     """
 
     def __init__(self, source: Source, prefixes: Mapping[str, str]) -> None:
@@ -54,7 +54,10 @@ class Annotations:
                         break
 
     def _annotation(self, index: int) -> str:
-        """Return the dotted name of a decorator: `app.get` for `@app.get("/x")`."""
+        """Return the dotted name of a decorator: `app.get` for `@app.get("/x")`.
+
+        `index` is the position of the decorator in the file's list of expressions.
+        """
         term = self.source.terms[index]
         if term[0] in (CALL, NEW):
             term = self.source.terms[term[1]]

@@ -32,7 +32,9 @@ class Fields:
         self._given: dict[str, list[int]] | None = None
 
     def readings(self, text: str, scope: int) -> Iterator[Lookup]:
-        """Yield a look-up for each value of the attributes that `text` reads.
+        """Yield one look-up for each value that an attribute in `text` may have.
+
+        A look-up is a function that maps a name in an expression to the source of the name's value.
 
         Args:
             text: an expression, such as `self.url + "?page=2"`.
@@ -44,10 +46,10 @@ class Fields:
             yield _Reading(self, scope, varied, value)
 
     def values(self, name: str, scope: int) -> Sequence[str]:
-        """Return the values of an attribute in a class, as source expressions.
+        """Return the values of an attribute in a class, as source text.
 
-        The class is the one around the definition `scope`. If it does not assign the attribute, its bases in the same file count. The
-        result is empty if there are more than `MOST` values.
+        The class is the innermost one around the definition `scope`. If the class does not assign the attribute, its base classes in the
+        same file are searched. The result is empty if there are more than `MOST` values.
         """
         seen: set[int] = set()
         left = [self.class_around(scope)]
@@ -64,7 +66,10 @@ class Fields:
         return ()
 
     def default(self, name: str, scope: int) -> str | None:
-        """Return the default string of a function's parameter, as source."""
+        """Return the default value of a parameter, a string, as source text.
+
+        `scope` is the function. The result is None without such a default.
+        """
         for one in self.source.facts.definitions[scope].parameters:
             default = self.source.terms[one.default] if one.name == name and one.default >= 0 else None
             if default is not None and default[0] == STRING:
@@ -73,14 +78,14 @@ class Fields:
         return None
 
     def class_around(self, scope: int) -> int:
-        """Return the innermost class around a definition; -1 without one."""
+        """Return the index of the innermost class around a definition, or -1."""
         definitions = self.source.facts.definitions
         while scope > 0 and definitions[scope].kind not in CLASS_KINDS:
             scope = definitions[scope].parent
         return scope if scope > 0 else -1
 
     def bases(self, owner: int) -> list[str]:
-        """Return the bases of a class that are plain names."""
+        """Return the base classes of a class that its header gives by bare names."""
         terms = self.source.terms
         found = []
         for keyword, index in self.source.facts.definitions[owner].bases:
@@ -94,7 +99,7 @@ class Fields:
         return next((at for at, one in enumerate(definitions) if one.name == name and one.kind in CLASS_KINDS), -1)
 
     def _assigned(self, name: str, owner: int) -> list[int]:
-        """Return the offsets of an attribute's values inside a class."""
+        """Return the offsets of the values that a class assigns to an attribute."""
         if self._given is None:
             self._given = {}
             for match in _GIVEN.finditer(self.source.text):
@@ -107,9 +112,10 @@ class Fields:
 
 
 class _Reading:
-    """A look-up for one function: its parameters, and attributes of its class.
+    """A look-up of the values of names inside one function.
 
-    The attribute `varied`, which has several values, stands for `value`.
+    Names are parameters of the function, attributes of its class, or other names of the file. For the attribute `varied`, which has
+    several values, this look-up returns `value`.
     """
 
     def __init__(self, fields: Fields, scope: int, varied: str, value: str) -> None:

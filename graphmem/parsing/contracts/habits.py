@@ -1,6 +1,6 @@
-"""Habits by which code of a language names routes and addresses.
+"""Conventions by which the code of a language names routes and addresses.
 
-`contract_habits` in the conventions of a language lists them.
+The key `contract_habits` in a language's `conventions.toml` lists them; they are called habits.
 """
 
 from __future__ import annotations
@@ -33,6 +33,6 @@ Habit = Literal[
 
 @cache
 def has_habit(language: str, habit: Habit) -> bool:
-    """Whether code of a language has a habit."""
+    """Whether the code of a language follows one of the `Habit` conventions."""
     own = conventions_of(language)
     return habit in own.contract_habits or (own.like != "" and habit in conventions_of(own.like).contract_habits)

@@ -56,7 +56,8 @@ def route_name(text: str, makers: Sequence[str], look_up: Lookup) -> str:
 
     Args:
         text: source of the expression.
-        makers: functions that get the name of a route. For a function such as `cart_path`, which has the name in its own name: `*_path`.
+        makers: names of functions that return the path of a named route, such as `reverse`. A pattern such as `*_path` stands for
+            functions whose own name contains that of the route.
         look_up: returns the expression that a name in `text` stands for.
     """
     for _ in range(MAX_DEPTH if makers else 0):

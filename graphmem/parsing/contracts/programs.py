@@ -25,10 +25,10 @@ _WORD: Final = re.compile(r"[A-Za-z_$][\w$]*")
 
 
 def begins(facts: FileFacts, source: bytes, table: Table) -> Iterator[End]:
-    """Yield an `End` for each program that begins in a file.
+    """Yield an `End` for each program that starts in a file.
 
-    A program begins in a function that the table names, such as `main`. If tests start programs by their files, a program also begins in a
-    file with a line `#!`.
+    A program starts in a function that the table names, such as `main`. In languages whose tests start programs by their files, a file
+    whose first line begins with `#!` is also a program.
     """
     for position, one in enumerate(facts.definitions):
         if one.name in table.programs and not one.parent and one.kind in FUNCTION_KINDS:
@@ -38,9 +38,10 @@ def begins(facts: FileFacts, source: bytes, table: Table) -> Iterator[End]:
 
 
 def program(source: Source, site: Site, row: Row) -> Iterator[End]:
-    """Yield an `End` for a call that starts a program, or that lets one begin.
+    """Yield an `End` for a call that starts a program, or that defines one.
 
-    The field `name` of a start has the name of the program, or the end of the path of its file.
+    An example of a call that defines a program is `testscript.RunMain(…)` in Go. For a call in a test that starts a program, the field
+    `name` has the name of the program, or the end of the path of its file.
     """
     place = source.scope_of_value(site)
     if row.role == BEGINS:

@@ -74,7 +74,7 @@ class Routes:
     def below(self, site: Site, *parts: str) -> str:
         """Return the path of a route with the prefixes of the blocks around it.
 
-        The path is in normal form. A part `UP` removes the variable segment before it.
+        The path is in normal form, such as `/users/{}`. A block with the prefix `..` cancels the variable segment of the block around it.
         """
         whole = paths.joined(self._prefix_of(site), *parts)
         return paths.route_path(re.sub(rf"(?:/[^/]*)?/{re.escape(UP)}(?=/|$)", "", whole))
@@ -99,7 +99,8 @@ class Routes:
     def _prefixes_of_lists(self, site: Site) -> list[str]:
         """Return the prefixes of the lists of routes around a call.
 
-        For `urls = [path("x", view)]` and `path("v1/", include(urls))`, it is `/v1`. A list that is included twice has two prefixes.
+        For `urls = [path("x", view)]` and `path("v1/", include(urls))`, the prefix of the list `urls` is `/v1`. A list that is included
+        twice has two prefixes.
         """
         return self._around(site.start, frozenset()) or [""]
 

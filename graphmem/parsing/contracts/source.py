@@ -76,7 +76,7 @@ class Source:
         return not row.imports or any(word in self.text for word in row.imports)
 
     def has_block(self, site: Site) -> bool:
-        """Whether a call of Ruby is given a block, as in `get "/" do … end`."""
+        """Whether a call in Ruby has a block, as `get "/" do … end` has."""
         return _BLOCK.match(self.text, site.start) is not None
 
     def site(self, reference: Reference, name: str) -> Site | None:
@@ -122,7 +122,10 @@ class Source:
         return -min(around)[1] if around else 0
 
     def scope_of_value(self, site: Site) -> int:
-        """Return the definition that contains a call: a constant, or a function."""
+        """Return the index of the definition that contains a call.
+
+        This is the constant whose value contains the call, or else the innermost function or class.
+        """
         line, scope = site.reference.line, site.reference.scope
         values = (at for at, one in enumerate(self.facts.definitions) if one.kind == "variable" and one.parent == scope)
         return next((at for at in values if self.facts.definitions[at].start_line <= line <= self.facts.definitions[at].end_line), scope)
@@ -241,7 +244,7 @@ class Source:
         return next(iter(useful)) if len(useful) == 1 else None
 
     def has_habit(self, habit: Habit) -> bool:
-        """Whether code of the file's language has a habit."""
+        """Whether the file's language follows one of the `Habit` conventions."""
         return has_habit(self.facts.language, habit)
 
     def entries(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Find calls and definitions that may be part of gRPC services."""
+"""Find calls and definitions that may belong to services of gRPC."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _CAPITAL: Final = re.compile(r"\b(?:new\s+)?(?:\w+(?:\.|::))*[A-Z]\w*(?:(?:\.|::
 def speech(source: Source) -> Iterator[End]:
     """Yield the definitions and calls in a file that may belong to gRPC.
 
-    Each result is an `End`: a place in code that offers or uses a contract. The first `End` has the role "speaks" and describes the whole
-    file: its field `said` lists the capitalised names in the file, because each of them may be the name of a service.
+    Each result is an `End`: a place in code that offers or uses a contract. The first `End` has the role "speaks", and stands for the
+    whole file. Its last field lists the capitalised names in the file, because each of them may be the name of a service.
     """
     words = sorted(set(map(" ".join, map(str.split, _CAPITAL.findall(source.text)))))
     yield End("speaks", "grpc", "", 0, 0, "", "\n".join(words))

@@ -92,9 +92,10 @@ class Table:
         self.annotations = frozenset(names)
 
     def rows_of(self, call: str) -> Sequence[Row]:
-        """Return the rows that list a call by its name or by its name's end.
+        """Return the table rows for a call, found by its name or the name's end.
 
-        A project may call its own class `UserRouter`, which derives from a framework's, as it calls the framework's `APIRouter`.
+        The end is used for a project's own subclass of a framework class. A subclass `UserRouter` is found by the row for `APIRouter`,
+        because both names end with `Router`.
         """
         return self._by_call.get(call) or [row for ending, row in self._by_ending if call.endswith(ending)]
 

@@ -100,7 +100,7 @@ def _comment_end(text: str, at: int) -> int:
 
 
 def _string_end(text: str, at: int) -> int:
-    """Return the position after the string literal that starts at `at`."""
+    """Return the position after the string literal that begins at `at`."""
     quote = text[at]
     if text.startswith(quote * 3, at):
         found = text.find(quote * 3, at + 3)

@@ -1,6 +1,6 @@
 """Language helpers: code for rules that queries and tables cannot express.
 
-Each language may have one subclass of `Helper`.
+A helper is an instance of `Helper`, which has the default rules, or of a language's own subclass.
 """
 
 from __future__ import annotations
@@ -82,9 +82,11 @@ class Helper:
     """Whether a type in a comment counts beside the type that the code declares, because it is more exact."""
 
     def refined(self, builder: TermBuilder, annotation: OptionalTerm, documented: OptionalTerm) -> OptionalTerm:
-        """Join the type that the code declares with the type in a comment.
+        """Return the type of a definition from its annotation and its comment.
 
-        Both are indices of expressions, or -1. `annotation` is the type in the code, which alone counts in most languages.
+        `annotation` is the type in the code, and `documented` the type in the comment. Both are indices of expressions, or -1 if missing.
+        In most languages, the type in the comment counts only if the code declares none. In a language with `comments_refine_types`, the
+        result is a union of both types.
         """
         if annotation < 0 or documented < 0 or annotation == documented or not self.comments_refine_types:
             return documented if annotation < 0 else annotation

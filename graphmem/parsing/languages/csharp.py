@@ -1,4 +1,7 @@
-"""Language helper for C#: reads constructor initializers and `#if`."""
+"""Language helper for C#: reads constructor initializers and `#if`.
+
+The parser converts the nodes that it reads to terms (expressions).
+"""
 
 from __future__ import annotations
 

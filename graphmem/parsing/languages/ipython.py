@@ -53,7 +53,7 @@ def _command(line: str, running: frozenset[str]) -> str | None:
 
 
 class _State:
-    """Whether the lines read so far end inside brackets or a long string."""
+    """Tracks whether the next line begins inside brackets or a long string."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -64,7 +64,7 @@ class _State:
         return bool(self._depth or self._quote)
 
     def read(self, line: str) -> None:
-        """Read the next line."""
+        """Update the state with the next line of the cell."""
         at = 0
         while at < len(line):
             if self._quote:

@@ -147,7 +147,7 @@ def _array_of_elements(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _binary(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert an operation such as `a + b`; only its type matters."""
+    """Convert an operation such as `a + b` to a term with its result's type."""
     sides = [builder.term(node.child_by_field_name(side)) for side in ("left", "right")]
     operator = node.child_by_field_name("operator")
     if operator is not None and operator.type == "+" and any(builder.terms[side][0] == STRING for side in sides):
@@ -163,7 +163,7 @@ def _binary(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _unary(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert an operation such as `!a` or `-a`."""
+    """Convert an operation such as `!a` or `-a` to a term (an expression)."""
     operator, operand = node.child_by_field_name("operator"), node.child_by_field_name("operand")
     if operator is not None and operator.type == "!":
         return builder.add((LITERAL, "boolean"))
@@ -171,7 +171,7 @@ def _unary(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _number(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert a number to a literal of its type."""
+    """Convert a number to a term (an expression) that has only its type."""
     text = builder.text(node).lower()
     if "x" not in text and text[-1:] in ("f", "d"):
         return builder.add((LITERAL, "float" if text[-1] == "f" else "double"))
@@ -180,7 +180,7 @@ def _number(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _enum_constant(builder: TermBuilder, node: Node) -> TermIndex:
-    """Convert the constant `RED(…)` of an enum to a new object of the enum."""
+    """Convert the constant `RED(…)` of an enum to a term: a new object."""
     return builder.add((NEW, builder.add((NAME, _class_around(builder, node))), tuple(_arguments(builder, node)), ()))
 
 

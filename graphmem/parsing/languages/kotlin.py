@@ -214,7 +214,7 @@ def _entry_tests(entry: Node) -> Iterator[Narrowing]:
 
 
 def _body_of(source: bytes, at: int) -> int:
-    """Return the offset of the brace that opens the class body; -1 if none.
+    """Return the offset of the `{` that opens a class body; -1 without one.
 
     `at` is an offset in the header of the class.
     """

@@ -1,15 +1,15 @@
 """Types of the parameters and receivers of Kotlin's lambdas.
 
-They follow from the type that the code around the lambda expects.
-An example is `fun build(block: Builder.() -> Unit)`: in `build { … }`, the
-receiver is a `Builder`. The parser writes the expected type as calls of pseudo-functions, which `resolution/scoped/lambdas.py` evaluates:
+The types follow from the function type that the surrounding code expects of the lambda. An example is `fun build(block: Builder.() ->
+Unit)`: in `build { … }`, the receiver is a `Builder`. The parser writes the expected type as calls of pseudo-functions, which
+`resolution/scoped/lambdas.py` evaluates:
 
 - `<function>(result, receiver, parameter, …)` is a function type.
-- `<argument>(call, place)` is the type of an argument of a call. The place is a position, a name, or `LAST`.
+- `<argument>(call, place)` is the type of an argument of a call. The place is the argument's position, its name, or `LAST`.
 - `<declared>(annotation)` is a declared type.
 - `<result>(type)` is the result of a function type.
-- `<parameter>(type, index, otherwise)` is the type of a parameter of a function type. The index 0 means the receiver. If the project has no
-  such type, it is that of `otherwise`.
+- `<parameter>(type, index, otherwise)` is the type of a parameter of a function type. The index 0 means the receiver. If the
+  function type is not found in the project, the result is the type of `otherwise`.
 """
 
 from __future__ import annotations
@@ -85,9 +85,10 @@ def given(builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
 
 
 def _given(builder: TermBuilder, expected: OptionalTerm, receiver: Node | None, name: str, index: int) -> OptionalTerm:
-    """Return the value of a parameter: from the expected type, or by the call.
+    """Return the value of a lambda's parameter or receiver.
 
-    For a function of the library, which has no expected type, the value is the receiver of the call, or an item of the receiver.
+    If the function to which the lambda is passed declares a function type, `expected`, the value has the type in it. A library function
+    has no known declaration. For such a function, the value is the receiver of the call, or an item of the receiver.
     """
     term = builder.term(receiver) if receiver is not None else NO_TERM
     otherwise = term if term < 0 or name in _GIVES_ITSELF else builder.add((ITER, term))
@@ -152,7 +153,7 @@ def _call_around(node: Node) -> Node | None:
 
 
 def _place(builder: TermBuilder, node: Node) -> str:
-    """Return the place of a lambda among the arguments of its call."""
+    """Return the name or the position of a lambda among its call's arguments."""
     argument = node.parent
     if argument is None or argument.type != "value_argument" or argument.parent is None:
         return LAST

@@ -1,7 +1,7 @@
-"""Values that reach the parameters of lambdas in Java and C#.
+"""Find the values that parameters of lambdas get, in Java and C#.
 
-They follow from the type that the code around the lambda expects: in `run(x -> …)`, from the parameter of `run`. The parser writes this
-type as calls of pseudo-functions, which `kotlin_lambdas.py` explains.
+The values follow from the function type that the surrounding code expects of the lambda: in `run(x -> …)`, this is the type of the
+parameter of `run`. The parser writes this type as calls of pseudo-functions, which `kotlin_lambdas.py` explains.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LIST: Final = "argument_list"
 
 
 class LambdaSyntax(NamedTuple):
-    """Names of syntax nodes and fields around the lambdas of a language."""
+    """Names of the syntax nodes and fields around the lambdas of a language."""
 
     calls: frozenset[str]
     receiver: tuple[str, ...]
@@ -40,8 +40,8 @@ class LambdaSyntax(NamedTuple):
 def value(builder: TermBuilder, node: Node, target: Node, syntax: LambdaSyntax) -> OptionalTerm:
     """Return the value of a parameter of a lambda; -1 if it is unknown.
 
-    `node` is the lambda, and `target` the parameter. If the called function is not of the project, the value is an item of the receiver: in
-    `xs.map(x -> …)`, an item of `xs`.
+    `node` is the lambda, and `target` the parameter. If the project does not define the called function, the value is an item of the
+    receiver: in `xs.map(x -> …)`, an item of `xs`.
     """
     listed = node.child_by_field_name("parameters")
     names = [child for child in listed.named_children if not child.is_extra] if listed is not None else []
@@ -69,7 +69,10 @@ def _pseudo(builder: TermBuilder, name: str, parts: tuple[TermIndex, ...]) -> Te
 
 
 def _listed(node: Node, syntax: LambdaSyntax) -> tuple[Node, Node] | None:
-    """Return the argument that a lambda is, and the list with it."""
+    """Return the argument node of a lambda, and the argument list around it.
+
+    The result is None if the lambda is not an argument of a call.
+    """
     argument = node.parent if syntax.argument else node
     if argument is None or (syntax.argument and argument.type != syntax.argument):
         return None

@@ -49,7 +49,7 @@ class PythonHelper(Helper):
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
         """Return (start, end, "declared") for `if TYPE_CHECKING:` in classes.
 
-        The positions are byte offsets. Definitions in such a block only tell types, and never run.
+        The positions are byte offsets. Definitions in such a block only declare types for type checkers, and never run.
         """
         if b"TYPE_CHECKING:" not in source:
             return ()
@@ -238,6 +238,8 @@ def _end_of_block(statement: Node) -> int:
 
 def _tests(node: Node, wanted: bool) -> Iterator[Test]:
     """Yield (name, type, result) of each `isinstance` test of known result.
+
+    The results of the tests follow from the result of the condition that contains them.
 
     Args:
         node: the condition.

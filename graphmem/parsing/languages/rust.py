@@ -72,7 +72,10 @@ class RustHelper(Helper):
         return [(end, end + 1, modifier) for end, tests in found for modifier in ("overload", *(("test",) if tests else ()))]
 
     def module(self, text: str) -> str:
-        """Return the text of a `use` declaration; `imports` reads its places."""
+        """Return the source text of a `use` declaration, without changes.
+
+        The method `imports` later finds the names in the text, and their positions.
+        """
         return text
 
     def imports(self, found: Import) -> tuple[Import, ...]:
@@ -221,7 +224,7 @@ class RustHelper(Helper):
 
 
 def _parts_of_pattern(node: Node) -> list[Node]:
-    """Return the parts of a pattern, each `_` included."""
+    """Return the parts of a Rust pattern, including each placeholder `_`."""
     return [child for child in node.children if (child.is_named or child.type == "_") and not child.is_extra]
 
 

@@ -69,7 +69,7 @@ def tokens(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
 def name_read(builder: TermBuilder, node: Node) -> TermIndex | None:
     """Convert a name among the tokens of a macro to a term, or None.
 
-    The result is None if the name is called or begins a path, because the call or the end of the path is the use.
+    The result is None if the name is called or begins a path. Then the use is recorded for the whole call, or for the end of the path.
     """
     after = node.next_sibling
     is_called = after is not None and (after.type in ("::", "!") or (after.type == "token_tree" and builder.text(after).startswith("(")))

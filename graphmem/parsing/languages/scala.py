@@ -1,4 +1,4 @@
-"""Scala: splits an import of several names, such as `a.{b, c}`."""
+"""Language helper for Scala: splits imports such as `a.{b, c}`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RENAMED: Final = re.compile(r"\s*(?:=>|\bas\b)\s*")
 
 
 class ScalaHelper(Helper):
-    """Splits an import of several names, such as `a.{b, c}`, into imports."""
+    """Language helper for Scala: splits an import of several names."""
 
     def module(self, text: str) -> str:
         """Return the source of an import on one line, without the word `import`."""
