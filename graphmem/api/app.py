@@ -20,21 +20,21 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 from strawberry.http.websocket_origin import normalize_origin
 
-from graphmem.api import explorer, page
-from graphmem.api.activity import NoteActivity
-from graphmem.api.bulk import IMPORT_BYTES, IMPORT_PATH, import_memories
-from graphmem.api.context import ServerState
-from graphmem.api.export import Export
-from graphmem.api.failures import STATUS, payload, shape
-from graphmem.api.health import HEALTH_PATH, METRICS_PATH, OPEN, READY_PATH, UNCOUNTED, exposed, health, ready
-from graphmem.api.holding import room
-from graphmem.api.limits import ServerLimits
-from graphmem.api.persisted import load_operations
-from graphmem.api.rate import RateLimit
+from graphmem.api.execution.failures import STATUS, payload, shape
+from graphmem.api.execution.persisted import load_operations
+from graphmem.api.http.holding import room
+from graphmem.api.http.rate import RateLimit
+from graphmem.api.http.security import BodyLimit, HostCheck, IndexCheck, OriginCheck, Placed, SecurityHeaders, TokenCheck
+from graphmem.api.http.streams import StreamLimit
+from graphmem.api.http.view import GraphQLView, JsonResponse
+from graphmem.api.requests.activity import NoteActivity
+from graphmem.api.requests.context import ServerState
+from graphmem.api.requests.limits import ServerLimits
+from graphmem.api.routes import explorer, page
+from graphmem.api.routes.bulk import IMPORT_BYTES, IMPORT_PATH, import_memories
+from graphmem.api.routes.export import Export
+from graphmem.api.routes.health import HEALTH_PATH, METRICS_PATH, OPEN, READY_PATH, UNCOUNTED, exposed, health, ready
 from graphmem.api.schema import build_schema
-from graphmem.api.security import BodyLimit, HostCheck, IndexCheck, OriginCheck, Placed, SecurityHeaders, TokenCheck
-from graphmem.api.streams import StreamLimit
-from graphmem.api.view import GraphQLView, JsonResponse
 from graphmem.errors import SettingsError
 from graphmem.operations.registry import Operations as Service
 from graphmem.runtime.identity import INDEX_HEADER

@@ -17,20 +17,20 @@ from strawberry.types.graphql import OperationType
 
 from graphmem import answers, model
 from graphmem.answers.injection import ContextReady
-from graphmem.api import extras
-from graphmem.api.complexity import sized_by
-from graphmem.api.context import Connection, Info
-from graphmem.api.derive import SCALARS, Node, object_type
-from graphmem.api.describe import field, gql_type, resolved
-from graphmem.api.direct import Direct, direct
-from graphmem.api.documents import Documents
-from graphmem.api.executor import PlainExecutor
-from graphmem.api.guard import BRANCH, Guard, begun
-from graphmem.api.ids import FILE, MEMORY, SYMBOL, as_ref, parse_global_id
-from graphmem.api.limits import ServerLimits, no_more_than
-from graphmem.api.progress import ahead
-from graphmem.api.repository import within_project
-from graphmem.api.roots import root_type
+from graphmem.api.execution.direct import Direct, direct
+from graphmem.api.execution.documents import Documents
+from graphmem.api.execution.executor import PlainExecutor
+from graphmem.api.execution.guard import BRANCH, Guard, begun
+from graphmem.api.requests.complexity import sized_by
+from graphmem.api.requests.context import Connection, Info
+from graphmem.api.requests.ids import FILE, MEMORY, SYMBOL, as_ref, parse_global_id
+from graphmem.api.requests.limits import ServerLimits, no_more_than
+from graphmem.api.requests.progress import ahead
+from graphmem.api.requests.repository import within_project
+from graphmem.api.types import extras
+from graphmem.api.types.derive import SCALARS, Node, object_type
+from graphmem.api.types.describe import field, gql_type, resolved
+from graphmem.api.types.roots import root_type
 from graphmem.errors import BadInputError, MemoryNotFoundError
 
 Found = answers.SymbolInfo | answers.FileInfo | answers.MemoryInfo
@@ -227,7 +227,7 @@ async def _node(info: Info, text: str) -> Found | None:
 class Schema(strawberry.Schema):
     """The GraphQL schema with limits and a cache of parsed documents.
 
-    `graphmem.api.failures` handles errors, and logs each internal error once.
+    `graphmem.api.execution.failures` handles errors, and logs each internal error once.
     """
 
     def __init__(self, limits: ServerLimits) -> None:
@@ -285,7 +285,7 @@ class Schema(strawberry.Schema):
         return self._schema
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
-        """Do nothing, because `graphmem.api.failures` logs errors."""
+        """Do nothing, because `graphmem.api.execution.failures` logs errors."""
 
 
 @cache

@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from graphmem.api.limits import ServerLimits
-from graphmem.api.persisted import SUFFIX, load_operations
+from graphmem.api.execution.persisted import SUFFIX, load_operations
+from graphmem.api.requests.limits import ServerLimits
 from graphmem.api.schema import build_schema
 
 

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import uvicorn
 from starlette.applications import Starlette
 
-from graphmem.api.context import ServerState
-from graphmem.api.holding import Acceptor, Connections, Slot
-from graphmem.api.protocol import BoundedHttp
+from graphmem.api.http.holding import Acceptor, Connections, Slot
+from graphmem.api.http.protocol import BoundedHttp
+from graphmem.api.requests.context import ServerState
 from graphmem.errors import SettingsError
 from graphmem.runtime.system import IS_WINDOWS
 
 if TYPE_CHECKING:
-    from graphmem.api.hub import HubApp
+    from graphmem.api.projects.hub import HubApp
 
     ServedApp = Starlette | HubApp
 

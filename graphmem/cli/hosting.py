@@ -32,10 +32,10 @@ def serve_projects(here: CommandContext) -> None:
         StoreUnreachableError: the database of the graphs does not answer.
     """
     from graphmem.api.app import Mounted, keys_of
-    from graphmem.api.context import OnBranch
-    from graphmem.api.entrance import entrance
-    from graphmem.api.hosted import PeopleRights
-    from graphmem.api.hub import HubApp
+    from graphmem.api.projects.entrance import entrance
+    from graphmem.api.projects.hosted import PeopleRights
+    from graphmem.api.projects.hub import HubApp
+    from graphmem.api.requests.context import OnBranch
     from graphmem.api.serve import Tls
     from graphmem.client.remote import RemoteGraphMem
     from graphmem.mcp_server.mount import McpApp

@@ -50,7 +50,7 @@ def options_of(settings: Settings, own_token: str, tokens: Path | None, *, loopb
         loopback: whether only this machine can reach the server. Otherwise every request needs a token.
     """
     from graphmem.api.app import ServerOptions
-    from graphmem.api.limits import ServerLimits
+    from graphmem.api.requests.limits import ServerLimits
 
     limits = settings.limits
     return ServerOptions(

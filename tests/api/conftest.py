@@ -14,8 +14,8 @@ import pytest
 import starlette
 
 from graphmem.api.app import ServerOptions, build_app
-from graphmem.api.context import ServerState
-from graphmem.api.limits import ServerLimits
+from graphmem.api.requests.context import ServerState
+from graphmem.api.requests.limits import ServerLimits
 from graphmem.api.serve import Server
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings

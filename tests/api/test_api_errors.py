@@ -8,7 +8,7 @@ import pytest
 from graphql import GraphQLError
 
 from graphmem import errors
-from graphmem.api.failures import PUBLIC_FACTS, STATUS, shape
+from graphmem.api.execution.failures import PUBLIC_FACTS, STATUS, shape
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.api.limits import ServerLimits
+from graphmem.api.requests.limits import ServerLimits
 
 NOFILE = 160  # of the server; 128 are its own, so 32 connections
 GET = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -42,7 +42,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from graphmem.api import serve
 from graphmem.api.app import ServerOptions, build_app
-from graphmem.api.limits import ServerLimits
+from graphmem.api.requests.limits import ServerLimits
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 

@@ -10,8 +10,8 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from graphmem.api.limits import ServerLimits
-from graphmem.api.persisted import load_operations
+from graphmem.api.execution.persisted import load_operations
+from graphmem.api.requests.limits import ServerLimits
 from graphmem.api.schema import build_schema
 from graphmem.errors import SettingsError
 

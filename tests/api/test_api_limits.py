@@ -8,9 +8,9 @@ import time
 import pytest
 from graphql import parse
 
-from graphmem.api.complexity import ComplexityMeter, sizes_of
-from graphmem.api.documents import KEPT, LONGEST
-from graphmem.api.limits import ServerLimits
+from graphmem.api.execution.documents import KEPT, LONGEST
+from graphmem.api.requests.complexity import ComplexityMeter, sizes_of
+from graphmem.api.requests.limits import ServerLimits
 from graphmem.api.schema import build_schema
 
 LIMITS = ServerLimits()

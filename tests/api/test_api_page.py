@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from graphql import build_schema, parse, validate
 
-from graphmem.api import page
+from graphmem.api.routes import page
 from graphmem.api.sdl import sdl
 from hosted import SHOP, SITE, hosted, indexed
 

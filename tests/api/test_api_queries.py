@@ -359,15 +359,15 @@ def test_texts_of_code_arrive_as_they_are(client):
 
 
 def test_plain_selections_are_rendered_as_the_reference_executor_renders_them(service):
-    """The short way of graphmem.api.executor against graphql-core's own, byte for byte."""
+    """The short way of graphmem.api.execution.executor against graphql-core's own, byte for byte."""
     import asyncio
 
     from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
-    from graphmem.api.context import Connection, ServerState
-    from graphmem.api.encoding import encoded
-    from graphmem.api.limits import ServerLimits
-    from graphmem.api.persisted import load_operations
+    from graphmem.api.execution.encoding import encoded
+    from graphmem.api.execution.persisted import load_operations
+    from graphmem.api.requests.context import Connection, ServerState
+    from graphmem.api.requests.limits import ServerLimits
     from graphmem.api.schema import build_schema
 
     limits = ServerLimits()
@@ -444,7 +444,7 @@ def test_plain_selections_are_rendered_as_the_reference_executor_renders_them(se
 
 
 def test_an_object_that_an_answer_has_many_times_is_rendered_once(client, service, monkeypatch):
-    from graphmem.api import encoding
+    from graphmem.api.execution import encoding
 
     made = []
     fragment = encoding.orjson.Fragment

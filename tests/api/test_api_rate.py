@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.api.limits import ServerLimits
-from graphmem.api.rate import MOST_ADDRESSES, RateLimit
+from graphmem.api.http.rate import MOST_ADDRESSES, RateLimit
+from graphmem.api.requests.limits import ServerLimits
 
 QUERY = {"query": "{ __typename }"}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from graphql import GraphQLSchema, parse, specified_rules, validate
 
-from graphmem.api.complexity import ComplexityMeter
-from graphmem.api.limits import ServerLimits
-from graphmem.api.persisted import PersistedOperations, load_operations, read_operation
-from graphmem.api.rules import shape_rules
+from graphmem.api.execution.persisted import PersistedOperations, load_operations, read_operation
+from graphmem.api.execution.rules import shape_rules
+from graphmem.api.requests.complexity import ComplexityMeter
+from graphmem.api.requests.limits import ServerLimits
 from graphmem.api.schema import build_schema
 from graphmem.api.sdl import sdl, write_documents
 from graphmem.errors import QueryFileError

@@ -150,7 +150,7 @@ def test_subscriptions_of_a_connection_are_limited(limited):
 def test_a_slow_subscriber_loses_old_steps_and_keeps_the_last(service):
     import asyncio
 
-    from graphmem.api.progress import Fan
+    from graphmem.api.requests.progress import Fan
     from graphmem.model import IndexProgress
     from graphmem.project.graph.progress import Hub
 

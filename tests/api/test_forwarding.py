@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from graphmem.api.forwarding import HOST_HEADER, forward, passed_on
-from graphmem.api.hosted import HubService, PeopleRights
+from graphmem.api.projects.forwarding import HOST_HEADER, forward, passed_on
+from graphmem.api.projects.hosted import HubService, PeopleRights
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import OwnerUnreachableError
 from graphmem.location import DATABASE

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from graphmem.api.ids import global_id
+from graphmem.api.requests.ids import global_id
 from graphmem.project.graphmem import GraphMem
 from graphmem.runtime.naming import in_project, raw
 from graphmem.settings import Settings

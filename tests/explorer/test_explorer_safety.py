@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from explorer_views import PAINTED
-from graphmem.api import explorer as pages
+from graphmem.api.routes import explorer as pages
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 

@@ -9,9 +9,9 @@ from datetime import datetime
 import pytest
 
 from graphmem.answers.marks import Time
-from graphmem.api.derive import _objects, hints_of
-from graphmem.api.limits import ServerLimits
+from graphmem.api.requests.limits import ServerLimits
 from graphmem.api.schema import build_schema
+from graphmem.api.types.derive import _objects, hints_of
 from graphmem.errors import BadInputError
 
 NAMED_LIKE_TIMES = re.compile(r"(_at|^at|^valid_(from|to)|_seen|_since|_until)$")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from graphql import GraphQLError
 
-from graphmem.api.failures import shape
+from graphmem.api.execution.failures import shape
 from graphmem.errors import ResourceError
 from graphmem.runtime.limits import refusal_of_any, unless_refused
 

@@ -31,7 +31,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphmem.api.app import ServerOptions, build_app
-from graphmem.api.limits import ServerLimits
+from graphmem.api.requests.limits import ServerLimits
 from graphmem.api.schema import build_schema
 from graphmem.api.serve import Server
 from graphmem.project.graphmem import GraphMem

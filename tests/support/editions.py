@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 from graphql import GraphQLEnumType, ListTypeNode, NonNullTypeNode, OperationDefinitionNode, OperationType, parse
 
 from graphmem.api.app import build_app
-from graphmem.api.limits import ServerLimits
-from graphmem.api.persisted import load_operations
+from graphmem.api.execution.persisted import load_operations
+from graphmem.api.requests.limits import ServerLimits
 from graphmem.api.schema import build_schema
 from graphmem.api.serve import Server
 from graphmem.project.graphmem import GraphMem

@@ -19,7 +19,7 @@ from unittest import mock
 
 import httpx
 
-from graphmem.api.ids import cursor, global_id
+from graphmem.api.requests.ids import cursor, global_id
 from graphmem.mcp_server.tools import TOOLS
 from graphmem.operations.declare import camel, pascal
 from graphmem.operations.marks import Filled, Local

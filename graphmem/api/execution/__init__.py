@@ -1,0 +1,1 @@
+"""Execution of GraphQL documents: parse, check, run, encode."""

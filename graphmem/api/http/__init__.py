@@ -1,0 +1,1 @@
+"""HTTP: connections, checks of requests, GraphQL over it."""

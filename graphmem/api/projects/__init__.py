@@ -1,0 +1,1 @@
+"""Many projects in one server: paths, logins, forwarding."""

@@ -1,0 +1,1 @@
+"""Requests: their limits, ids, state, deadline and loaders."""

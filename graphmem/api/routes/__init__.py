@@ -1,0 +1,1 @@
+"""HTTP routes beside GraphQL: pages, exports, health, pushes."""

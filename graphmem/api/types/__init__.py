@@ -1,0 +1,1 @@
+"""GraphQL types and fields, derived from the operations."""
