@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Ancestors:
-    """Finds base classes and owners of attributes, for type inference."""
+    """Finds the base classes of a class, and the class that defines a member."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference

@@ -1,4 +1,7 @@
-"""Choose the bindings of a name that apply at a line, or in other scopes."""
+"""Choose the bindings of a name that apply at a line, or in other scopes.
+
+A binding is a place that gives a name a value, such as `x = f()`.
+"""
 
 from __future__ import annotations
 
@@ -65,10 +68,10 @@ def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int],
 
 
 def hides_in_blocks(entry: FileEntry, scope: int, name: str) -> bool:
-    """Whether only some blocks of a function give another meaning to a name.
+    """Whether only some blocks of a function bind a name of an outer scope.
 
-    The other meaning is that of an enclosing scope of the file. The result is False for a parameter, and in languages whose variables are
-    those of the whole function.
+    Outside these blocks, the name keeps its outer meaning. The result is False for a parameter, and in languages in which a variable
+    always belongs to the whole function.
     """
     if not scope or not rules_of(entry).variables_end_with_blocks:
         return False
@@ -93,7 +96,7 @@ def begins_in_class(entry: FileEntry, scope: int, name: str) -> bool:
 
 
 def _is_bound_around(entry: FileEntry, scope: int, name: str) -> bool:
-    """Whether the file binds a name in a scope around `scope`."""
+    """Whether a scope around `scope`, in the same file, binds a name."""
     around = entry.around[scope]
     while around and name not in entry.names(around):
         around = entry.around[around]
@@ -101,10 +104,10 @@ def _is_bound_around(entry: FileEntry, scope: int, name: str) -> bool:
 
 
 def of_blocks(entry: FileEntry, scope: int, name: str, slots: Sequence[Slot]) -> bool:
-    """Whether a name is only that of variables, each of one block of code.
+    """Whether a name is bound only by variables of single blocks of code.
 
-    In Ruby, a variable that a block assigns first exists only in this block. Elsewhere the name can be that of a method. A method sees no
-    variables of the code around it. `slots` are the bindings of the name in a scope.
+    In Ruby, a variable to which a block assigns first exists only in this block. Elsewhere in the same scope, the name may be that of a
+    method. A method does not see the variables of the code around it. `slots` are the bindings of the name in the scope.
     """
     rules = rules_of(entry)
     if not rules.variables_belong_to_blocks or entry.definitions[scope].kind in CLASS_KINDS or not rules.is_of_block(name):

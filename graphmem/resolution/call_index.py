@@ -1,7 +1,7 @@
 """Index the calls in one file by the names of their callees.
 
-Type inference finds the callers of a function under its name. Code that a framework connects to a function has keys of its own, such as the
-path of a route or the name of an event.
+Type inference finds the callers of a function by the function's name. A call that connects a function to a framework is also found by the
+path of the route, or by the name of the event.
 """
 
 from __future__ import annotations

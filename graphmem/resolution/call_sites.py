@@ -24,7 +24,7 @@ _LAST: Final = "\U0010ffff"  # after every character of a path
 
 
 class Callers(NamedTuple):
-    """Sorted paths of the files that call a given name."""
+    """Sorted paths of the files that call a name: test files and other files."""
 
     outside: list[str]  # not in tests
     tests: list[str]
@@ -60,7 +60,7 @@ class CallSites:
             self._called[name].pop(entry.path)
 
     def forget_answers(self) -> None:
-        """Forget what was derived from the calls, because files change."""
+        """Clear cached results about calls, because files will change."""
         self._callers.clear()
 
     def of(self, name: str, near: str = "") -> tuple[Sequence[CallSite], bool]:

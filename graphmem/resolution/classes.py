@@ -156,7 +156,7 @@ class Classes:
         return found
 
     def _varies(self, entry: FileEntry, owner: Symbol, name: str) -> bool:
-        """Whether an attribute may have another type in a subclass.
+        """Whether a subclass may give an attribute another type.
 
         Returns True for a class attribute, and for a property without a declared type.
         """
@@ -377,7 +377,10 @@ class Classes:
         return found
 
     def super_object(self, entry: FileEntry, scope: int) -> Type:
-        """Return the value of `super()` inside the method that contains a scope."""
+        """Return the value of `super()` inside the method that contains a scope.
+
+        It gives access to the methods of the next class in the method resolution order.
+        """
         method = entry.enclosing(scope, ("method",))
         if method < 0:
             return EMPTY

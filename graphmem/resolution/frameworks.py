@@ -128,7 +128,10 @@ class Frameworks:
 
     @cached_property
     def rows_of_views(self) -> Sequence[HandsOver]:
-        """Return the rows for named routes of classes: `Index.as_view("index")`."""
+        """Return the table rows for classes that are registered as named routes.
+
+        An example of such a registration is `Index.as_view("index")`.
+        """
         return [row for row in self.hands_over if row.rule == "route" and row.named_views]
 
     def answers(self, method: str, name: str) -> bool:
@@ -217,7 +220,7 @@ class Frameworks:
 
     @cached_property
     def decorating(self) -> Mapping[str, Event]:
-        """Map decorators to table rows, for decorators that connect to an event.
+        """Map names of decorators to table rows, if they connect to an event.
 
         Such a decorator connects its function, which then runs at the event. An example is `receiver` in `@receiver(saved)`. A row
         (`Event`) is the entry of the framework tables that describes the event.

@@ -219,7 +219,7 @@ class Hierarchy:
 
         The method `name` overrides that of `owner`. Usually the class is `child`. A class that implements an interface may inherit the
         method from a class that does not implement it, or in Go get the method from a type that it embeds. In Python, a class may inherit
-        the method from another base, which stands before `owner` in the method resolution order.
+        the method from another base, which comes before `owner` in the method resolution order.
         """
         if self.inference.functions(child, name) or not self._may_inherit(owner, child, name):
             return child
@@ -230,8 +230,9 @@ class Hierarchy:
     def _may_inherit(self, owner: Symbol, child: Symbol, name: str) -> bool:
         """Whether a subclass may inherit an overriding method from another base.
 
-        The arguments are those of `_origin`. The result is False in Python if a base of `owner` from a library may define the method, and
-        for a class with one base, also if that base is one of several classes.
+        The parameters are those of `_origin`. If `owner` is an interface, every class that implements it may. If `owner` is a class, the
+        subclass must have several base classes, and the language must be Python. The result is False if a library's base class of `owner`
+        may define the method.
         """
         if owner.kind == "interface":
             return child.kind != "interface"

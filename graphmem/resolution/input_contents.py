@@ -1,6 +1,6 @@
-"""Compute what each file contributes to the inputs that answers read.
+"""Compute the facts in each file on which cached answers may depend.
 
-An input is a fact of files that answers depend on; `Project.key` lists them.
+Such a fact is called an input; `Project.key` lists the kinds of inputs. Several files may contribute to one input.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ MAX_KEPT: Final = 32
 
 
 class InputContents:
-    """The contents that files contribute to inputs, of the newest files.
+    """Cache of what the recently changed files contribute to inputs.
+
+    An input is a fact on which cached answers may depend, such as the definitions of a name.
 
     Args:
         files: all files by path.
@@ -34,9 +36,9 @@ class InputContents:
         self._kept: dict[str, tuple[FileEntry, dict[Key, Any]]] = {}  # path -> the file's contents and the entry they were computed from
 
     def of(self, path: str) -> dict[Key, Any]:
-        """Return the content that a file contributes to each input, from a cache.
+        """Return the content that a file contributes to each input.
 
-        The cache helps because editing changes the same few files repeatedly.
+        The result is cached, because the same few files are edited repeatedly.
         """
         entry = self._files.get(path)
         known = self._kept.pop(path, None)

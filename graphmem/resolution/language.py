@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 
 
 class Rules(NameRules, ClassRules, CallRules):
-    """The default resolution rules of a language: lexical scopes, `this`.
-
-    They know no libraries.
+    """The default resolution rules: lexical scopes, `this`, no libraries.
 
     Args:
         layout: facts that were read from the project's configuration files.

@@ -91,8 +91,8 @@ class Names:
         """Return the scope in which the meaning of a name at a line is found.
 
         Usually it is `scope`. In Go, `shop := open()` in one block of a function does not change what `shop` means in other blocks, for
-        example an imported package. For a use in another block, the result is the enclosing scope. So it is for a name in a class body of
-        Python that is not yet assigned there.
+        example an imported package. For a use in another block, the result is the enclosing scope. The same holds for a name in a Python
+        class body that is not assigned yet.
         """
         if line > entry.definitions[scope].end_line:
             return scope
@@ -149,7 +149,7 @@ class Names:
         return meaning
 
     def _whole(self, entry: FileEntry, scope: int, name: str, slots: Sequence[Slot]) -> Meaning:
-        """Return those bindings of a name that code in inner scopes sees.
+        """Return the bindings of a name that are visible in inner scopes.
 
         `slots` are all bindings of the name in the outer scope. They are empty if the file does not bind the name.
         """
@@ -277,7 +277,8 @@ class Names:
 def _line_of_value(entry: FileEntry, binding: Binding) -> int:
     """Return the line on which the value of a binding is computed.
 
-    The `self` of a Ruby block of several lines holds from its second line on. The call that runs the block stands before, outside it.
+    Usually it is the first line of the binding. A Ruby block of several lines binds `self` from its second line on. The value of this
+    `self` comes from the call on the first line, outside the block.
     """
     is_of_block = binding.end_line > binding.line and entry.terms[binding.target] == (NAME, "this")
     return binding.line - 1 if is_of_block and rules_of(entry).variables_belong_to_blocks else binding.line

@@ -348,7 +348,10 @@ class PackageRules(Rules):
         return one((SELFTYPE,)) if found[0] == SELF else EMPTY
 
     def instances(self, value: Type) -> Type:
-        """Return the type of an object that is annotated with a type expression."""
+        """Return the type of a variable whose annotation is a type expression.
+
+        `value` is the type of the expression. For the class `A`, the result is an object of `A`.
+        """
         found = EMPTY
         for atom in ordered(value):
             if atom[0] == CLASS:
@@ -455,7 +458,7 @@ def methods_of(entry: FileEntry, symbol: Symbol) -> Iterator[str]:
 
 
 def mapped(inference: Inference, function: Type) -> Type:
-    """Return the result types of all functions in a type, as one type.
+    """Return the union of the result types of all functions in a type.
 
     `function` is the type. In `xs.map(f)`, it is the type of `f`, and the result is the type of the new elements.
     """

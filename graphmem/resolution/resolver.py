@@ -318,7 +318,11 @@ class Resolver:
         return entry.facts if entry is not None else None
 
     def paths(self) -> Iterable[str]:
-        """Return the paths of all known files."""
+        """Return the number of groups.
+
+        A group is a distinct set of inputs. An input is a fact of a file that was read to resolve another file. Results that depend on
+        the same inputs share one group.
+        """
         return self._project.files.keys()
 
     def module_name(self, path: str) -> str:

@@ -67,14 +67,14 @@ class NameRules:
     def is_of_block(self, name: str) -> bool:
         """Whether a variable of this name exists only in one block of code.
 
-        It is asked only where `variables_belong_to_blocks` is True.
+        The method is called only in languages where `variables_belong_to_blocks` is True.
         """
         return True
 
     def is_closed(self, definition: Definition) -> bool:
         """Whether a definition does not see the variables of the code around it.
 
-        It is asked only where `variables_belong_to_blocks` is True.
+        The method is called only in languages where `variables_belong_to_blocks` is True.
         """
         return False
 

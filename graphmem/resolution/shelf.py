@@ -82,7 +82,7 @@ class Shelf:
         self.clear()
 
     def clear(self) -> None:
-        """Forget all files, without releasing their memory."""
+        """Stop tracking all files. Their results stay in memory."""
         self._awake.clear()
         self._bytes = 0
 

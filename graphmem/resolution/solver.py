@@ -163,7 +163,7 @@ class _Question:
         self.rounds = 0  # computations
 
     def __lt__(self, other: _Question) -> bool:
-        """Order questions for a heap, with the one that was asked last first."""
+        """Compare for a heap that returns the latest question first."""
         return self.index > other.index
 
 

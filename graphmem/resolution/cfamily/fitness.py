@@ -33,10 +33,10 @@ _EMPTY_POINTER: Final = 350
 
 
 def written(terms: Sequence[Term], index: int) -> str:
-    """Return the last part of a type's name: `string` of `std::string`.
+    """Return the last part of a type's name: `string` for `std::string`.
 
-    `index` is the position of the type in the list of expressions `terms`. Type arguments are left out. The result is "" if the type has no
-    name.
+    `index` is the position of the type in the list of expressions `terms`. Type arguments are left out. The result is "" if the type has
+    no name.
     """
     found = terms[index] if index >= 0 else None
     while found is not None and found[0] == INDEX:

@@ -96,11 +96,11 @@ class CFamilyNames(ScopedRules):
         return near if len({place.entry.path for place in near}) == 1 else None
 
     def _is_macro_apart(self, place: Place, name: str) -> bool:
-        """Return whether only files that include a macro's file can use the macro.
+        """Return whether files must include the file of a macro to use the macro.
 
         `place` is a definition, which may be a macro. The result is True for a macro in a source file, and for a macro named like a
-        standard function. It is False for any other macro in a header, because a file without the header can use the macro if a third file
-        includes both.
+        standard function. It is False for any other macro in a header, because a file without the header can use the macro if a third
+        file includes both.
         """
         is_standard = name in self._functions
         return "macro" in _modifiers(place) and (is_standard or not place.entry.path.endswith(_HEADERS))
@@ -138,9 +138,9 @@ class CFamilyNames(ScopedRules):
         return tuple(dict.fromkeys(name for file in files for name in self.names_of(file.facts)[1:] if "." not in name))
 
     def _apart(self, inference: Inference, namespaces: Collection[str], name: str) -> list[Place]:
-        """Return the functions `a::name() {…}` of one of the namespaces `a`.
+        """Return functions that are written as `a::name() {…}`, for some `a`.
 
-        A name that is also the name of a class counts as the class.
+        `namespaces` has the possible values of `a`. If `a` is also the name of a class, the function is a method and is left out.
         """
         written = self._written_spaces(inference, name)
         spaces = [space for space in namespaces if space in written]
@@ -150,9 +150,10 @@ class CFamilyNames(ScopedRules):
         return [place for place in found if _written_owner(place)[-1] not in classes]
 
     def _written_spaces(self, inference: Inference, name: str) -> Collection[str]:
-        """Return each `a` of the definitions `a::name` at the top of any file.
+        """Return each prefix `a` of a definition `a::name` in the project.
 
-        A file sees dozens of namespaces, and few names are defined like this. So one look-up replaces one for each namespace.
+        Only definitions outside of classes and functions count. Few names are defined like this, but a file sees dozens of namespaces. So
+        this single look-up saves one look-up for each namespace.
         """
         slots = []
         for symbol in inference.project.named(name):
@@ -172,9 +173,9 @@ class CFamilyNames(ScopedRules):
         return [one for one in functions if one.path in seen or stem(one.path) in stems] or functions
 
     def visible_apart(self, entry: FileEntry, place: Place) -> bool:
-        """Return whether a definition and a file can be in the same build.
+        """Return whether one build can contain both a definition and a file.
 
-        `place` is the definition. The result is False only if the definition is for Windows and the file `entry` is not.
+        `place` is the definition, and `entry` the file. The result is False only if the definition is for Windows and the file is not.
         """
         return is_for_windows(entry.path, ()) or not is_for_windows(place.entry.path, _modifiers(place))
 

@@ -220,8 +220,8 @@ class CFamilyRules(CFamilyOperators):
     def reached(self, inference: Inference, entry: FileEntry, scope: int, line: int, call: tuple[int, Type]) -> Type:
         """Return the type of a callee, without overloads that a call cannot run.
 
-        `call` has the index of the call's expression and the type of the callee. Overloads differ by the number of parameters, and by
-        `const`.
+        `call` has the index of the call's expression and the type of the callee. An overload is removed if the call passes too few or too
+        many arguments, or if `const` excludes it.
         """
         term, callee = call
         functions = [atom for atom in ordered(callee) if atom[0] == FUNC]

@@ -1,6 +1,6 @@
-"""Find the classes and the extension methods that C# code means.
+"""Find the classes and the extension methods to which C# code refers.
 
-Two classes may have one name and differ in the number of type parameters: `Row<A, B>` and `Row<A, B, C>`.
+Two classes may have the same name and a different number of type parameters, such as `Row<A, B>` and `Row<A, B, C>`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class CSharpRules(ScopedRules):
     def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the classes and external types that a type expression names.
 
-        Of classes with one name, those with the written number of type arguments are returned.
+        Several classes may have the same name. Those with as many type parameters as the expression has type arguments are returned.
         """
         written = entry.terms[term]
         if written[0] != INDEX:
@@ -51,7 +51,7 @@ class CSharpRules(ScopedRules):
     def new_objects(self, inference: Inference, entry: FileEntry, scope: int, called: int) -> Type:
         """Return the classes that `new Type(…)` names.
 
-        `called` is the expression `Type`. A property with the same name as its class is not meant.
+        `called` is the expression `Type`. A property with the same name as its class is ignored.
         """
         found = self.objects(inference, entry, scope, called)
         return found if any(atom[0] == CLASS for atom in found) else EMPTY
@@ -148,7 +148,8 @@ class CSharpRules(ScopedRules):
     def unknown_extensions(self, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> Sequence[Symbol]:
         """Return the extension methods that may fit a value of unknown type.
 
-        The results of most library methods are of unknown type. A name of a method of collections, such as `Where`, says too little.
+        Most results of library methods have an unknown type. The result is empty for the name of a method that collections have, such as
+        `Where`.
         """
         if name in self._keep or self.is_common_name(name):
             return ()
@@ -158,12 +159,16 @@ class CSharpRules(ScopedRules):
     def _runnable(self, inference: Inference, found: Sequence[Symbol]) -> Sequence[Symbol]:
         """Return the extension methods that a call can run.
 
-        A method of the extended type with the same name and parameters comes first.
+        An extension method is left out if the extended type has a method with the same name and parameters, because C# then prefers the
+        method of the type.
         """
         return [symbol for symbol in found if not self._is_hidden(inference.project.entry(symbol), symbol)]
 
     def _is_hidden(self, entry: FileEntry, symbol: Symbol) -> bool:
-        """Whether the type that a method extends has the same method itself."""
+        """Whether a type already has the method that an extension would add.
+
+        `symbol` is the extension method. The method of the type must have the same name and parameter types.
+        """
         members = LIBRARY.members.get(self.extended_type(entry, symbol.index), ())
         if not members:
             return False
@@ -173,7 +178,8 @@ class CSharpRules(ScopedRules):
     def unwrapped(self, inference: Inference, entry: FileEntry, name: str) -> Sequence[Symbol]:
         """Return the extension methods of wrapper types, such as `Task<T>`.
 
-        In other places, such a type counts as its argument `T`. Extension methods of any type, `this T value`, are returned, too.
+        Type inference usually treats such a type as its argument `T`. Extension methods for values of every type, `this T value`, are
+        returned, too.
         """
         if not inference.project.knows_name(name):
             return ()

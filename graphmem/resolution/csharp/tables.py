@@ -1,4 +1,4 @@
-"""Names of the library of .NET, from a table in `grammars/csharp`."""
+"""Names of the .NET library, from a table in `grammars/csharp`."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ UNKNOWN: Final = Written("")
 
 
 def of_annotation(entry: FileEntry, scope: int, term: int) -> Written:
-    """Return the type that an annotation in a scope writes."""
+    """Return the type that an annotation names, as the source writes it."""
     found = entry.terms[term] if term >= 0 else None
     if found is None:
         return UNKNOWN
@@ -276,7 +276,7 @@ def _fit(given: Written, wanted: Written, finals: frozenset[str]) -> int:
 def _of_arguments(given: Written, wanted: Written, finals: frozenset[str]) -> int:
     """Score how well the type arguments of two types of one name fit.
 
-    The result is `EXACT` if all are equal. Each type parameter of the function lowers it.
+    The result is `EXACT` if all are equal. Each type argument that is a type parameter of the function lowers the score.
     """
     total = EXACT
     for left, right in zip(given.arguments, wanted.arguments, strict=True):

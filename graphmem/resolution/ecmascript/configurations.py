@@ -163,7 +163,7 @@ def _own(document: Mapping[str, Any], folder: str, leaf: str, base: str | None) 
 
 
 def _over(upper: _Config, lower: _Config) -> _Config:
-    """Return the settings of `upper`, and those of `lower` that it lacks."""
+    """Combine two tsconfig settings: those of `upper`, else those of `lower`."""
     return lower._replace(**{option: value for option, value in upper._asdict().items() if value is not None})
 
 
@@ -181,7 +181,10 @@ def _inputs(document: Mapping[str, Any], folder: str, leaf: str) -> tuple[str, .
 
 
 def _literal(pattern: str) -> str:
-    """Return the folder in which all files that match a pattern are."""
+    """Return the fixed part of a file pattern, up to the first wildcard.
+
+    All files that match the pattern are in this folder.
+    """
     parts = pattern.split("/")
     literal = list(itertools.takewhile(lambda part: "*" not in part and "?" not in part, parts))
     return "/".join(literal[:-1] if len(literal) == len(parts) and parts[-1].endswith(_ENDINGS) else literal)
@@ -198,7 +201,10 @@ def _generated(folder: str, extended: str) -> _Config:
 
 
 def _table(origin: str, paths: Mapping[str, Any], leaf: str) -> Mapping[str, tuple[str, ...]]:
-    """Return `paths` of a configuration with its places from the root."""
+    """Return the option `paths`, with each path relative to the project root.
+
+    `origin` is the folder of the configuration file, and `leaf` the folder of the first file in the `extends` chain.
+    """
     return {pattern: _all_written(origin, places, leaf) for pattern, places in paths.items() if isinstance(places, (list, tuple))}
 
 

@@ -134,9 +134,9 @@ def _entries(inference: Inference, call: Call) -> Type:
 
 
 def _all(inference: Inference, call: Call) -> Type:
-    """Return the type of `Object.assign(a, b, …)`: all arguments' types.
+    """Return the type of `Object.assign(a, b, …)`.
 
-    The call returns the first argument with the members of the others.
+    The call returns its first argument with the members of the others. So the type is the union of the arguments' types.
     """
     return call.rest(0)
 

@@ -174,9 +174,10 @@ class ModulePaths:
                 yield "/".join(part for part in (folder, home, without_suffix(rest)) if part)
 
     def _home_of(self, name: str) -> tuple[str, str] | None:
-        """Return the folder of the package in a name, and the rest of the name.
+        """Return the folder of a package, and the rest of the imported name.
 
-        The result is None if no package of the repository has the name.
+        `name` is the imported name, such as `@a/b/c`: the package is `@a/b` and the rest is `c`. The result is None if the repository
+        does not contain the package.
         """
         package, below = package_of(name)
         return (self._packages[package][0], below) if package in self._packages else None

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Receivers(ClassRules):
-    """Rules that find the object behind `this`."""
+    """Rules that find the object to which `this` refers."""
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
         """Return the class or constructor function that determines `this`.

@@ -205,7 +205,8 @@ class EcmascriptRules(Prototypes, Receivers, EcmascriptTypes):
     def adds_to_platform(self, entry: FileEntry, symbol: Symbol) -> bool:
         """Return whether a type only adds members to a type of the platform.
 
-        An exported interface of such a name is a type of its own.
+        For example, `interface Window {…}` adds members to the browser's `Window`. An exported interface of the same name is a separate
+        type, and the result is False.
         """
         is_own = symbol.kind != "interface" or "exported" in entry.definitions[symbol.index].modifiers
         return not is_own and symbol.name in EXTENDED_TYPES | GLOBAL_TYPES

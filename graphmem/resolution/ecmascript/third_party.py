@@ -58,7 +58,10 @@ def first(inference: Inference, call: Call) -> Type:
 
 
 def called(inference: Inference, call: Call) -> Type:
-    """Return the result of calling the first argument of a call."""
+    """Return the type of the result of calling a call's first argument.
+
+    An example is `useMemo(f)`, which returns the result of `f()`.
+    """
     return inference.expanded(inference.called_blindly(inference.expanded(first(inference, call)), call))
 
 

@@ -101,9 +101,9 @@ class Annotations:
                 pending += rules_of(self.entry).parts_of_type(self.inference, self.entry, scope, found)
 
     def _adds_to_platform(self, symbol: Symbol) -> bool:
-        """Whether a type in another file only adds members to one of the platform.
+        """Whether a type only adds members to a type of the browser or Node.
 
-        A use of the platform's type is not a use of that file.
+        An example is `interface Window {…}` in another file. A use of `Window` is not a use of that file.
         """
         entry = self.inference.project.entry(symbol)
         return symbol.path != self.entry.path and rules_of(entry).adds_to_platform(entry, symbol)

@@ -145,9 +145,10 @@ class BareNames:
         return tops
 
     def _property_families(self, name: str) -> tuple[list[list[Symbol]], bool]:
-        """Return the properties of a name, grouped by the base that has it.
+        """Return the properties of a name, grouped by their topmost base class.
 
-        Families with a class in which the attribute is a plain variable are left out. The second result is True if there are none of these.
+        A group is left out if one of its classes has a plain variable of this name. The second result is False if a group was left out,
+        or if too many classes have the attribute.
         """
         owners = [symbol for symbol in self.project.having(name) if not _is_apart(self.project.files[symbol.path])]
         if len(owners) > MOST_OWNERS:
@@ -227,8 +228,8 @@ class BareNames:
 
 
 def _is_apart(entry: FileEntry) -> bool:
-    """Whether other files can use a file's definitions only by importing them.
+    """Whether other files must import a file to use its definitions.
 
-    The result is True for test files and scripts.
+    The result is True for test files and scripts. Their definitions are not found by bare name.
     """
     return entry.in_tests or entry.path.endswith(rules_of(entry).script_endings)

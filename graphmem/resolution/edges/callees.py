@@ -84,7 +84,7 @@ class Callees:
         return found
 
     def _on_this(self, reference: Reference, name: str) -> list[Target]:
-        """Return the targets of a call `name()` that means `this.name()`.
+        """Return the targets of a call `name()` that stands for `this.name()`.
 
         `name` is a member of a class around the call, or of a base of such a class. The result is empty for other names.
         """
@@ -159,9 +159,9 @@ class Callees:
         return found + by_framework
 
     def _of_unknown(self, reference: Reference, receiver: int, name: str) -> list[Target]:
-        """Return the methods that `receiver.name()` can mean by name alone.
+        """Return the methods that `receiver.name()` may call, found by name alone.
 
-        Nothing is known about the type of `receiver`.
+        This is for a `receiver` of unknown type.
         """
         rules = rules_of(self.entry)
         found = self.targets.names.definitions(reference, name, bound=True)

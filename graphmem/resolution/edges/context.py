@@ -58,8 +58,9 @@ class FileContext:
 def _settled(inference: Inference, value: Type) -> Type:
     """Mark a class in a type as exact if the type has an exact subclass.
 
-    A type is a set of alternatives. An exact alternative stands for objects of the class itself, and not of its subclasses. If `B` derives
-    from `A` and `value` is `A | exact B`, the result is `exact A | exact B`. An abstract class `A` is removed instead.
+    A type is a set of alternatives. An exact alternative stands for objects of the class itself, and not of its subclasses. If `B`
+    derives from `A`, the type `A | exact B` becomes `exact A | exact B`. If `A` is abstract, it has no objects of its own, so the
+    alternative `A` is removed.
     """
     if len(value) < 2:
         return value

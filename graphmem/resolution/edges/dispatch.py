@@ -148,7 +148,7 @@ class Dispatch:
         return any(not users.isdisjoint(inference.project_classes(child) - {owner}) for child in children)
 
     def _calls_on_other(self, site: CallSite) -> Symbol | None:
-        """Return the class of the method that makes a call on another object.
+        """Return the class that contains a call, if the receiver is not `self`.
 
         `site` is the call. The result is None for a call on `self`, for a call outside of methods, and for a decorator.
         """

@@ -81,7 +81,8 @@ class Registrations:
     def link(self, reference: Reference, call: Call) -> None:
         """Add an edge to the handler of the route in `url_for("blog.index")`.
 
-        A test that makes the path of a route requests it, often through a helper such as `self.fetch(url_for("blog.index"))`.
+        A test that computes the path of a route usually sends a request to it, often through a helper such as
+        `self.fetch(url_for("blog.index"))`.
         """
         _, called, arguments, _ = call
         text = string_of(self.entry.terms[arguments[0]]) if arguments else ""

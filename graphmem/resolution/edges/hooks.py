@@ -41,7 +41,10 @@ def hooks(inference: Inference, entry: FileEntry, symbol: Symbol) -> Iterator[Sy
 
 
 def _calls(row: Derived, entry: FileEntry, method: Symbol) -> bool:
-    """Whether the library's class of a row calls a method, by its name."""
+    """Whether a library's base class calls a method of its subclasses.
+
+    `row` is the table row of the base class. It lists the called methods by patterns of their names, or by their decorators.
+    """
     if any(fnmatchcase(method.name, pattern) for pattern in row.members):
         return True
     terms = entry.terms

@@ -13,8 +13,9 @@ from graphmem.resolution.symbol import Symbol
 def overridden(inference: Inference, entry: FileEntry, symbol: Symbol, parent: Symbol) -> list[Symbol]:
     """Return the methods that a method overrides, in the nearest base class.
 
-    In a language with overloads, an overridden method has as many parameters, of the same types. A base class without such a method is
-    passed over. If no base class has one, a single method with as many parameters counts, because another name of a type may be written.
+    In a language with overloads, an overridden method has as many parameters, of the same types. Base classes without such a method are
+    skipped. If no base class has one, the result is a method with the same number of parameters, if a class has exactly one. Its types
+    may be the same ones, written under other names.
 
     Args:
         inference: finds the base classes.
@@ -38,7 +39,7 @@ def overridden(inference: Inference, entry: FileEntry, symbol: Symbol, parent: S
 
 
 def _with_as_many(inference: Inference, entry: FileEntry, symbol: Symbol, methods: list[Symbol]) -> list[Symbol]:
-    """Return the methods that have as many parameters as `symbol`."""
+    """Return the methods with the same number of parameters as `symbol`."""
     count = len(entry.definitions[symbol.index].parameters)
     return [one for one in methods if len(inference.project.definition(one).parameters) == count]
 

@@ -107,9 +107,9 @@ class Requests:
         return list(dict.fromkeys(found or self._of_group(name, method)))
 
     def _of_group(self, name: str, method: str) -> Iterator[Symbol]:
-        """Yield the class of the route `cart-list`, and its method for the action.
+        """Yield the class that handles the route `cart-list`, and its method.
 
-        The class is registered under `cart`. The action is the rest of the name: `list`, `detail` or the name of a method.
+        The class is registered under `cart`. The rest of the route's name, such as `list` or `detail`, is the name of the method.
         """
         for at in (at for at, letter in enumerate(name) if letter == "-"):
             action = name[at + 1 :].replace("-", "_")

@@ -125,7 +125,10 @@ class JavaRules(PackageRules):
         return found or (self._functions_of_file(inference, f"{module[1]}.{name}") if module[0] == NAMESPACE else EMPTY)
 
     def _functions_of_file(self, inference: Inference, name: str) -> Type:
-        """Return the class that stands for a Kotlin file, such as `ItemsKt`."""
+        """Return the class that stands for a Kotlin file, such as `ItemsKt`.
+
+        Java code calls the top-level functions of a Kotlin file `Items.kt` as methods of this class.
+        """
         return one((NAMESPACE, name, self.name)) if inference.project.modules(name) else EMPTY
 
     def builtin(self, name: str) -> Type:

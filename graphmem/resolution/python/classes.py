@@ -168,7 +168,8 @@ class PythonClasses(ClassRules):
 
         - For a field of a data class, the result also has the arguments that calls of the class pass.
         - For a member of an enum, the result is an instance of the enum.
-        - For a descriptor, the result is that of its `__get__`, and for a property made by a call that of its getter.
+        - For a descriptor, the result is that of its method `__get__`.
+        - For a property made by a call such as `property(get)`, the result is that of its getter.
         """
         if binding.annotation < 0 and inference.is_enum(owner):
             return one((INST, owner, True))

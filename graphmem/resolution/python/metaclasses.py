@@ -73,7 +73,7 @@ def written_bases(entry: FileEntry, term: int) -> Sequence[int]:
 
 
 def _arguments(entry: FileEntry, term: int, name: str) -> Sequence[int]:
-    """Return the arguments of a call of a function `name`; else empty."""
+    """Return the arguments of the decorator or base `name(…)`; else empty."""
     found = entry.terms[term]
     if found[0] != CALL or last_name(entry.terms[found[1]]) != name:
         return ()

@@ -1,6 +1,9 @@
-"""Types of the parameters of closures, from the functions that call them.
+"""Infer the types of parameters of closures in Rust.
 
-`types.scm` and the helper of the language bind such a parameter to a call of the pseudo-function `PARAMETER`.
+The type of a parameter follows from the function that calls the closure.
+
+The queries in `types.scm` and the language helper bind such a parameter to a call of the pseudo-function `PARAMETER`, which this module
+evaluates.
 """
 
 from __future__ import annotations

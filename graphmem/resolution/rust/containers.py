@@ -167,7 +167,10 @@ def _of_items(inference: Inference, container: Box, name: str, call: Call) -> Ty
 
 
 def _given(call: Call, position: int) -> Type:
-    """Return the type of an argument; a unit struct's name gives an object."""
+    """Return the type of a call's argument; a class becomes its object.
+
+    In Rust, the name of a struct without fields is also its only value.
+    """
     return _objects(call.argument(position) or EMPTY)
 
 
@@ -181,7 +184,10 @@ def _result(inference: Inference, call: Call, position: int) -> Type:
 
 
 def _first_parts(inference: Inference, value: Type) -> Type:
-    """Return the types of the contents of options, results and iterators."""
+    """Return the type of the values inside options, results and iterators.
+
+    For `Option<A>`, it is `A`.
+    """
     return inference.element(frozenset(atom for atom in inference.expanded(value) if atom[0] in (BOX, INST)))
 
 

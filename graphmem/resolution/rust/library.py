@@ -38,7 +38,7 @@ _BITS: Final = LIBRARY.bits
 def primitive(dotted: str) -> str:
     """Return the type of a value that the library's name `dotted` stands for.
 
-    Examples are `usize` for `usize.MAX` and `str.len()`, and `u32` for `u32.from_ne_bytes()`. Of other names, the result is the name.
+    Examples are `usize` for `usize.MAX` and `str.len()`, and `u32` for `u32.from_ne_bytes()`. Any other name is returned unchanged.
     """
     first, _, rest = dotted.partition(".")
     last = rest.rpartition(".")[2]

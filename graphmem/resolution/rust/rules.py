@@ -92,7 +92,7 @@ class RustRules(RustTraits):
         return is_macro or positional in (len(definition.parameters), len(definition.parameters) + 1)
 
     def sees_globals(self, entry: FileEntry) -> bool:
-        """True: a name that a file does not define may be a macro of another file."""
+        """Return True: an unbound name may be a macro of any other file."""
         return True
 
     # implicit calls
@@ -235,7 +235,7 @@ class RustRules(RustTraits):
         return super().declared(inference, entry, scope, term)
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the module, crate or pseudo-function that a name means."""
+        """Return the module, crate or pseudo-function that an unbound name means."""
         if name == PARAMETER:
             return one((EXT, self.builtin_package, PARAMETER, None))
         return super().unbound(inference, entry, scope, name)

@@ -187,7 +187,10 @@ class _Site:
 
 
 def stands_for(inference: Inference, method: Symbol, trait: str) -> bool:
-    """Return whether a method is in an `impl` of the trait called `trait`."""
+    """Return whether a method is in an `impl` block of a given trait.
+
+    `trait` is the name of the trait.
+    """
     entry = inference.project.entry(method)
     for _, base in entry.definitions[method.index].bases:
         term = entry.terms[base]

@@ -81,7 +81,10 @@ class RustTraits(RustModules):
         return found
 
     def _belongs(self, inference: Inference, entry: FileEntry, slot: Slot, owner: Symbol) -> bool:
-        """Return whether a method or constant of an `impl` is one of a type."""
+        """Return whether a member of an `impl` block belongs to a given type.
+
+        `slot` is the method or constant, and `owner` is the type.
+        """
         if slot.kind == "definition":
             around = self.owner_apart(inference, entry, slot.index)
         else:

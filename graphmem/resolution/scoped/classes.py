@@ -45,9 +45,9 @@ MAX_SIBLINGS: Final = 3
 
 
 class ScopedClasses(ScopedNames):
-    """Look-ups of classes, bases and members, for languages resolved by scope.
+    """Look-ups of classes, bases and members by a language's settings.
 
-    The look-ups follow the settings in `[resolution]` of the language's `language.toml`.
+    The settings are in `[resolution]` of the language's `language.toml`.
     """
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:

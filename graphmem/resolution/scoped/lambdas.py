@@ -1,6 +1,6 @@
 """Types that the code around a lambda gives to its parameters.
 
-`parsing/languages/kotlin_lambdas.py` and `lambda_values.py` write them as calls of pseudo-functions, and explains these.
+`parsing/languages/kotlin_lambdas.py` and `lambda_values.py` write the types as calls of pseudo-functions, and explain these functions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OTHERWISE: Final = 2
 
 
 def function_type(inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-    """Return the declared type of `<function>(result, receiver, …)`."""
+    """Return the function type that `<function>(result, …)` stands for."""
     found = entry.terms[term]
     if found[0] != CALL or entry.terms[found[1]] != (NAME, FUNCTION):
         return EMPTY
@@ -111,12 +111,18 @@ def _parameter(inference: Inference, call: Call) -> Type:
 
 
 def _functions_in(inference: Inference, value: Type) -> list[Sequence[Type]]:
-    """Return the parts of all function types in a type."""
+    """Return the parts of each function type in a type.
+
+    The parts are the types of the result, of the receiver and of the parameters, in this order.
+    """
     return [atom[2] for atom in ordered(inference.expanded(value)) if atom[0] == BOX and atom[1] == "callable"]
 
 
 def _part(functions: Sequence[Sequence[Type]], index: int) -> Type:
-    """Return a part of function types, such as their result."""
+    """Return one part of some function types, such as the type of the result.
+
+    `functions` has the parts of each function type. The types at position `index` are joined.
+    """
     return join_all(parts[index] for parts in functions if index < len(parts))
 
 

@@ -48,9 +48,9 @@ MAX_SUFFIX: Final = 8
 
 
 class ScopedNames(ScopedTable):
-    """Look-ups of files, packages and names, for languages resolved by scope.
+    """Look-ups of files, packages and names by a language's settings.
 
-    The look-ups follow the settings in `[resolution]` of the language's `language.toml`.
+    The settings are in `[resolution]` of the language's `language.toml`.
     """
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
@@ -285,10 +285,10 @@ class ScopedNames(ScopedTable):
         return near if len({place.entry.path for place in near}) == 1 else None
 
     def _few_pieces(self, found: list[Place]) -> list[Place]:
-        """Return the bindings of a name, or one of them for a class in many files.
+        """Return all bindings of a name, or one if many files declare a class.
 
-        In Ruby, each file of a library may declare the library's module. All these declarations have the same members. So if there are more
-        than `MANY_PIECES`, one is enough. A declaration outside tests is preferred.
+        In Ruby, each file of a library may declare the library's module. All these declarations have the same members. So if there are
+        more than `MANY_PIECES`, one is enough. A declaration outside tests is preferred.
         """
         if self._reopened is not True or len(found) <= MANY_PIECES or not all(is_class(place) for place in found):
             return found

@@ -1,6 +1,6 @@
 """Find the build module of a file, and whether the file is main code.
 
-The folders of a build with Gradle or a similar tool give the answers.
+Both are found from the names of folders that Gradle and similar build tools use.
 """
 
 from __future__ import annotations

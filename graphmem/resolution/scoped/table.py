@@ -159,21 +159,22 @@ class ScopedTable(PackageRules):
     def is_of_block(self, name: str) -> bool:
         """Whether a variable of this name exists only in one block of code.
 
-        It does unless its name is that of a constant, or begins with a character in `shared_variables` of `language.toml`.
+        The result is False for the name of a constant, and for a name that begins with a character in `shared_variables` of
+        `language.toml`.
         """
         return not name[:1].isupper() and not name.startswith(self._shared_variables)
 
     def is_closed(self, definition: Definition) -> bool:
         """Whether a definition does not see the variables of the code around it.
 
-        Its signature then begins with `closed` of `language.toml`.
+        This is the case if its signature begins with the string `closed` in `language.toml`, such as `def` in Ruby.
         """
         return bool(self._closed) and definition.signature.startswith(self._closed)
 
     def is_mixin(self, definition: Definition) -> bool:
         """Whether a definition is a mixin, which gives its methods to classes.
 
-        Its signature then begins with `mixins` of `language.toml`.
+        This is the case if its signature begins with the string `mixins` in `language.toml`, such as `module` in Ruby.
         """
         return self._mixins and definition.signature.startswith(self._mixin)
 
