@@ -1,1 +1,1 @@
-"""Analyse the code graph: impact of a change, paths, diffs, names."""
+"""Analyse the code graph: impact of a change, paths, modules, and names."""

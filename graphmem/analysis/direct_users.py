@@ -91,7 +91,11 @@ def _is_inside(view: GraphView, node: int, outer: int) -> bool:
 
 
 def _sources(view: GraphView, node: int, edges: NDArray[Any], in_order: bool) -> list[int]:
-    """Return the sources of edges: certain ones first, then near ones."""
+    """Return the source nodes of edges to a node.
+
+    Nodes with a TESTS edge come first, then nodes with higher confidence, then those in nearer directories. Without `in_order`, the nodes
+    are in any order.
+    """
     others = view.src[edges]
     if not in_order or len(edges) < 2:
         return list(others.tolist())

@@ -56,9 +56,10 @@ def causes(
 
 
 def _of_nodes(view: GraphView, kind: str, nodes: Sequence[int], one: str, several: str, message: str) -> Iterator[Cause]:
-    """Yield the cause that some nodes are; none without nodes.
+    """Yield one reason for incompleteness that some nodes cause, if any do.
 
-    The message begins with `one` if there is a single node, and with `several` otherwise.
+    The sentence of the reason begins with `one` if there is a single node, and with `several` otherwise. `message` is the rest of the
+    sentence.
     """
     if nodes:
         subject = one if len(nodes) == 1 else several
@@ -66,7 +67,7 @@ def _of_nodes(view: GraphView, kind: str, nodes: Sequence[int], one: str, severa
 
 
 def _of_tests(view: GraphView, unsure: Unsure) -> Iterator[Cause]:
-    """Yield the causes that tests are left out or were not run."""
+    """Yield the reasons that concern tests: left out, or without a valid run."""
     excluded = (
         "are left out: their source leads to a target, but their recorded run did not run it, and no code that they ran has changed since"
     )
@@ -81,9 +82,9 @@ def _faint(view: GraphView, nodes: Sequence[int], floor: float) -> Iterator[Caus
 
 
 def _of_overloads(view: GraphView, nodes: Sequence[int]) -> Iterator[Cause]:
-    """Yield the cause that symbols call another definition of a target's name.
+    """Yield the reason that code calls another definition of the same name.
 
-    Such a definition is an overload, or the setter of a property.
+    The definition is an overload of a target, or the setter of a property. `nodes` are the callers.
     """
     message = "another definition of a target's name, such as an overload or a setter; the name without a line or number means all of them"
     return _of_nodes(view, "overloads", nodes, "symbol calls", "symbols call", message)
@@ -103,9 +104,9 @@ def _failed(paths: Sequence[str]) -> Iterator[Cause]:
 
 
 def _stale(view: GraphView, found: IntArray, state: IndexState) -> Iterator[Cause]:
-    """Yield the cause that files changed since the index run.
+    """Yield the reason that files have changed since the index run.
 
-    The examples begin with files in which the answer lists nodes.
+    Files in which the answer lists nodes are named first.
     """
     if state.stale_files:
         rests_on = {view.paths[number] for number in distinct(view.path_index[found]).tolist() if number >= 0}

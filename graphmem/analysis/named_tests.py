@@ -85,7 +85,8 @@ def _root_of(path: str, roots: Container[str]) -> str:
 class NamedCases:
     """The tests of a project, by the words of their names.
 
-    The name of a test's file counts, too. For `_xlsx.py`, a test is `XLSXTests.test_wide` of any file.
+    The words of a test's name and of its file's name are compared with those of a code file or function. For example, the test
+    `XLSXTests.test_wide`, in any file, is a test of `_xlsx.py`.
 
     Args:
         cases: all tests of the project, as (path, qualified name).

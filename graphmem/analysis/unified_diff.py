@@ -50,7 +50,8 @@ class Hunk(NamedTuple):
 class FileChange(NamedTuple):
     """A file that a diff changes, with its changed lines.
 
-    Lines are 1-based. A path is "" on the side where the file does not exist. Bytes that are not UTF-8 are half surrogate pairs.
+    Lines are 1-based. A path is "" on the side where the file does not exist. Bytes that are not UTF-8 are decoded to lone surrogates
+    (`surrogateescape`).
     """
 
     old_path: str
@@ -79,7 +80,7 @@ def parse(text: str, exists: Callable[[str], bool] = lambda _: False) -> list[Fi
     """Parse a unified diff (git's or plain) into files, sorted by path.
 
     Args:
-        text: the diff; bytes that are not UTF-8 are half surrogate pairs.
+        text: the diff; bytes that are not UTF-8 are decoded to lone surrogates (`surrogateescape`).
         exists: whether the project has a file of this path.
 
     Raises:
@@ -94,7 +95,10 @@ def parse(text: str, exists: Callable[[str], bool] = lambda _: False) -> list[Fi
 
 
 def _no_diff(place: str) -> BadInputError:
-    """Return the error for a line, `place`, that is invalid in a diff."""
+    """Return the error for a line that is invalid in a diff.
+
+    `place` says where the line is.
+    """
     return BadInputError(f"the text is not a unified diff at {place[:60]!r}; pass the output of `git diff`", argument="diff")
 
 
@@ -142,7 +146,7 @@ def _read_header(file: _File, line: str) -> None:
 
 
 def _read_hunk(file: _File, found: re.Match[str], lines: Iterator[str]) -> None:
-    """Read the lines after a hunk's header, as many as it announces."""
+    """Read the lines of a hunk, as many as the hunk's header announces."""
     old_start, new_start = int(found[1]), int(found[3])
     old_length, new_length = int(found[2] or 1), int(found[4] or 1)
     before: list[str] = []

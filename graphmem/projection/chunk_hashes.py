@@ -48,7 +48,7 @@ class ChunkHashes:
 def embedding_order(shot: Snapshot) -> list[tuple[str, str]]:
     """Return all chunks in the order in which their vectors are computed.
 
-    Each item is (chunk id, text hash). `Projections.fill_order` explains the order.
+    `shot` has the code graph and the word index. Each item is (chunk id, text hash). `Projections.fill_order` explains the order.
     """
     if shot.words is None:
         return []

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 
 class FileNames:
-    """An index that finds paths by any of their parts.
+    """An index that finds file paths by their last parts, or by any folder.
 
     Args:
         paths: paths of all files, ascending.

@@ -30,7 +30,7 @@ def _test_folders() -> frozenset[str]:
 
 
 class Unresolved(NamedTuple):
-    """A call whose target is unknown: caller, name, path, line and reason."""
+    """A call whose target is unknown, with its position and the reason."""
 
     caller: int  # node; -1 when the graph lacks it
     name: str
@@ -211,7 +211,10 @@ class GraphNames(GraphNodes):
 
     @cached_property
     def unresolved_in(self) -> npt.NDArray[np.int64]:
-        """Number of calls with an unknown target in each file, by path number."""
+        """Number of calls with an unknown target in each file.
+
+        The array has one element for each path in `paths`.
+        """
         return np.bincount(self.arrays.unresolved.path, minlength=len(self.paths)).astype(np.int64)
 
     @cached_property
@@ -229,7 +232,10 @@ class GraphNames(GraphNodes):
 
     @cached_property
     def text_paths(self) -> list[str]:
-        """Return the files that are searched as text, without names, ascending."""
+        """Return the paths of files that have no grammar, ascending.
+
+        Such a file is searched as text. Its definitions are not in the graph.
+        """
         rows = zip(self.paths, self.languages, self.arrays.paths.node.tolist(), strict=True)
         return [path for path, language, node in rows if language == LANGUAGE and node >= 0]
 

@@ -144,7 +144,7 @@ class KeptMemories:
         self._publish(MemoryIndex.from_knowledge(self._store.knowledge()))
 
     def _publish(self, index: MemoryIndex) -> None:
-        """Add the model's vectors to an index of memories, and let readers use it."""
+        """Add the model's vectors to an index of memories, and show it to readers."""
         model_id = self._model_in_use()
         if model_id is not None:
             index.use_model(model_id, self._store.vectors(model_id))

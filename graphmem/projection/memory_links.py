@@ -196,7 +196,7 @@ def _plain(row: SessionRow) -> list[Any]:
 
 
 def _session(plain: list[Any]) -> SessionRow:
-    """Return the session that `_plain` converted to plain values."""
+    """Return the session that `_plain` converted to a list of plain values."""
     return SessionRow._make(moment(value) if at in _SESSION_TIMES and value is not None else value for at, value in enumerate(plain))
 
 

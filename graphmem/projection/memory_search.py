@@ -32,7 +32,7 @@ class Found(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """For each of several memories, the words of a query that it contains.
+    """For some memories, the words of a query that each memory contains.
 
     Words with the same stem, such as `index` and `indexes`, count as the same word.
     """

@@ -35,9 +35,9 @@ _known: Final[dict[str, str]] = {}  # the stems of words, for all stemmers of th
 
 
 class Elsewhere(NamedTuple):
-    """Counts of texts in another index, such as that of code, by word.
+    """Numbers of texts that contain a word, in another index than this one.
 
-    When the index of memories computes how rare a word is, it adds these counts to its own.
+    An example is the index of code. When the index of memories computes how rare a word is, it adds these numbers to its own.
     """
 
     rows: Mapping[str, int]  # normalised word -> number of texts with it; words without texts are left out

@@ -47,7 +47,7 @@ _LEAST_GERMAN: Final = 2  # words that make a query German
 
 
 class _Expansions(dict[str, str]):
-    """Cache of words in normalised form, such as those for `getUserName`.
+    """Cache of the words into which a name is split, as `getUserName` is.
 
     The cache is emptied when it becomes larger than the vocabulary of a large repository.
     """

@@ -46,7 +46,7 @@ SELECT: Final = (
 def create_tables(db: sqlite3.Connection) -> None:
     """Create the tables in a new file, inside a transaction that stays open.
 
-    The file has no log, because nobody reads it before it is complete.
+    SQLite keeps no log for the file, because no process reads the file before it is complete.
     """
     db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; BEGIN")
     for statement in _SCHEMA.strip().split(";\n"):

@@ -162,7 +162,7 @@ def _summed(of_words: Sequence[_Scores]) -> _Scores:
 
 
 class _Ranked(NamedTuple):
-    """Rows of chunks with their scores, and the ranks that sort them."""
+    """Rows of chunks with their scores, and with the ranks by which they sort."""
 
     rows: I64
     scores: F64

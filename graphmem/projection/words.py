@@ -230,7 +230,10 @@ class WordIndex:
         _delete(self.path)
 
     def _expect_generation(self, db: sqlite3.Connection) -> None:
-        """Raise DamagedWordsError if `db` shows another generation."""
+        """Raise DamagedWordsError if the file of `db` has another generation.
+
+        A generation is the number of the database's last change.
+        """
         if dict(db.execute("SELECT key, value FROM meta")).get("generation") != str(self.generation):
             raise DamagedWordsError(
                 f"the word index {self.path} does not belong to the current state of the graph, number {self.generation}; "

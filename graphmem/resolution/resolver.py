@@ -318,11 +318,7 @@ class Resolver:
         return entry.facts if entry is not None else None
 
     def paths(self) -> Iterable[str]:
-        """Return the number of groups.
-
-        A group is a distinct set of inputs. An input is a fact of a file that was read to resolve another file. Results that depend on
-        the same inputs share one group.
-        """
+        """Return the paths of all known files."""
         return self._project.files.keys()
 
     def module_name(self, path: str) -> str:
@@ -354,9 +350,9 @@ class Resolver:
             yield path, self._inputs.pop(path)
 
     def group_count(self) -> int:
-        """Return the number of groups: the distinct sets of inputs of results.
+        """Return the number of groups, which are distinct sets of inputs.
 
-        An input is a part of a file that was read to resolve another file. Results that depend on the same inputs share one group.
+        An input is a fact of a file that was read to resolve another file. Results that depend on the same inputs share one group.
         """
         return len(self._project.solver.groups)
 

@@ -57,7 +57,10 @@ def carried(newer: Modules, older: GraphView, code: Sequence[str]) -> list[Named
 
 
 def _vanished(folder: str, folders: Iterable[str]) -> str:
-    """Return the widest folder around a folder that has no file now."""
+    """Return the outermost removed folder that contains a given folder.
+
+    `folders` are the folders that still exist. The result may be `folder` itself.
+    """
     present = {above for one in folders for above in _above(one)}
     return next(one for one in reversed(list(_above(folder))) if one not in present)
 

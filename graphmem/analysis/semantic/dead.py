@@ -318,10 +318,10 @@ def _has_external_base(view: GraphView, node: int) -> bool:
 
 
 def _stands_in(view: GraphView, node: int, parent: int) -> bool:
-    """Whether a method may implement an interface outside the project.
+    """Whether a method may implement an interface from outside the project.
 
-    The answer is True if `node` or another member of its class `parent` has an empty body. A class with an empty member is often a stub for
-    an interface. So its methods are less certainly dead.
+    The answer is True if `node` or another member of its class `parent` has an empty body. A class with an empty member is often a stub
+    for an interface. So its methods are less certainly dead.
     """
     beside = view.dst[view.out_edges(parent, (EdgeKind.DEFINES,))].tolist() if parent >= 0 else [node]
     return any("empty" in view.modifiers(one) for one in beside)
@@ -357,7 +357,7 @@ def is_made_elsewhere(path: str) -> bool:
 
 
 def _explained(view: GraphView, node: int) -> int:
-    """Return the number of lines where the graph knows a use of a definition.
+    """Return the number of lines on which the graph has a use of a definition.
 
     If the definition's name occurs on more lines, some of them may be uses that the graph lacks.
     """

@@ -43,11 +43,10 @@ class _Way(NamedTuple):
 def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = None) -> list[Flow]:
     """Return the flows (paths of calls) from entry points of given kinds.
 
-    The flow that passes the most modules comes first, of equal ones that of the most used entry point. If a
-    package.json declares the API, flows of other exported code follow. Flows that pass the same modules as
-    an earlier one follow later. Flows from examples, scripts and other code beside the product come last. With
-    `kinds` None, entry points of all kinds except tests and fixtures are used. A flow is left out if it equals the last steps of another
-    flow.
+    The flow that passes the most modules comes first. Among equals, the flow of the most used entry point comes first. If a package.json
+    declares the API, flows of other exported code follow. Flows that pass the same modules as an earlier one follow later. Flows from
+    examples, scripts and other code beside the product come last. With `kinds` None, entry points of all kinds except tests and fixtures
+    are used. A flow is left out if it equals the last steps of another flow.
     """
     calls, module_of = Calls(modules.view), _modules_of(modules)
     starts = _Starts(modules.view, calls)
@@ -69,8 +68,8 @@ def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = No
 def _varied(modules: Modules, entries: Entries, groups: Sequence[list[_Way]]) -> list[list[_Way]]:
     """Order flows so that the first ones pass different modules.
 
-    `groups` are the flows in their order. The first flow through each set of modules comes first, then the second through each, and so on.
-    Flows from inner code, and from code beside the product, stay last.
+    `groups` are the flows in their order. The first flow through each set of modules comes first, then the second through each, and so
+    on. Flows from inner code (see `_rank_of_code`), and from code outside the product, such as examples, stay last.
     """
     number: Counter[frozenset[int]] = Counter()
     keyed = []
@@ -82,9 +81,10 @@ def _varied(modules: Modules, entries: Entries, groups: Sequence[list[_Way]]) ->
 
 
 def _rank_of_code(modules: Modules, entries: Entries, way: _Way) -> tuple[bool, bool]:
-    """Return whether a flow begins beside the product, and at inner code.
+    """Return sort keys of a flow: begins outside the product, in inner code.
 
-    Inner code is exported code of files that are not in the API that a package.json declares.
+    Code outside the product is, for example, a script or an example. Inner code is exported code of files that are not in the API that a
+    package.json declares.
     """
     file = int(modules.files.file_of(np.array([way.entry], np.int32))[0])
     inner = way.kind == "export" and bool(entries.declared.any()) and not (file >= 0 and entries.declared[file])

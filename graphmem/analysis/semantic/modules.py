@@ -120,7 +120,10 @@ class Modules:
         self._number = number
 
     def is_settled(self) -> bool:
-        """Whether the same files get the same modules when these are known."""
+        """Whether a new division of the same files would give the same modules.
+
+        The new division takes these modules as the known ones.
+        """
         known = [Known(one.id, one.name, frozenset(one.paths)) for one in self.groups]
         groups = sorted(one.paths for one in self.groups)
         again = named(groups, known, self._weight_of, self._partition.tests, self._project, self._partition.root_name())
@@ -148,8 +151,8 @@ class Modules:
     def ordering(self) -> dict[tuple[int, int], I64]:
         """The edges of `between` that decide layers and cycles.
 
-        Inside a cycle, edges that only match an address are left out: two programs that send requests to each other are two programs. A
-        request that closes no cycle counts, so that a client is above its server.
+        Edges from the sender of a request to the code that answers it are left out if they close a cycle, because two programs that send
+        requests to each other remain two programs. A request that closes no cycle counts, so a client is above its server.
         """
         circle = {one: i for i, group in enumerate(components(self.between)) for one in group}
         by_address = np.array([rule in BY_ADDRESS for rule in self.view.rules], np.bool_)
@@ -173,8 +176,8 @@ class Modules:
     def upward(self) -> frozenset[tuple[int, int]]:
         """Dependencies between modules that do not lead to a lower layer.
 
-        Each is (from, to). A module is given by its position in `groups`. They are those that are ignored when layers are computed, and
-        requests that would close a cycle.
+        Each is (from, to). A module is given by its position in `groups`. These dependencies are ignored when layers are computed.
+        Requests that would close a cycle are included.
         """
         requests = self.between.keys() - self.ordering.keys()
         return self._against | {(a, b) for a, b in requests if self.layer[a] <= self.layer[b]}

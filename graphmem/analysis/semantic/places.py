@@ -43,11 +43,11 @@ class Folders:
         self._common = {key: common_folder(found) for key, found in packages.items()}
 
     def shown(self, folder: str) -> str:
-        """Return the name of a folder, relative to the common folder of all files.
+        """Return the short name of a folder, relative to all files' common folder.
 
-        A leading `src` or `lib` is dropped, unless another folder has the name that remains. A last one is dropped if it holds most files
-        of the folder above: `packages/cli/src` gives `packages/cli`. The root is "". In a project of Maven or Gradle, folders that all
-        code has in common are dropped: `core/src/main/java/org/shop/core/api` gives `core/api`.
+        A folder `src` or `lib` at the beginning is dropped, unless another folder has the name that remains. Such a folder at the end is
+        dropped if it holds most files of the folder above: `packages/cli/src` gives `packages/cli`. The root is "". In a project of Maven
+        or Gradle, folders that all code has in common are dropped: `core/src/main/java/org/shop/core/api` gives `core/api`.
         """
         if found := source_folder(folder):
             own = self._of_package(found)
@@ -84,7 +84,7 @@ class Folders:
 
 
 class Places:
-    """Which folders hold the files of each module, and share them with others.
+    """Tells which module has most files of a folder.
 
     Args:
         groups: short paths of each module's files.

@@ -193,7 +193,7 @@ class IndexRuns:
         return run
 
     def _run_waiting(self) -> None:
-        """Do the runs that wait for the background, one after the other."""
+        """Do the queued index runs, one after the other, in the background thread."""
         while True:
             with self._lock:
                 if not self._waiting:

@@ -143,7 +143,10 @@ class Upkeep:
         return local is not None and local.rest(unused_s)
 
     def cool(self) -> bool:
-        """Release memory that can be loaded again; return whether any was freed."""
+        """Release memory whose content can be loaded again.
+
+        Return whether any memory was released.
+        """
         with self.book.writing():
             self.book.flush()
             return self.projections.cool()

@@ -46,9 +46,10 @@ class NotebookCells:
         ]
 
     def of_sites(self, view: GraphView, sites: Iterable[Site], path: str = "") -> list[Site]:
-        """Return edges of a symbol with the cell of their first line.
+        """Return edges of a symbol, each with the notebook cell of its first line.
 
-        `path` is the file of the lines; "" if each edge has lines of the file of its symbol.
+        `path` is the file that has the lines of all edges. If it is "", the lines of an edge are in the file of the symbol at its other
+        end.
         """
         return [
             dataclasses.replace(site, cell=cell)
@@ -58,7 +59,7 @@ class NotebookCells:
         ]
 
     def named(self, view: GraphView, path: str, line: int) -> str:
-        """Return the cell of a line, as in "cell 12"; "" outside of notebooks."""
+        """Return the notebook cell of a line, as in "cell 12"; "" for other files."""
         number = view.path_number.get(path) if is_notebook(path) else None
         if number is None:
             return ""

@@ -229,7 +229,10 @@ class ImpactQuestions:
 
 
 def _with_untracked(report: ImpactReport, paths: Sequence[str]) -> ImpactReport:
-    """Say that untracked files of the project are not part of a diff."""
+    """Add a note to a report: untracked files are not part of the diff.
+
+    `paths` are the untracked files of the project.
+    """
     if not paths:
         return report
     verb, them = ("file is", "includes it") if len(paths) == 1 else ("files are", "includes them")

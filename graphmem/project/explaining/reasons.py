@@ -294,7 +294,10 @@ def _commits(root: Path, wanted: dict[str, str], code: Sequence[SearchHit]) -> t
 
 
 def _told_apart(qualname: str) -> str:
-    """Return the last part of a dotted name that does not begin with "__"."""
+    """Return the last part of a dotted name that does not begin with "__".
+
+    For `Cart.__init__`, the result is `Cart`.
+    """
     parts = qualname.split(".")
     return next((part for part in reversed(parts) if not part.startswith("__")), parts[-1])
 

@@ -106,9 +106,10 @@ def suited_command(view: GraphView, question: str) -> str:
 
 
 def _first(view: GraphView, subject: str, prints: str) -> str:
-    """Return the end of a sentence: first callers of a symbol, or its calls.
+    """Return the first results of a command, as the end of a sentence.
 
-    The result is "" if the question is about neither, and if several symbols have the name: then the command lists these.
+    The results are callers of a symbol, or functions that the symbol calls. The result is "" for a command that prints anything else. It
+    is also "" if several symbols have the name, because the command then lists these symbols.
     """
     if prints not in _ENDS:
         return ""

@@ -1,6 +1,7 @@
 """Run read-only Cypher queries that users write.
 
-Cypher is a query language for graphs. The queries are off unless the owner of the index enables them. Rows, time and bytes are limited.
+Cypher is a query language for graphs. Such queries are refused unless the owner of the index enables them. The number of rows, the time
+and the size of an answer are limited.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class BranchLinks:
         return [one for one in known if one[1].memory == memory]
 
     def reset(self) -> None:
-        """Read the links again when they are needed."""
+        """Discard the links in memory; the next use reads them again."""
         with self._lock:
             self._known = None
 
@@ -69,7 +69,7 @@ class BranchLinks:
     def adopt(self, book: MemoryRepository, main: GraphView) -> None:
         """Move links to the main branch if it has their code now.
 
-        `book` has the memories, and `main` is the graph of the main branch.
+        `book` is the repository of the memories, and `main` is the graph of the main branch.
         """
         there = [one for _, one in self.branches.links() if one.target in main.index_of]
         if there:

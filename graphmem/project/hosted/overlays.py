@@ -368,13 +368,16 @@ class Overlays:
         return generation
 
     def _shown(self, overlay: Overlay, paths: Sequence[str]) -> Rows:
-        """Return the rows of files, with the edges that an open branch shows."""
+        """Return the graph rows of files, with the edges in a branch's open graph."""
         rows = overlay.store.rows_of(paths, paths)
         edges = edges_of(overlay.graph.view(), paths)
         return Rows(rows.files, rows.symbols, rows.chunks, edges, rows.unresolved, rows.occurrences, {})
 
     def _stored(self, overlay: Overlay, paths: Sequence[str]) -> Rows:
-        """Return the rows of files, with the edges that its store has now."""
+        """Return the graph rows of files, with the edges in a branch's store.
+
+        The store may be newer than the branch's open graph.
+        """
         rows = overlay.store.rows_of(paths, paths)
         edges = overlay.store.edges_from(paths)
         wanted = {edge.dst for edge in edges}

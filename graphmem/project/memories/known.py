@@ -40,10 +40,10 @@ MOVING: Final = 0.5  # a file that changes with the target, before its share of 
 
 
 def _tells_more(row: MemoryRow, place: Place) -> bool:
-    """Whether a memory says something about code in an answer.
+    """Whether a memory says something specific about code in an answer.
 
-    The result is False for a memory that an index run made from a manifest or CI file, if the memory's file only changes together with the
-    code. Such a memory is about the whole package, and such files change together with most code.
+    The result is False for a memory that was made from a manifest or CI file, if it was found only because that file changes together
+    with the code. Such a memory is about the whole package, and manifests change together with most code.
     """
     return not (place.role == TOGETHER and row.source == SEEDED and row.type in OF_PACKAGES)
 

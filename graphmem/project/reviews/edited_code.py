@@ -93,7 +93,10 @@ def _parsed(path: str, text: str) -> Text | None:
 
 
 def _change(text: str, part: Edit) -> Change:
-    """Return a change in `text` as bytes."""
+    """Return a replacement as (first byte, byte after it, new bytes).
+
+    `part` gives the place and the new text in characters.
+    """
     start = len(text[: part.at].encode("utf-8", "surrogatepass"))
     old, new = ((one or "").encode("utf-8", "surrogatepass") for one in (part.old, part.new))
     return start, start + len(old), new

@@ -284,8 +284,8 @@ def _callers_of_name(view: GraphView, name: str) -> Iterable[int]:
 def _named_after(view: GraphView, untested: Sequence[ChangedSymbol], method_names: frozenset[str]) -> tuple[list[int], list[Cause]]:
     """Return tests that are named after an untested function or its file.
 
-    The calls of such tests may pass a table or another indirection that the graph does not have. A symbol for whose name `_by_name` yields
-    tests is left out; `method_names` has the names. The second result tells which names too many tests contain.
+    Such tests may call the function through a table or another indirection that the graph lacks. A symbol for whose name `_by_name`
+    yields tests is left out; `method_names` has the names. The second result tells which names too many tests contain.
     """
     by_name = {name for name in method_names if next(iter(_callers_of_name(view, name)), -1) >= 0}
     left = [one.symbol for one in untested if one.symbol.name not in by_name]

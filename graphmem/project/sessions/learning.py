@@ -294,9 +294,9 @@ class SessionLearning:
             summaries.write(self.data_dir / summaries.FOLDER, ledger.summary(record.info.id) or summaries.summarised(record))
 
     def _experienced(self, record: SessionRecord, ledger: Ledger) -> None:
-        """Take an ended session into account for the trust level, once.
+        """Update the trust level after an ended session, once for each session.
 
-        The trust level says how certain a memory must be to be shown without a request. It is derived from past sessions.
+        The trust level is the certainty that a memory needs to be shown without a request. It is derived from past sessions.
         """
         if ledger.claim("experience", record.info.id, self.book.clock.now()):
             self.session_over(record.info.id, len(record.injected))

@@ -40,7 +40,7 @@ log = logging.getLogger("graphmem.observe")
 
 
 class Session:
-    """A session that the calling program runs; see `Sessions.session`.
+    """A running session of an agent; see `Sessions.session`.
 
     Args:
         sessions: the sessions of the project.

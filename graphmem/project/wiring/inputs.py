@@ -59,9 +59,9 @@ class Inputs:
 
 
 class Later:
-    """Parts that earlier parts call, and that a later step creates.
+    """Parts of later steps that parts of earlier steps call.
 
-    No earlier part calls them before all parts exist.
+    A later step sets the fields. No earlier part uses them before all parts exist.
     """
 
     overlays: Overlays

@@ -1,7 +1,4 @@
-"""First step of the wiring: open what is stored beside the database.
-
-The copies of the database in memory belong to it.
-"""
+"""First step of the wiring: open stored data and its copies in memory."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredParts:
-    """Stored data, its copies in memory and what follows their changes."""
+    """Stored data, in-memory copies of it, and what updates the copies."""
 
     model: LanguageModel | None
     put_aside: list[str]
@@ -70,7 +67,7 @@ class StoredParts:
 
 
 def open_stored(inputs: Inputs, later: Later, opened: contextlib.ExitStack) -> StoredParts:
-    """Open what is stored beside the database, and the copies in memory."""
+    """Open the files beside the database, and the in-memory copies."""
     store, data_dir, settings, main = inputs.store, inputs.data_dir, inputs.settings, inputs.main
     model = configured(settings)
     put_aside = put_aside_damaged(data_dir)
